@@ -1,0 +1,183 @@
+"""The shared nouns: what is asked (Question, Template, Task), and what came back (Answers).
+
+Everything downstream speaks in these. A question holds the facts, a template one wording of it, and
+`Template.ask` joins the two into a Prompt: the only thing a model ever sees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+SLOT = "[MASK]"
+SEPARATOR = "[SEP]"
+
+
+class UserError(Exception):
+    """A mistake that the user can mend. The command line prints it as one sentence and exits with 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A text with one slot and the wordings that may stand in it, as a model sees it."""
+
+    text: str
+    options: tuple[str, ...]
+    picture: str | None = None
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """What stands before the slot and what stands after it."""
+        before, _, after = self.text.partition(SLOT)
+        return before, after
+
+    @property
+    def key(self) -> str:
+        """A digest of all that the model sees: equal prompts are asked once."""
+        payload = json.dumps([self.text, self.options, self.picture], ensure_ascii=False)
+        return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One wording of a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
+
+    `words` gives a label its wording in this template (`{"larger": "bigger"}`); a label without one stands as it is.
+    """
+
+    name: str
+    text: str
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.text.count(SLOT) != 1:
+            raise UserError(f"Template '{self.name}' needs exactly one {SLOT}: {self.text!r}.")
+
+    def ask(self, question: Question, fields: Mapping[str, str] | None = None) -> Prompt:
+        """The question in this wording; `fields` overrides some of its fields."""
+        text = self.text.format_map({**question.fields, **(fields or {})})
+        words = tuple(self.words.get(label, label) for label in question.options)
+        if text.startswith(SLOT):  # an option that opens the sentence is written like one
+            words = tuple(word[:1].upper() + word[1:] for word in words)
+        return Prompt(text, words, question.picture)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something asked: the fields that fill a template, the labels to choose from, the gold labels with their weights.
+
+    `object` names what the question is about: questions about one object are not independent, so intervals
+    are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes.
+    """
+
+    id: str
+    fields: Mapping[str, str]
+    options: tuple[str, ...]
+    gold: Mapping[str, float]
+    object: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+    picture: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A figure from a paper, shown as it was published."""
+
+    model: str
+    metric: str
+    value: float
+    source: str
+    spread: float | None = None
+    slice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row of a data file that could not be used: where it stands and why."""
+
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """A named, versioned set of questions with its wordings and its metrics (the first one is the headline).
+
+    `neutral` fills the fields of a prompt that no longer names the object: the calibrated rule subtracts
+    what a model says to that prompt.
+    """
+
+    name: str
+    version: str
+    title: str
+    templates: tuple[Template, ...]
+    questions: tuple[Question, ...]
+    metrics: tuple[str, ...]
+    neutral: Mapping[str, str] = field(default_factory=dict)
+    published: tuple[Published, ...] = ()
+    citation: str = ""
+    bad_rows: tuple[BadRow, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.questions:
+            raise UserError(f"Task '{self.name}' has no questions: nothing to ask.")
+        seen: set[str] = set()
+        for question in self.questions:
+            if question.id in seen:
+                raise ValueError(f"task {self.name}: question id {question.id!r} stands twice")
+            seen.add(question.id)
+            strangers = set(question.gold) - set(question.options)
+            if strangers or not question.gold:
+                raise ValueError(f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among the options")
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Every label that any question offers, in order of first appearance."""
+        return tuple(dict.fromkeys(label for question in self.questions for label in question.options))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of everything asked: another wording, gold label or order of options is another task."""
+        digest = hashlib.blake2b(digest_size=8)
+        for template in self.templates:
+            digest.update(json.dumps([template.name, template.text, sorted(template.words.items())]).encode())
+        for q in self.questions:
+            row = [q.id, sorted(q.fields.items()), q.options, sorted(q.gold.items()), q.object, sorted(q.tags.items())]
+            digest.update(json.dumps(row).encode())
+        digest.update(json.dumps(sorted(self.neutral.items())).encode())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a model says to one prompt, option by option.
+
+    `logp` is the log-probability of the scored text, `tokens` and `chars` its length (for the length rules), and
+    `rank`, where the model knows its whole vocabulary and the option is one token, how many vocabulary entries
+    score at least as high (1 is the top).
+    """
+
+    logp: tuple[float, ...]
+    tokens: tuple[int, ...]
+    chars: tuple[int, ...]
+    rank: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One row of the answers table: a question in one wording, and the scores of its options.
+
+    `neutral` holds the scores of the same options where the prompt does not name the object.
+    """
+
+    question: str
+    template: str
+    options: tuple[str, ...]
+    scores: Scores
+    neutral: Scores | None = None
+
+
+Answers = Sequence[Answer]

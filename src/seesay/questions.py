@@ -156,8 +156,8 @@ class Scores:
     """What a model says to one prompt, option by option.
 
     `logp` is the log-probability of the scored text, `tokens` and `chars` its length (for the length rules), and
-    `rank`, where the model knows its whole vocabulary and the option is one token, how many vocabulary entries
-    score at least as high (1 is the top).
+    `rank` how many entries of the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where
+    that is not known, as for an option of several tokens). None where the model has no vocabulary to speak of.
     """
 
     logp: tuple[float, ...]

@@ -1,0 +1,70 @@
+"""Metrics as pure functions, their intervals, and paired tests.
+
+>>> import numpy as np
+>>> items = Items(scores=np.log([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), gold=np.array([[1.0, 0, 0], [1.0, 0, 0]]))
+>>> get("accuracy")(items)
+0.5
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from seesay.metrics.accuracy import ACCURACY
+from seesay.metrics.average_precision import AVERAGE_PRECISION
+from seesay.metrics.base import FloatArray, Items, Metric, chance
+from seesay.metrics.bootstrap import Interval, Resamples, interval
+from seesay.metrics.jensen_shannon import JENSEN_SHANNON
+from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
+from seesay.metrics.paired import Difference, holm, mcnemar, paired_bootstrap, sign_flip
+from seesay.metrics.rank_correlation import KENDALL, SPEARMAN
+from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
+from seesay.metrics.spread import spread
+from seesay.metrics.true_confidence import TRUE_CONFIDENCE
+from seesay.metrics.vocabulary_accuracy import VOCABULARY_ACCURACY
+from seesay.metrics.vocabulary_average_precision import VOCABULARY_AVERAGE_PRECISION
+from seesay.questions import UserError
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        ACCURACY,
+        RELAXED_ACCURACY,
+        TRUE_CONFIDENCE,
+        MACRO_F1,
+        MACRO_F1_SPACE,
+        AVERAGE_PRECISION,
+        VOCABULARY_ACCURACY,
+        VOCABULARY_AVERAGE_PRECISION,
+        JENSEN_SHANNON,
+        SPEARMAN,
+        KENDALL,
+    )
+}
+
+
+def get(name: str) -> Metric:
+    """The metric of that name."""
+    if name in METRICS:
+        return METRICS[name]
+    near = difflib.get_close_matches(name, METRICS, n=3) or sorted(METRICS)
+    raise UserError(f"Unknown metric '{name}'. Did you mean {' or '.join(near)}?")
+
+
+__all__ = [
+    "METRICS",
+    "Difference",
+    "FloatArray",
+    "Interval",
+    "Items",
+    "Metric",
+    "Resamples",
+    "chance",
+    "get",
+    "holm",
+    "interval",
+    "mcnemar",
+    "paired_bootstrap",
+    "sign_flip",
+    "spread",
+]

@@ -1,0 +1,96 @@
+"""The tasks by name: their summaries for listing, groups of them, and loading one.
+
+Nothing here imports a task before it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from seesay.questions import Task, UserError
+from seesay.registry import Registry, unknown
+
+__all__ = ["GROUPS", "TASKS", "Summary", "expand", "load_task", "summary"]
+
+Loader = Callable[[Path | None], Task]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One line about a task. `needs` names the data sets it reads, which have their own licences; without any it is
+    always there, under `licence`.
+    """
+
+    title: str
+    source: str
+    needs: tuple[str, ...] = ()
+    licence: str = ""
+
+
+TASKS: Registry[Loader] = Registry(
+    kind="task",
+    builtin={
+        "core-color": "seesay.tasks.core_color:load",
+        "core-size": "seesay.tasks.core_size:load",
+        "core-space": "seesay.tasks.core_space:load",
+        "core-parts": "seesay.tasks.core_parts:load",
+        "memory-colors": "seesay.tasks.memory_colors:load",
+        "property-norms": "seesay.tasks.property_norms:load",
+        "coda": "seesay.tasks.coda:load",
+    },
+    group="seesay.tasks",
+    listing="seesay tasks",
+)
+
+GROUPS: dict[str, tuple[str, ...]] = {"core": ("core-color", "core-size", "core-space", "core-parts")}
+
+_SUMMARIES = {
+    "core-color": Summary("The colours of everyday things", "seesay", licence="CC0-1.0"),
+    "core-size": Summary("Which of two things is larger", "seesay", licence="CC0-1.0"),
+    "core-space": Summary("What stands above what in a scene", "seesay", licence="CC0-1.0"),
+    "core-parts": Summary("What things have and what they are made of", "seesay", licence="CC0-1.0"),
+    "memory-colors": Summary(
+        "The one colour that people remember a thing by",
+        "Norlund et al. 2021",
+        ("memory-colors",),
+    ),
+    "property-norms": Summary(
+        "What people say of how things look", "Hagström & Johansson 2022", ("cslb-norms", "property-norms")
+    ),
+    "coda": Summary("How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",)),
+}
+
+
+def summary(name: str) -> Summary:
+    """One line about a task, without loading it."""
+    if name in _SUMMARIES:
+        return _SUMMARIES[name]
+    if name not in TASKS.names():
+        raise unknown("task", name, [*TASKS.names(), *GROUPS, "all"], TASKS.listing)
+    return Summary(f"A task of the package '{TASKS.package(name)}'", TASKS.package(name))
+
+
+def expand(names: Sequence[str]) -> list[str]:
+    """Task names from what a user typed: comma lists split, groups opened, doubles removed, order kept."""
+    found: dict[str, None] = {}
+    for name in (part.strip() for typed in names for part in typed.split(",")):
+        if not name:
+            continue
+        for member in TASKS.names() if name == "all" else GROUPS.get(name, (name,)):
+            if member not in TASKS.names():
+                raise unknown("task", member, [*TASKS.names(), *GROUPS, "all"], TASKS.listing)
+            found[member] = None
+    return list(found)
+
+
+def load_task(name: str, data: Path | None = None) -> Task:
+    """Build a task. `data` is a file or folder to read in place of the data folder's."""
+    task = TASKS.load(name)(data)
+    if not isinstance(task, Task):
+        raise UserError(
+            f"The task '{name}' of the package '{TASKS.package(name)}' gave a {type(task).__name__} where a "
+            "seesay Task was expected. Update that package or uninstall it."
+        )
+    return task

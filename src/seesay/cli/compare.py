@@ -1,0 +1,36 @@
+"""`seesay compare`: paired tests between runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN RUN…", help="Run folders, or folders of runs such as runs/MODEL.")
+    ],
+    report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples behind intervals and p-values.")] = 10_000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+) -> None:
+    """Compare runs on the questions they share: difference, interval, paired tests."""
+    from seesay.cli.output import out, print_json
+    from seesay.report import page
+    from seesay.report.table import comparison_table
+    from seesay.runs.compare import compare as compare_runs
+    from seesay.runs.store import find_runs
+
+    found = find_runs(runs)
+    comparisons = compare_runs(found, resamples=resamples, seed=seed)
+    if report is not None:
+        page.write(report, found, comparisons)
+    if as_json:
+        print_json([comparison.model_dump() for comparison in comparisons])
+        return
+    out.print(comparison_table(comparisons))
+    if report is not None:
+        out.print(f"Report: {report}", soft_wrap=True)

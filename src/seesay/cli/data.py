@@ -1,0 +1,163 @@
+"""`seesay data`: which published data sets there are, and getting them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from seesay.data.store import Status
+
+app = typer.Typer(help="List, fetch, add and check the published data sets that tasks read.", no_args_is_help=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Names = Annotated[
+    list[str], typer.Argument(metavar="NAME…", help="Data sets, or 'all' for every one that can be fetched.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def data(context: typer.Context, as_json: Json = False) -> None:
+    """List the data sets and say which are there."""
+    if context.invoked_subcommand:
+        return
+    from seesay.cli.output import out, print_json, table
+    from seesay.data import store
+    from seesay.data.catalogue import CATALOGUE
+    from seesay.folders import data_folder
+
+    standing: dict[str, list[Status]] = {}
+    for status in store.check():
+        standing.setdefault(status.dataset, []).append(status)
+    if as_json:
+        print_json(
+            {
+                "folder": str(data_folder()),
+                "datasets": [
+                    {
+                        "name": entry.name,
+                        "title": entry.title,
+                        "task": entry.task,
+                        "licence": entry.licence,
+                        "citation": entry.citation,
+                        "home": entry.home,
+                        "fetchable": entry.fetchable,
+                        "request": entry.request,
+                        "files": [_as_row(status) for status in standing[entry.name]],
+                    }
+                    for entry in CATALOGUE.values()
+                ],
+            }
+        )
+        return
+    rows = [
+        (entry.name, entry.title, ", ".join(sorted({status.state for status in standing[entry.name]})), entry.licence)
+        for entry in CATALOGUE.values()
+    ]
+    out.print(table(["name", "what it is", "state", "licence"], rows))
+    out.print(
+        "`seesay data fetch NAME` fetches one; `seesay data add NAME PATH` takes a file that you have.", soft_wrap=True
+    )
+    for entry in CATALOGUE.values():
+        if not entry.fetchable:
+            out.print(f"{entry.name} is given out on request: {entry.request}", soft_wrap=True)
+    out.print(f"The data folder is {data_folder()} (SEESAY_DATA names another).", soft_wrap=True)
+
+
+def _how(name: str) -> str:
+    from seesay.data.catalogue import CATALOGUE
+
+    return f"seesay data fetch {name}" if CATALOGUE[name].fetchable else CATALOGUE[name].request
+
+
+def _as_row(status: Status) -> dict[str, Any]:
+    return {"file": status.file, "state": status.state, "path": str(status.path)}
+
+
+@app.command()
+def fetch(
+    names: Names,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")] = False,
+) -> None:
+    """Fetch data sets into the data folder, checked by their published checksums."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    from seesay.cli.output import err, out, print_json
+    from seesay.data import store
+    from seesay.data.catalogue import CATALOGUE
+
+    every = [entry.name for entry in CATALOGUE.values() if entry.fetchable]
+    wanted = dict.fromkeys(
+        name for typed in names for name in (every if typed == "all" else [store.dataset(typed).name])
+    )
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bar:
+        jobs: dict[str, TaskID] = {}
+
+        def heard(file: str, came: int, size: int) -> None:
+            if file not in jobs:
+                jobs[file] = bar.add_task(file, total=size)
+            bar.update(jobs[file], completed=came)
+
+        for name in wanted:
+            store.fetch(name, progress=heard)
+    got = store.check(list(wanted))
+    if as_json:
+        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in got]})
+    elif not quiet:
+        for status in got:
+            out.print(f"{status.dataset}: {status.path} ({status.state})", soft_wrap=True)
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="The data set.")],
+    path: Annotated[Path, typer.Argument(help="Its file, or a folder that holds its files.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Take a file with another checksum, marked as unverified.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Copy a data set's file that you have into the data folder."""
+    from seesay.cli.output import out, print_json
+    from seesay.data import store
+
+    placed = store.add(name, path, force=force)
+    standing = store.check([name])
+    if as_json:
+        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in standing]})
+        return
+    for status in standing:
+        if status.path in placed:
+            out.print(f"Added {status.path} ({status.state}).", soft_wrap=True)
+        elif status.state == "missing":
+            out.print(f"Still missing: {status.file}.", soft_wrap=True)
+
+
+@app.command()
+def check(as_json: Json = False) -> None:
+    """Read every file again and compare checksums; exit with 1 if one is damaged."""
+    from seesay.cli.output import out, print_json, table
+    from seesay.data import store
+
+    standing = store.check()
+    damaged = [status for status in standing if status.state == "damaged"]
+    if as_json:
+        print_json({"files": [{"dataset": s.dataset, **_as_row(s)} for s in standing], "damaged": len(damaged)})
+    else:
+        out.print(table(["data set", "file", "state"], [(s.dataset, s.file, s.state) for s in standing]))
+        for status in damaged:
+            out.print(f"{status.file} has changed since it was added: {_how(status.dataset)}", soft_wrap=True)
+    if damaged:
+        raise typer.Exit(1)

@@ -1,0 +1,86 @@
+"""What commands print: people get tables, programs get one JSON document.
+
+`out` and `err` are rich consoles on stdout and stderr, made when first asked for so that `--help` does not wait for
+them. They take text as it stands: names from files cannot style the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    out: Console
+    err: Console
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("out", "err"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rich.console import Console
+
+    console = Console(stderr=name == "err", markup=False, highlight=False, emoji=False)
+    globals()[name] = console
+    return console
+
+
+def print_json(obj: object) -> None:
+    """One JSON document on stdout, and nothing else."""
+    print(json.dumps(obj, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def plain(text: object) -> str:
+    """A text that is safe to show: control characters of other people's files become visible marks."""
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in str(text))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None) -> Table:
+    """A table for `out.print`. A column name that starts with ">" is aligned to the right."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        made.add_column(
+            column.removeprefix(">"), justify="right" if column.startswith(">") else "left", overflow="fold"
+        )
+    for row in rows:
+        made.add_row(*(plain(cell) for cell in row))
+    return made
+
+
+@contextmanager
+def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr with a rate and an end time. What it gives takes how many are done now, and of how many."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = __getattr__("err")
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=quiet) as bar:
+        task = bar.add_task(plain(title), total=None, rate="")
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, advance=done, total=total)
+            speed = bar.tasks[0].speed
+            bar.update(task, rate=f"{speed:.0f} {unit}/s" if speed else "")
+
+        yield advance

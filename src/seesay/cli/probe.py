@@ -1,0 +1,144 @@
+"""`seesay probe`: the main job. Ask models, score the answers, compare, report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from seesay.models import CanAnswer
+    from seesay.questions import Task
+    from seesay.runs.ask import Settings
+    from seesay.runs.run import Run
+
+
+def probe(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]…",
+            help="A Hub id, a folder, a .gguf file, openai:MODEL, baseline:NAME or a catalogue name. Default: smollm2.",
+        ),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", "-t", help="A task or group; several by comma or by repeating. Default: core."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="The task's data file or folder, in place of the data folder's.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", help="Ask at most this many questions of each task.")
+    ] = None,
+    scope: Annotated[
+        str, typer.Option(help="What a causal model's score covers: sentence (option and what follows it) or option.")
+    ] = "sentence",
+    length: Annotated[str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")] = "sum",
+    batch_size: Annotated[str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples behind an interval.")] = 10_000,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs"),
+    report: Annotated[
+        Path | None, typer.Option(help="Where the page goes. Default: report.html in the output folder.")
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option(help="masked, causal or encoder-decoder, where the model does not tell.")
+    ] = None,
+    style: Annotated[str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")] = "qa",
+    revision: Annotated[str | None, typer.Option(help="The model's revision on the hub.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="A server's address, as in http://localhost:8080/v1.")] = None,
+    endpoint: Annotated[
+        str, typer.Option(help="A server's endpoint: completions or chat (one constrained choice).")
+    ] = "completions",
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code from the model's repository.")
+    ] = False,
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Open pickled weights, which can run code.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Silent but for errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+) -> None:
+    """Ask models what they know, score the answers, and write a report."""
+    from seesay.cli.output import err, out, print_json
+    from seesay.models import Options, load_model
+    from seesay.models.catalogue import DEFAULT
+    from seesay.questions import UserError
+    from seesay.report import page
+    from seesay.report.table import overview
+    from seesay.runs.ask import Settings
+    from seesay.runs.schema import Record
+    from seesay.tasks import expand, load_task
+
+    names = list(dict.fromkeys(models or [DEFAULT]))
+    wanted = expand(task or ["core"])
+    if data is not None and len(wanted) > 1:
+        raise UserError(f"--data goes with one task, not with {len(wanted)} ({', '.join(wanted)}).")
+    settings = Settings(length, limit, seed, resamples, command=shlex.join(["seesay", *sys.argv[1:]]))
+    options = Options(
+        scope=scope,
+        style=style,
+        family=family,
+        batch_size=_batch_size(batch_size),
+        device=device,
+        revision=revision,
+        base_url=base_url,
+        endpoint=endpoint,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+    )
+    tasks = [load_task(name, data) for name in wanted]
+    if not quiet:
+        for one in tasks:
+            for line in _left_out(one):
+                err.print(line)
+    runs: list[Run] = []
+    for name in names:
+        if not quiet:
+            err.print(f"Loading {name} …")
+        model = load_model(name, options)
+        runs += [_ask(model, one, output, settings, quiet) for one in tasks]
+    target = report or output / "report.html"
+    page.write(target, runs)
+    if as_json:
+        keep = set(Record.model_fields)
+        print_json([figure.model_dump(include=keep) for run in runs for figure in run.figures])
+    elif not quiet:
+        out.print(overview(runs))
+        out.print(f"Report: {target}", soft_wrap=True)
+
+
+def _ask(model: CanAnswer, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:
+    from seesay.cli.output import progress_bar
+    from seesay.runs import ask
+
+    with progress_bar(f"{model.name} · {task.name}", unit="prompts", quiet=quiet) as advance:
+        return ask.run(model, task, output, settings, advance)
+
+
+def _batch_size(text: str) -> int | None:
+    from seesay.questions import UserError
+
+    if text == "auto":
+        return None
+    if not text.isdigit() or int(text) < 1:
+        raise UserError(f"--batch-size is '{text}': give a number of tokens, or auto.")
+    return int(text)
+
+
+def _left_out(task: Task) -> list[str]:
+    """What the data file's bad rows were, the first few by name."""
+    if not task.bad_rows:
+        return []
+    shown = [f"  row {bad.row}: {bad.reason}" for bad in task.bad_rows[:5]]
+    more = len(task.bad_rows) - len(shown)
+    return [
+        f"{task.name}: {len(task.bad_rows)} bad rows left out, {len(task.questions)} questions kept.",
+        *shown,
+        *([f"  … and {more} more (`seesay tasks {task.name}`)"] if more else []),
+    ]

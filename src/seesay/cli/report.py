@@ -1,0 +1,32 @@
+"""`seesay report`: a page from runs that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, or folders of runs such as runs/.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+) -> None:
+    """Write the page for one run or several, with paired tests where models were asked the same."""
+    from seesay.cli.output import out, print_json
+    from seesay.questions import UserError
+    from seesay.report import page
+    from seesay.runs.compare import compare
+    from seesay.runs.store import find_runs
+
+    found = find_runs(runs)
+    try:
+        comparisons = compare(found)
+    except UserError:
+        comparisons = []  # a page of runs that cannot be compared is still a page
+    page.write(output, found, comparisons)
+    if as_json:
+        print_json({"report": str(output), "runs": [str(run.folder) for run in found]})
+    else:
+        out.print(f"Report: {output}", soft_wrap=True)

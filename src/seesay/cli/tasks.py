@@ -1,0 +1,152 @@
+"""`seesay tasks`: which tasks there are, and what one of them asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from seesay.questions import Task
+
+_SHOWN_BAD_ROWS = 5
+_SHOWN_OPTIONS = 12
+
+
+def tasks(
+    name: Annotated[str | None, typer.Argument(help="A task to show; without one, all are listed.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A file or folder to read instead of the data folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+) -> None:
+    """List the tasks, or show one: its questions, wordings, metrics, source and licence."""
+    from seesay.tasks import GROUPS, expand, load_task
+
+    if name is None or name == "all" or name in GROUPS:
+        _list(expand([name or "all"]), as_json)
+        return
+    wanted = expand([name])
+    if len(wanted) > 1:
+        _list(wanted, as_json)
+        return
+    described = describe(load_task(wanted[0], data))
+    if as_json:
+        from seesay.cli.output import print_json
+
+        print_json(described)
+    else:
+        _show(described)
+
+
+def _list(names: list[str], as_json: bool) -> None:
+    from seesay.cli.output import out, print_json, table
+    from seesay.data import store
+    from seesay.data.catalogue import CATALOGUE
+    from seesay.tasks import GROUPS, summary
+
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        about = summary(name)
+        missing = [
+            need
+            for need in about.needs
+            if any(not store.place(CATALOGUE[need], f.name).is_file() for f in CATALOGUE[need].files)
+        ]
+        rows.append(
+            {
+                "name": name,
+                "title": about.title,
+                "source": about.source,
+                "needs": list(about.needs),
+                "missing": missing,
+                "groups": [group for group, members in GROUPS.items() if name in members],
+            }
+        )
+    if as_json:
+        print_json({"tasks": rows, "groups": {**{group: list(members) for group, members in GROUPS.items()}}})
+        return
+    shown = [(r["name"], r["title"], r["source"], _data_state(r["needs"], r["missing"])) for r in rows]
+    out.print(table(["name", "what it asks", "source", "data"], shown))
+    out.print("`seesay tasks NAME` shows one; the groups `core` and `all` stand for several.", soft_wrap=True)
+
+
+def _data_state(needs: list[str], missing: list[str]) -> str:
+    if not needs:
+        return "none needed"
+    return f"missing: {', '.join(missing)}" if missing else "there"
+
+
+def describe(task: Task) -> dict[str, Any]:
+    """All that can be said of a task, as plain values."""
+    from seesay.data.catalogue import CATALOGUE
+    from seesay.tasks import summary
+
+    question, template = task.questions[0], task.templates[0]
+    prompt = template.ask(question)
+    tags: dict[str, dict[str, int]] = {}
+    for asked in task.questions:
+        for key, value in asked.tags.items():
+            counts = tags.setdefault(key, {})
+            counts[value] = counts.get(value, 0) + 1
+    about = summary(task.name)
+    return {
+        "name": task.name,
+        "version": task.version,
+        "title": task.title,
+        "fingerprint": task.fingerprint,
+        "questions": len(task.questions),
+        "objects": len({asked.object for asked in task.questions}),
+        "labels": list(task.labels),
+        "templates": [{"name": wording.name, "text": wording.text} for wording in task.templates],
+        "example": {"text": prompt.text, "options": list(prompt.options), "gold": dict(question.gold)},
+        "metrics": list(task.metrics),
+        "tags": tags,
+        "published": [
+            {
+                "model": p.model,
+                "metric": p.metric,
+                "value": p.value,
+                "spread": p.spread,
+                "slice": p.slice,
+                "source": p.source,
+            }
+            for p in task.published
+        ],
+        "citation": task.citation,
+        "licence": {need: CATALOGUE[need].licence for need in about.needs} or {task.name: about.licence},
+        "bad_rows": [{"row": row.row, "reason": row.reason} for row in task.bad_rows],
+    }
+
+
+def _show(task: dict[str, Any]) -> None:
+    from seesay.cli.output import out, plain, table
+
+    def line(text: str) -> None:
+        out.print(plain(text), soft_wrap=True)
+
+    line(f"{task['name']} (version {task['version']}, {task['fingerprint']}): {task['title']}")
+    line(f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} wordings.")
+    line(f"Metrics: {', '.join(task['metrics'])}.")
+    for key, counts in task["tags"].items():
+        shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_OPTIONS]]
+        line(f"Slices by {key}: {', '.join(shown)}{', …' if len(counts) > _SHOWN_OPTIONS else ''}.")
+    out.print(table(["wording", "text"], [(wording["name"], wording["text"]) for wording in task["templates"]]))
+    options = task["example"]["options"]
+    line(f"Example: {task['example']['text']}")
+    line(f"  options: {', '.join(options[:_SHOWN_OPTIONS])}{', …' if len(options) > _SHOWN_OPTIONS else ''}")
+    line(f"  gold: {', '.join(f'{label} ({weight:.2f})' for label, weight in task['example']['gold'].items())}")
+    if task["published"]:
+        rows = [
+            (p["model"], p["metric"], p["value"], p["spread"] or "", p["slice"] or "", p["source"])
+            for p in task["published"]
+        ]
+        out.print(table(["published: model", "metric", ">value", ">sd", "slice", "source"], rows))
+    line(f"Cite: {task['citation'] or 'nothing to cite'}")
+    for name, licence in task["licence"].items():
+        line(f"Licence of {name}: {licence or 'not stated'}")
+    bad = task["bad_rows"]
+    line(f"Rows that could not be used: {len(bad)}{'' if bad else '.'}")
+    for row in bad[:_SHOWN_BAD_ROWS]:
+        line(f"  row {row['row']}: {row['reason']}")
+    if len(bad) > _SHOWN_BAD_ROWS:
+        line(f"  … and {len(bad) - _SHOWN_BAD_ROWS:,} more (`--json` gives them all)")

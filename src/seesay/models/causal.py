@@ -1,0 +1,217 @@
+"""Causal language models: log P(option and the rest of the sentence | what stands before the slot)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.models import tree
+from seesay.models.batching import by_budget, chunks, halving
+from seesay.models.logits import logits_at, ranks
+from seesay.models.protocols import TokenScores
+from seesay.models.spelling import Spelling, spell
+from seesay.questions import Prompt, Scores, UserError
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+SCOPES = ("sentence", "option")
+AUTO_BUDGET = 512
+# Trained never to see a sentence without its beginning mark; tokenisers read from GGUF files may leave it out.
+NEEDS_BEGINNING = ("gemma",)
+
+
+class Causal:
+    """A decoder. Scope `sentence` scores the option and what follows it, `option` the option alone."""
+
+    family = "causal"
+
+    def __init__(
+        self,
+        name: str,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        fingerprint: str,
+        *,
+        scope: str = "sentence",
+        batch_size: int | None = None,
+    ) -> None:
+        if scope not in SCOPES:
+            raise UserError(f"A causal model knows no scope '{scope}': choose one of {', '.join(SCOPES)}.")
+        self.name, self.fingerprint, self.scope = name, fingerprint, scope
+        self._model, self._tokenizer = model.eval(), tokenizer
+        self._budget = batch_size or AUTO_BUDGET
+        self._batch_size = 2 * self._budget
+        self._as_tree = self._takes_trees()
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Batches of prompts that begin alike, because those share the most."""
+        order = sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i))
+        return by_budget(prompts, order, self._batch_size, self._characters)
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """Log-probability, length and vocabulary rank of every option."""
+        spelt = [
+            [self._rooted(s) for s in row] for row in spell(self._tokenizer, prompts, rest=self.scope == "sentence")
+        ]
+        flat = [s for row in spelt for s in row]
+        results = iter(
+            self._in_memory([s.ids for s in flat], [s.start for s in flat], [s.stop - s.start == 1 for s in flat])
+        )
+        return [_scores(row, [next(results) for _ in row]) for row in spelt]
+
+    def score(self, texts: Iterable[str]) -> Iterator[TokenScores]:
+        """Every token's log-probability given the ones before it."""
+        for some in chunks(texts, 64):
+            sentences = [self._begin(tuple(ids)) for ids in self._tokenizer(some)["input_ids"]]
+            for ids, (logp, _) in zip(
+                sentences, self._in_memory(sentences, [1] * len(sentences), [False] * len(sentences)), strict=True
+            ):
+                yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), tuple(logp))
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The last layer's state at the last token."""
+        import torch
+
+        rows = []
+        with torch.inference_mode():
+            for text in texts:
+                ids = self._begin(tuple(self._tokenizer(text)["input_ids"]))
+                states = self._model(self._tensor([ids]), output_hidden_states=True).hidden_states[-1]
+                rows.append(states[0, -1].float().cpu().numpy())
+        return np.stack(rows)
+
+    def _characters(self, prompt: Prompt) -> int:
+        before, after = prompt.parts
+        if self.scope == "option":
+            return len(before)
+        return len(before) + sum(len(option) + len(after) for option in prompt.options)
+
+    def _in_memory(
+        self, sentences: Sequence[tuple[int, ...]], starts: Sequence[int], ranked: Sequence[bool]
+    ) -> list[tuple[list[float], int]]:
+        results, self._budget = halving(lambda budget: self._logps(sentences, starts, ranked, budget), self._budget)
+        return results
+
+    def _logps(
+        self, sentences: Sequence[tuple[int, ...]], starts: Sequence[int], ranked: Sequence[bool], budget: int
+    ) -> list[tuple[list[float], int]]:
+        """The log-probabilities of each sentence's tokens from its start on, and the first one's rank where asked."""
+        import torch
+
+        longest = max(map(len, sentences))
+        if longest > self._context:
+            raise UserError(
+                f"A text of {longest} tokens is longer than the {self._context} that '{self.name}' can read."
+            )
+        fed = [ids[:-1] for ids in sentences]  # the last token is only predicted
+        results: list[tuple[list[float], int]] = [([], 0)] * len(sentences)
+        with torch.inference_mode():
+            for group in tree.split(fed, budget):
+                # (row, column) of every asked position in the batch, numbered in order of first use
+                inputs, cells = self._inputs([fed[i] for i in group])
+                asked: dict[tuple[int, int], int] = {}
+                for member, i in enumerate(group):
+                    for position in range(starts[i] - 1, len(fed[i])):
+                        asked.setdefault(cells[member][position], len(asked))
+                rows, columns = (torch.tensor(axis, device=self._model.device) for axis in zip(*asked, strict=True))
+                logits = logits_at(self._model, inputs, rows, columns)
+                normaliser = logits.logsumexp(-1)
+                for member, i in enumerate(group):
+                    lines = torch.tensor([asked[cell] for cell in cells[member][starts[i] - 1 :]], device=logits.device)
+                    targets = torch.tensor(sentences[i][starts[i] :], device=logits.device)
+                    logp = (logits[lines, targets] - normaliser[lines]).tolist()
+                    rank = ranks(logits[lines[0]], targets[:1])[0] if ranked[i] else 0
+                    results[i] = (logp, rank)
+        return results
+
+    def _inputs(self, sentences: Sequence[tuple[int, ...]]) -> tuple[dict[str, Any], list[list[tuple[int, int]]]]:
+        """What the model is fed, and where in it each sentence's tokens stand."""
+        import torch
+
+        if not self._as_tree:
+            longest = max(map(len, sentences))
+            ids = self._tensor([[*ids, *[0] * (longest - len(ids))] for ids in sentences])
+            mask = self._tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids in sentences])
+            return (
+                {"input_ids": ids, "attention_mask": mask, "use_cache": False},
+                [[(row, column) for column in range(len(ids))] for row, ids in enumerate(sentences)],
+            )
+        grown = tree.grow(sentences)
+        dtype = self._model.dtype
+        hidden = torch.from_numpy(~grown.visible()).to(self._model.device)
+        mask = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device).masked_fill_(hidden, torch.finfo(dtype).min)
+        return (
+            {
+                "input_ids": self._tensor(grown.ids[None]),
+                "position_ids": self._tensor(grown.depths[None]),
+                "attention_mask": mask[None, None],
+                "use_cache": False,
+            },
+            [[(0, node) for node in path] for path in grown.paths],
+        )
+
+    def _takes_trees(self) -> bool:
+        """Whether the architecture heeds a tree's mask and positions; recurrent ones and some others do not.
+
+        Found out by asking: two short sentences with one beginning must score the same as a tree and each alone.
+        """
+        vocabulary = self._model.config.get_text_config().vocab_size
+        pair = [
+            tuple((7 * i + 3) % vocabulary for i in range(6)),
+            tuple((7 * i * (1 + i // 3) + 3) % vocabulary for i in range(6)),
+        ]
+        scores = []
+        for self._as_tree in (False, True):
+            try:
+                scores.append([np.array(logp) for logp, _ in self._logps(pair, [1, 1], [False, False], 64)])
+            except (RuntimeError, TypeError, ValueError, IndexError):
+                if self._as_tree:
+                    return False
+                raise
+        return all(np.allclose(a, b, atol=1e-3) for a, b in zip(*scores, strict=True))
+
+    def _begin(self, ids: tuple[int, ...]) -> tuple[int, ...]:
+        """The sentence with a first token before it that gives the real first one something to follow."""
+        first = self._beginning
+        return ids if ids and ids[0] == first else (first, *ids)
+
+    def _rooted(self, spelling: Spelling) -> Spelling:
+        """The spelling with a beginning where the model needs one or the option would have nothing before it."""
+        if spelling.start > 0 and not self._model.config.model_type.startswith(NEEDS_BEGINNING):
+            return spelling
+        ids = self._begin(spelling.ids)
+        shift = len(ids) - len(spelling.ids)
+        return Spelling(ids, spelling.start + shift, spelling.stop + shift, spelling.chars)
+
+    @property
+    def _beginning(self) -> int:
+        tokenizer = self._tokenizer
+        first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+        if first is None:
+            raise UserError(
+                f"The tokeniser of '{self.name}' has no beginning- or end-of-text token to start a sentence with."
+            )
+        return int(first)
+
+    @property
+    def _context(self) -> int:
+        return int(getattr(self._model.config.get_text_config(), "max_position_embeddings", None) or 1 << 30)
+
+    def _tensor(self, values: object) -> torch.Tensor:
+        import torch
+
+        return torch.as_tensor(values, dtype=torch.long, device=self._model.device)
+
+
+def _scores(row: Sequence[Spelling], results: Sequence[tuple[list[float], int]]) -> Scores:
+    return Scores(
+        logp=tuple(sum(logp) for logp, _ in results),
+        tokens=tuple(len(logp) for logp, _ in results),
+        chars=tuple(s.chars for s in row),
+        rank=tuple(rank for _, rank in results),
+    )

@@ -1,0 +1,221 @@
+"""From a Hub id, a folder or a GGUF file to a model that answers. Other people's files are untrusted here:
+weights come from safetensors or GGUF, and code from a model's repository runs only when asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seesay.folders import cache_folder
+from seesay.questions import UserError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
+
+    from seesay.models.protocols import CanAnswer
+
+FAMILIES = ("masked", "causal", "encoder-decoder")
+PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
+WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is the machine's."""
+
+    scope: str = "sentence"
+    style: str = "qa"
+    family: str | None = None
+    batch_size: int | None = None
+    device: str = "auto"
+    revision: str | None = None
+    base_url: str | None = None
+    endpoint: str = "completions"
+    trust_remote_code: bool = False
+    allow_pickle: bool = False
+
+
+def require_models() -> None:
+    """One sentence with the install line where PyTorch and transformers are missing."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # progress is shown by the command, not by libraries
+    try:
+        import torch  # noqa: F401
+        import transformers
+    except ImportError as error:
+        raise UserError(
+            f"Local models need an extra that is not installed ({error.name}): pip install 'seesay[models]'"
+        ) from error
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+
+
+def load_transformers(name: str, source: str | Path, options: Options) -> CanAnswer:
+    """A masked, causal or encoder-decoder model, found out from its own configuration unless the user says which."""
+    require_models()
+    import torch
+    from safetensors import SafetensorError
+    from transformers import (
+        AutoConfig,
+        AutoModelForCausalLM,
+        AutoModelForMaskedLM,
+        AutoModelForSeq2SeqLM,
+        AutoTokenizer,
+    )
+
+    from seesay.models.causal import Causal
+    from seesay.models.masked import Masked
+    from seesay.models.seq2seq import EncoderDecoder
+
+    where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
+    device = _device(options.device)
+    try:
+        config = AutoConfig.from_pretrained(source, **where)
+        tokenizer = AutoTokenizer.from_pretrained(source, **where)
+        family = options.family or _family(name, config)
+        loader = {
+            "masked": AutoModelForMaskedLM,
+            "causal": AutoModelForCausalLM,
+            "encoder-decoder": AutoModelForSeq2SeqLM,
+        }
+        model, report = loader[family].from_pretrained(
+            source,
+            **where,
+            dtype=torch.float32 if device == "cpu" else "auto",
+            device_map=None if device == "cpu" else device,
+            use_safetensors=None if options.allow_pickle else True,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        raise UserError(_why(name, source, error)) from error
+    if report["missing_keys"]:
+        missing = sorted(report["missing_keys"])
+        raise UserError(
+            f"'{name}' lacks {len(missing)} of the weights that a {family} model needs ({missing[0]}, …): "
+            "they would be random. It was saved without its language-model head, or for another use."
+        )
+    if not tokenizer.is_fast:
+        raise UserError(f"'{name}' has only a slow tokeniser, which does not say where its tokens stand in the text.")
+    fingerprint = _fingerprint(source, config)
+    if family == "masked":
+        return Masked(name, model, tokenizer, fingerprint, batch_size=options.batch_size)
+    if family == "encoder-decoder":
+        return EncoderDecoder(name, model, tokenizer, fingerprint, style=options.style, batch_size=options.batch_size)
+    return Causal(name, model, tokenizer, fingerprint, scope=options.scope, batch_size=options.batch_size)
+
+
+def load_gguf(name: str, path: Path, options: Options) -> CanAnswer:
+    """A GGUF file, converted once into the cache: reading it takes half a minute, its safetensors half a second."""
+    return load_transformers(name, converted(path), options)
+
+
+def converted(path: Path) -> Path:
+    """The folder with the GGUF file's weights as float32 safetensors, made if it is not there yet."""
+    digest = file_digest([path])
+    folder = cache_folder() / "models" / f"{path.stem}-{digest}"
+    if (folder / "config.json").is_file():
+        return folder
+    require_models()
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, EOFError, IndexError) as error:
+        raise UserError(f"Could not read '{path}' as a GGUF model: {_first_line(error)}") from error
+    # transformers refuses to save what it thinks is still quantised
+    model.hf_quantizer = None
+    model.is_quantized = False
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+        model.save_pretrained(unfinished)
+        tokenizer.save_pretrained(unfinished)
+        shutil.copytree(unfinished, folder, dirs_exist_ok=True)
+    return folder
+
+
+def file_digest(paths: Iterable[Path]) -> str:
+    """A digest of the files' contents, in order of name."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(paths):
+        digest.update(path.name.encode())
+        with path.open("rb") as file:
+            while block := file.read(1 << 22):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _fingerprint(source: str | Path, config: PreTrainedConfig) -> str:
+    """The weights' digest for a folder; for the Hub the commit, which names every file's content."""
+    folder = Path(source)
+    if folder.is_dir():
+        kept = [p for pattern in (*WEIGHTS, "*.json", "*.txt", "*.model") for p in folder.glob(pattern)]
+        return file_digest(kept)
+    return str(
+        config._commit_hash or hashlib.blake2b(json.dumps(config.to_dict(), default=str).encode()).hexdigest()[:16]
+    )
+
+
+def _device(wanted: str) -> str:
+    import torch
+
+    if wanted != "auto":
+        return wanted
+    return "auto" if torch.accelerator.is_available() else "cpu"
+
+
+def _family(name: str, config: PreTrainedConfig) -> str:
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    if config.is_encoder_decoder:
+        return "encoder-decoder"
+    architecture = (config.architectures or [""])[0]
+    if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
+        return "masked"
+    if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+        return "causal"
+    if config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        return "masked"
+    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return "causal"
+    raise UserError(
+        f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which cannot fill a slot; "
+        f"if it can, say how with --family {' | '.join(FAMILIES)}."
+    )
+
+
+def _why(name: str, source: str | Path, error: Exception) -> str:
+    """One sentence for the many ways in which loading fails."""
+    folder, text = Path(source), _first_line(error)
+    if "trust_remote_code" in str(error):
+        return f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
+    if folder.is_dir():
+        pickled = sorted(p.name for p in [*folder.glob("*.bin"), *folder.glob("*.pt")])
+        if pickled and not any(folder.glob("*.safetensors")):
+            return f"'{name}' has only pickled weights ({pickled[0]}), {PICKLED}"
+        if not (folder / "config.json").is_file():
+            return f"The folder '{name}' holds no config.json: it is not a transformers model."
+        return f"The model in '{name}' could not be read (a file may be damaged or half-downloaded): {text}"
+    if "safetensors" in str(error) and "does not appear" in str(error):
+        return f"'{name}' has no safetensors weights, only pickled ones, {PICKLED}"
+    return (
+        f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not give it "
+        f"(offline, unknown or private?). `seesay models` lists what works without the hub."
+    )
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

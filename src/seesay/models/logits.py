@@ -1,0 +1,36 @@
+"""Log-probabilities at the positions that are asked, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel
+
+
+def logits_at(
+    model: PreTrainedModel, inputs: dict[str, Any], rows: torch.Tensor, columns: torch.Tensor
+) -> torch.Tensor:
+    """The vocabulary's logits at (row, column) of the batch, one line a position.
+
+    The output layer is most of a small model's work, so the hidden states are cut to the asked positions before they
+    reach it. Where an architecture does not call that layer as a module, the cut is made afterwards.
+    """
+
+    def cut(_module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        return (args[0][rows, columns], *args[1:]) if args[0].dim() == 3 else args
+
+    head = model.get_output_embeddings()
+    handle = head.register_forward_pre_hook(cut) if head is not None else None
+    try:
+        logits: torch.Tensor = model(**inputs).logits
+    finally:
+        if handle is not None:
+            handle.remove()
+    return (logits[rows, columns] if logits.dim() == 3 else logits).float()
+
+
+def ranks(logits: torch.Tensor, chosen: torch.Tensor) -> list[int]:
+    """How many entries of the vocabulary score at least as high as each chosen one (1 is the top)."""
+    return [int((logits >= logits[token]).sum()) for token in chosen]

@@ -1,0 +1,67 @@
+"""The three abilities a model may have, each a small protocol: to answer, to score, to encode.
+
+A family implements what it can. `plan` is apart from `answer` so that a run can be resumed: the makeup of a
+batch depends on the prompts alone, so a batch computed again after a crash gives the same digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.questions import Prompt, Scores
+
+
+@runtime_checkable
+class CanAnswer(Protocol):
+    """Gives every option of a prompt a log-probability."""
+
+    @property
+    def name(self) -> str:
+        """The model as the user named it."""
+
+    @property
+    def family(self) -> str:
+        """How it answers: masked, causal, encoder-decoder, completions, chat, baseline…"""
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest that changes when the weights, the tokeniser or a setting that shapes the answers changes."""
+
+    @property
+    def scope(self) -> str:
+        """What is scored: `sentence`, `option`, `slot`, `answer` or `choice`; part of the signature."""
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Indices of the prompts in batches, each prompt once; the same prompts give the same batches."""
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """The scores of one batch, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScores:
+    """A text's tokens with the log-probability of each; a first token without context has none and is left out."""
+
+    tokens: tuple[str, ...]
+    logp: tuple[float, ...]
+
+
+@runtime_checkable
+class CanScore(Protocol):
+    """Gives texts a log-probability, token by token: perplexity and P-vectors stand on it."""
+
+    def score(self, texts: Iterable[str]) -> Iterator[TokenScores]:
+        """Token log-probabilities, text by text, in order."""
+
+
+@runtime_checkable
+class CanEncode(Protocol):
+    """Turns texts into vectors: linear probes and categories stand on it."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row a text."""

@@ -1,0 +1,95 @@
+"""Runs put in order for reading: by task, each with a name that no other run of that task bears."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from seesay.questions import Task
+from seesay.report.wording import count
+from seesay.runs.figures import CALIBRATED
+from seesay.runs.run import Run
+from seesay.runs.schema import Figure
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run under the name shown for it; `lane` gives its colour and mark, the same throughout a report."""
+
+    run: Run
+    label: str
+    lane: int
+
+    def figure(self, metric: str, template: str | None = None, part: str | None = None) -> Figure | None:
+        """The figure of a metric, for one template or all, for one slice or the whole."""
+        for figure in self.run.figures:
+            if (figure.metric, figure.template, figure.slice) == (metric, template, part):
+                return figure
+        return None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The plain metrics of the run in the task's order, then any that the task does not name."""
+        present = dict.fromkeys(f.metric for f in self.run.figures if not f.metric.startswith(CALIBRATED))
+        named = [metric for metric in self.run.task.metrics if metric in present]
+        return (*named, *(metric for metric in present if metric not in named))
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs that asked exactly the same questions."""
+
+    task: Task
+    title: str
+    anchor: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def headline(self) -> str:
+        return self.task.metrics[0]
+
+
+def group(runs: Sequence[Run]) -> tuple[Group, ...]:
+    """Runs by task, in order of first appearance.
+
+    Runs that share a task's name but not its fingerprint (a limited run beside a full one) stand apart:
+    side by side their figures would not be comparable.
+    """
+    tasks: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        tasks.setdefault((run.task.name, run.manifest.task_fingerprint), []).append(run)
+    labels = [_labels(members) for members in tasks.values()]
+    lanes = {label: lane for lane, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
+    shared = Counter(name for name, _ in tasks)
+    groups: list[Group] = []
+    for index, (members, names) in enumerate(zip(tasks.values(), labels, strict=True), start=1):
+        task = members[0].task
+        size = f" · {count(len(task.questions), 'question')}" if shared[task.name] > 1 else ""
+        slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
+        anchor = f"task-{slug}" if slug else f"task-{index}"
+        if any(other.anchor == anchor for other in groups):
+            anchor = f"{anchor}-{index}"
+        entries = tuple(Entry(run, name, lanes[name]) for run, name in zip(members, names, strict=True))
+        groups.append(Group(task, (task.title or task.name) + size, anchor, entries))
+    return tuple(groups)
+
+
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """Model names, and the rule beside a name that stands more than once."""
+    rules: Iterable[Callable[[Run], str]] = (
+        lambda run: run.manifest.model,
+        lambda run: f"{run.manifest.model} · {run.manifest.length}",
+        lambda run: f"{run.manifest.model} · {run.manifest.scope}, {run.manifest.length}",
+    )
+    for rule in rules:
+        names = [rule(run) for run in runs]
+        if len(set(names)) == len(names):
+            return names
+    seen: Counter[str] = Counter()
+    for index, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] > 1:
+            names[index] = f"{name} ({seen[name]})"
+    return names

@@ -1,0 +1,98 @@
+"""The report as one HTML file that opens offline and asks nothing of any network.
+
+Names of models, objects and options come from other people's files: the template escapes them, the embedded JSON cannot
+end its element, the script only sets text, and the page's own policy forbids whatever else might slip through.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from seesay import __version__
+from seesay.questions import UserError
+from seesay.report import data, views
+from seesay.report.figures import COLOURS
+from seesay.report.groups import group
+from seesay.runs.figures import CALIBRATED
+from seesay.runs.run import Run
+from seesay.runs.schema import Comparison, Manifest
+from seesay.runs.store import write_text
+
+_ELSEWHERE = {"signature", "citation", "bad_rows"}
+
+
+def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> str:
+    """The page as a string. It depends on the runs alone: the same runs give the same page."""
+    if not runs:
+        raise UserError("There is nothing to report: give at least one run.")
+    groups = group(runs)
+    tasks = []
+    for index, g in enumerate(groups):
+        made = [data.choices(entry.run) for entry in g.entries]
+        tasks.append(
+            {
+                "group": g,
+                "index": index,
+                "headline": views.headline(g),
+                "templates": views.templates(g),
+                "slices": views.slices(g),
+                "calibrated": views.calibrated(g),
+                "answers": views.answers(g, made),
+                "json": data.embed(data.payload(g, made)),
+            }
+        )
+    style, script = _asset("style.css"), _asset("script.js")
+    environment = Environment(
+        loader=PackageLoader("seesay.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(views.FILTERS)
+    return environment.get_template("page.html").render(
+        tasks=tasks,
+        entries=[entry for g in groups for entry in g.entries],
+        models=list(dict.fromkeys((entry.label, entry.lane) for g in groups for entry in g.entries)),
+        comparisons=views.comparisons(comparisons),
+        citations=list(dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)),
+        manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _ELSEWHERE},
+        created=max(run.manifest.created for run in runs)[:10],
+        calibrated_prefix=CALIBRATED,
+        colours=COLOURS,
+        version=__version__,
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+    )
+
+
+def write(path: Path | str, runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> Path:
+    """Write the page; a reader finds the old file or the new one, never half of either."""
+    path = Path(path)
+    if path.is_dir():
+        raise UserError(f"'{path}' is a folder: name a file for the report, such as '{path / 'report.html'}'.")
+    write_text(path, render(runs, comparisons).encode("utf-8", "replace").decode())
+    return path
+
+
+def _asset(name: str) -> Markup:
+    return Markup((files("seesay.report") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def _policy(style: str, script: str) -> str:
+    """Only this style and this script, known by their digests, may act; pictures only from the page itself."""
+    style_hash, script_hash = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)
+    )
+    return (
+        f"default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )

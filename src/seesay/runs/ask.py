@@ -1,0 +1,160 @@
+"""Ask a model a task, from prompts to a finished run folder. Killed at any moment, the same call goes on from there."""
+
+from __future__ import annotations
+
+import platform
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import seesay
+from seesay.models.protocols import CanAnswer
+from seesay.probes.rules import LENGTHS
+from seesay.questions import Answer, Prompt, Question, Scores, Task, Template, UserError
+from seesay.runs import store
+from seesay.runs.figures import figures
+from seesay.runs.journal import Journal
+from seesay.runs.run import Run
+from seesay.runs.schema import Manifest
+
+LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run is made, beside the model and the task."""
+
+    length: str = "sum"
+    limit: int | None = None
+    seed: int = 0
+    resamples: int = 10_000
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        if self.length not in LENGTHS:
+            raise UserError(f"Unknown length rule '{self.length}': choose one of {', '.join(LENGTHS)}.")
+        if self.limit is not None and self.limit < 1:
+            raise UserError(f"--limit is {self.limit}: ask one question at least.")
+
+
+def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: Progress | None = None) -> Run:
+    """The finished run: read from its folder if it was finished before, else asked as far as it is not yet answered."""
+    if settings.limit is not None:
+        task = limited(task, settings.limit, settings.seed)
+    manifest = describe(model, task, settings)
+    folder = store.folder_for(root, manifest)
+    with store.alone(folder):
+        if not (folder / store.ANSWERS).is_file():
+            if not (folder / store.MANIFEST).is_file():
+                store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
+            store.write_task(folder / store.QUESTIONS, task)
+            said = ask(model, task, Journal(folder / store.JOURNAL), progress)
+            store.write_answers(folder / store.ANSWERS, assemble(task, said))
+        if not (folder / store.FIGURES).is_file():
+            answers = store.read_answers(folder / store.ANSWERS)
+            store.write_figures(folder / store.FIGURES, figures(manifest, task, answers))
+        (folder / store.JOURNAL).unlink(missing_ok=True)
+        return store.read_run(folder)
+
+
+def ask(model: CanAnswer, task: Task, journal: Journal, progress: Progress | None = None) -> dict[str, Scores]:
+    """What the model says to every distinct prompt of the task. The journal's answers are not asked again.
+
+    Batches are planned over all prompts, answered or not, so that a resumed run computes the same batches and its
+    digits equal those of a run that was never stopped.
+    """
+    prepare = getattr(model, "prepare", None)
+    if prepare is not None:
+        prepare(task)
+    prompts = list({p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}.values())
+    said = journal.read()
+    for batch in model.plan(prompts):
+        asked = [prompts[i] for i in batch]
+        if not all(prompt.key in said for prompt in asked):
+            scores = dict(zip((prompt.key for prompt in asked), model.answer(asked), strict=True))
+            journal.append(scores)
+            said |= scores
+        if progress:
+            progress(len(batch), len(prompts))
+    return said
+
+
+def pairs(task: Task) -> list[tuple[Question, Template, Prompt, Prompt | None]]:
+    """Every question in every wording, with the prompt that does not name the object."""
+    return [
+        (question, template, template.ask(question), template.ask(question, task.neutral) if task.neutral else None)
+        for question in task.questions
+        for template in task.templates
+    ]
+
+
+def assemble(task: Task, said: dict[str, Scores]) -> list[Answer]:
+    """The answers table, in the task's own order."""
+    return [
+        Answer(question.id, template.name, question.options, said[prompt.key], said[neutral.key] if neutral else None)
+        for question, template, prompt, neutral in pairs(task)
+    ]
+
+
+def limited(task: Task, limit: int, seed: int) -> Task:
+    """Some of the questions, drawn by object with a seed, so that what belongs together is asked together."""
+    objects = sorted({question.object for question in task.questions})
+    order = {name: i for i, name in enumerate(random.Random(seed).sample(objects, len(objects)))}
+    chosen = {q.id for q in sorted(task.questions, key=lambda q: order[q.object])[:limit]}
+    return replace(task, questions=tuple(q for q in task.questions if q.id in chosen))
+
+
+def describe(model: CanAnswer, task: Task, settings: Settings) -> Manifest:
+    """The manifest, with the signature that every figure carries."""
+    signature = "|".join(
+        (
+            f"task:{task.name}.{task.version}@{task.fingerprint}",
+            f"templates:{len(task.templates)}",
+            f"questions:{len(task.questions)}",
+            f"model:{model.name}@{model.fingerprint}",
+            f"family:{model.family}",
+            f"scope:{model.scope}",
+            f"length:{settings.length}",
+            f"seed:{settings.seed}",
+            f"resamples:{settings.resamples}",
+            f"seesay:{seesay.__version__}",
+        )
+    )
+    return Manifest(
+        seesay=seesay.__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=settings.command,
+        model=model.name,
+        family=model.family,
+        model_fingerprint=model.fingerprint,
+        task=task.name,
+        task_version=task.version,
+        task_fingerprint=task.fingerprint,
+        templates=[template.name for template in task.templates],
+        questions=len(task.questions),
+        limit=settings.limit,
+        scope=model.scope,
+        length=settings.length,
+        seed=settings.seed,
+        resamples=settings.resamples,
+        signature=signature,
+        environment=environment(),
+        citation=task.citation,
+        bad_rows=[f"row {bad.row}: {bad.reason}" for bad in task.bad_rows],
+    )
+
+
+def environment() -> dict[str, str]:
+    """Versions of what computes the answers."""
+    found = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,123 @@
+"""From answers to figures: every metric of the task, overall, by template and by slice, plain and calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seesay import metrics
+from seesay.metrics import FloatArray, Items, Metric, Resamples
+from seesay.probes.rules import adjust, calibrated
+from seesay.questions import Answer, Answers, Question, Task
+from seesay.runs.schema import Figure, Manifest
+
+CALIBRATED = "calibrated_"
+
+
+def figures(manifest: Manifest, task: Task, answers: Answers) -> list[Figure]:
+    """All the figures of a run, the headline metric first."""
+    plain = items_by_template(task, answers, manifest.length)
+    gained = items_by_template(task, answers, manifest.length, gain=True) if task.neutral else None
+    draw = Resamples([question.object for question in task.questions], manifest.resamples, manifest.seed)
+    made: list[Figure] = []
+    for name in task.metrics:
+        metric = metrics.get(name)
+        made += _of_metric(name, metric, plain, draw, manifest, task)
+        if gained is not None and not metric.whole_vocabulary:
+            made += _of_metric(CALIBRATED + name, metric, gained, draw, manifest, task)
+    return made
+
+
+def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> list[Items]:
+    """What the metrics read, template by template; with `gain` under the calibrated rule."""
+    by_key = {(answer.question, answer.template): answer for answer in answers}
+    column = {label: i for i, label in enumerate(task.labels)}
+    gold = np.zeros((len(task.questions), len(column)))
+    for row, question in enumerate(task.questions):
+        for label, weight in question.gold.items():
+            gold[row, column[label]] = weight
+    made = []
+    for template in task.templates:
+        scores = np.full(gold.shape, np.nan)
+        ranks = np.zeros(gold.shape, dtype=np.int64)
+        for row, question in enumerate(task.questions):
+            answer = by_key[question.id, template.name]
+            said = calibrated(answer, length) if gain else adjust(answer.scores, length)
+            columns = [column[label] for label in question.options]
+            scores[row, columns] = said
+            if answer.scores.rank is not None:
+                ranks[row, columns] = answer.scores.rank
+        made.append(Items(scores, gold, ranks))
+    return made
+
+
+def statistics(metric: Metric, items: Sequence[Items]) -> FloatArray:
+    """A metric's sufficient statistics: templates × questions × k."""
+    return np.stack([metric.stats(one) for one in items])
+
+
+def slices(questions: Sequence[Question]) -> dict[str, list[int]]:
+    """`tag=value` → which questions carry it; a tag with one value for all says nothing and is left out."""
+    values: dict[str, dict[str, list[int]]] = {}
+    for row, question in enumerate(questions):
+        for tag, value in question.tags.items():
+            values.setdefault(tag, {}).setdefault(value, []).append(row)
+    return {
+        f"{tag}={value}": rows
+        for tag, by_value in sorted(values.items())
+        if len(by_value) > 1
+        for value, rows in sorted(by_value.items())
+    }
+
+
+def _of_metric(
+    name: str, metric: Metric, items: Sequence[Items], draw: Resamples, manifest: Manifest, task: Task
+) -> list[Figure]:
+    stats = statistics(metric, items)
+    everything = np.ones(len(task.questions), dtype=np.bool_)
+    wanted: list[tuple[str | None, str | None, FloatArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]] = [
+        (None, None, stats, everything)
+    ]
+    wanted += [(t.name, None, stats[i : i + 1], everything) for i, t in enumerate(task.templates)]
+    for name_of_slice, rows in slices(task.questions).items():
+        where = np.zeros(len(task.questions), dtype=np.bool_)
+        where[rows] = True
+        wanted.append((None, name_of_slice, stats, where))
+    intervals = draw.intervals([(draw.sums(s, where), metric.value) for _, _, s, where in wanted])
+    made = []
+    for (template, part, s, where), interval in zip(wanted, intervals, strict=True):
+        if np.isnan(interval.value):
+            continue  # not defined here, such as a whole-vocabulary figure of a server
+        over_templates = [float(metric.value(one[where].sum(axis=0))) for one in s]
+        expected = metrics.chance(metric, items[0].take(where))
+        made.append(
+            Figure(
+                model=manifest.model,
+                task=manifest.task,
+                metric=name,
+                template=template,
+                slice=part,
+                value=interval.value,
+                low=interval.low,
+                high=interval.high,
+                n=int(where.sum()),
+                signature=f"{manifest.signature}|metric:{name}",
+                spread=metrics.spread(over_templates),
+                chance=None if np.isnan(expected) else expected,
+            )
+        )
+    return made
+
+
+def shared(task: Task, answers: Answers, other: Answers) -> tuple[list[Question], list[str]]:
+    """The questions and templates that both sets of answers hold."""
+    ours = {(a.question, a.template) for a in answers} & {(a.question, a.template) for a in other}
+    templates = [t.name for t in task.templates if any(template == t.name for _, template in ours)]
+    return [q for q in task.questions if all((q.id, t) in ours for t in templates)], templates
+
+
+def select(answers: Answers, questions: Sequence[Question], templates: Sequence[str]) -> list[Answer]:
+    """The answers to these questions in these templates."""
+    ids, names = {q.id for q in questions}, set(templates)
+    return [a for a in answers if a.question in ids and a.template in names]

@@ -1,0 +1,191 @@
+"""CoDa: how people spread eleven colours over 521 kinds of things (Paik et al. 2021).
+
+The published files hold every annotator's ratings. The gold distributions are made of them as the paper does: each
+annotation is normalised, those that disagree with the rest are dropped one by one, and the remaining ones averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from seesay.data import jsonl, store
+from seesay.data.catalogue import CATALOGUE
+from seesay.questions import BadRow, Question, Task, Template, UserError
+
+COLOURS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
+GROUPS = ("single", "multi", "any")
+
+# The ten cloze wordings of the paper. The last one names a single thing; nine kinds have no singular, and the paper
+# leaves them out of it: here the determiner agrees with them ("These jeans are").
+TEMPLATES = (
+    Template("most", "Most {things} {are} [MASK]."),
+    Template("everyone-knows-most", "Everyone knows that most {things} {are} [MASK]."),
+    Template("everyone-knows", "Everyone knows that {things} {are} [MASK]."),
+    Template("commonly", "Commonly {things} {are} [MASK]."),
+    Template("all", "All {things} {are} [MASK]."),
+    Template("it-is-known", "It is known that {things} {are} [MASK]."),
+    Template("its-known", "It's known that {things} {are} [MASK]."),
+    Template("it-is-known-most", "It is known that most {things} {are} [MASK]."),
+    Template("its-known-most", "It's known that most {things} {are} [MASK]."),
+    Template("this", "{this} {thing} {is} [MASK]."),
+)
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Annotation:
+    kind: str
+    worker: int
+    ratings: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    kind: str
+    name: str
+    fields: dict[str, str]
+
+
+def _annotation(record: jsonl.Record) -> _Annotation:
+    kind, worker = jsonl.text(record, "class_id"), jsonl.whole_number(record, "worker_id", 0, 10**9)
+    if not isinstance(record.get("included"), bool):
+        raise jsonl.BadValueError("'included' is neither true nor false")
+    if not record["included"]:
+        return _Annotation(kind, worker, None)
+    ratings = tuple(jsonl.whole_number(record, colour, 0, 5) for colour in COLOURS)
+    if not any(ratings):
+        raise jsonl.BadValueError("every rating is zero")
+    return _Annotation(kind, worker, ratings)
+
+
+def _wording(record: jsonl.Record) -> _Wording:
+    things, are = jsonl.text(record, "object_pl"), _verb(record, "areis_pl")
+    fields = {"things": things, "are": are, "this": "These" if are == "are" else "This", "thing": things, "is": are}
+    if record.get("object_s") is not None:
+        fields |= {"this": "This", "thing": jsonl.text(record, "object_s"), "is": _verb(record, "areis_s")}
+    return _Wording(jsonl.text(record, "class_id"), jsonl.text(record, "display_name"), fields)
+
+
+def _verb(record: jsonl.Record, key: str) -> str:
+    verb = jsonl.text(record, key)
+    if verb not in ("is", "are"):
+        raise jsonl.BadValueError(f"'{key}' is neither 'is' nor 'are'")
+    return verb
+
+
+def kendall(a: Matrix, b: Matrix) -> float:
+    """Kendall's τ-b of two short vectors; NaN where one of them is constant."""
+    upper = np.triu_indices(len(a), 1)
+    signs_a, signs_b = (np.sign(np.subtract.outer(v, v))[upper] for v in (a, b))
+    pairs = np.sqrt(np.count_nonzero(signs_a) * np.count_nonzero(signs_b))
+    return float(signs_a @ signs_b / pairs) if pairs else float("nan")
+
+
+def agreeing(annotations: Matrix) -> Matrix:
+    """Drop the annotation that agrees least with the mean (Kendall's τ) until none disagrees with it (τ < 0)."""
+    while True:
+        mean = annotations.mean(axis=0)
+        taus = np.array([kendall(row, mean) for row in annotations])
+        if np.isnan(taus).all() or np.nanmin(taus) >= 0:
+            return annotations
+        annotations = np.delete(annotations, np.nanargmin(taus), axis=0)
+
+
+def clusters(distributions: Matrix) -> list[str]:
+    """Sort distributions into those of one colour, of several, and of any.
+
+    The files do not say which kind is in which group; this follows the paper: k-means with k = 3 under the
+    Jensen–Shannon distance on the sorted probabilities, so that which colour it is does not matter. It starts from the
+    most peaked, the median and the flattest distribution, where the paper starts from drawn ones.
+    """
+    points = -np.sort(-distributions, axis=1)
+    order = np.argsort(-points[:, 0], kind="stable")
+    centres = points[order[[0, len(order) // 2, -1]]]
+    nearest = np.zeros(len(points), dtype=np.intp)
+    for _ in range(300):
+        nearest = np.argmin(_jensen_shannon(points, centres), axis=1)
+        moved = np.array(
+            [points[nearest == k].mean(axis=0) if (nearest == k).any() else centres[k] for k in range(len(centres))]
+        )
+        if np.allclose(moved, centres, atol=1e-12):
+            break
+        centres = moved
+    return [GROUPS[k] for k in nearest]
+
+
+def _jensen_shannon(points: Matrix, centres: Matrix) -> Matrix:
+    p, q = points[:, None, :], centres[None, :, :]
+    middle = (p + q) / 2
+
+    def divergence(a: Matrix) -> Matrix:
+        ratio = np.divide(a, middle, out=np.ones(middle.shape), where=(a > 0) & (middle > 0))
+        total: Matrix = (a * np.log(ratio)).sum(axis=2)
+        return total
+
+    return np.sqrt(np.maximum(divergence(p) + divergence(q), 0) / 2)
+
+
+def distributions(annotations: Sequence[_Annotation]) -> dict[str, Matrix]:
+    """What people say of each kind, as one distribution over the colours."""
+    ratings: dict[str, list[tuple[int, ...]]] = {}
+    for annotation in annotations:
+        if annotation.ratings is not None:
+            ratings.setdefault(annotation.kind, []).append(annotation.ratings)
+    found = {}
+    for kind, rows in ratings.items():
+        matrix = np.array(rows, dtype=np.float64)
+        found[kind] = agreeing(matrix / matrix.sum(axis=1, keepdims=True)).mean(axis=0)
+    return found
+
+
+def load(data: Path | None = None) -> Task:
+    """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
+    if data is not None and data.is_file():
+        raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
+    annotations, bad = jsonl.read(store.find("coda", "annotations.jsonl", data), _annotation)
+    wordings, bad_wordings = jsonl.read(store.find("coda", "objects.jsonl", data), _wording)
+    bad = [BadRow(row.row, f"annotations.jsonl: {row.reason}") for row in bad]
+    bad += [BadRow(row.row, f"objects.jsonl: {row.reason}") for row in bad_wordings]
+
+    once: dict[tuple[str, int], _Annotation] = {}
+    for number, annotation in annotations.items():
+        if once.setdefault((annotation.kind, annotation.worker), annotation) is not annotation:
+            bad.append(BadRow(number, "annotations.jsonl: this annotator rated this kind before"))
+    people = distributions(list(once.values()))
+    if not people:
+        raise UserError("annotations.jsonl holds no rating that counts: every annotation was skipped.")
+    groups = dict(zip(people, clusters(np.array(list(people.values()))), strict=True))
+
+    questions: dict[str, Question] = {}
+    for number, wording in wordings.items():
+        if wording.kind in questions:
+            bad.append(BadRow(number, f"objects.jsonl: '{wording.kind}' stands twice"))
+        elif wording.kind not in people:
+            bad.append(BadRow(number, f"objects.jsonl: nobody rated '{wording.name}'"))
+        else:
+            shares = zip(COLOURS, people[wording.kind].tolist(), strict=True)
+            questions[wording.kind] = Question(
+                id=wording.kind.strip("/"),
+                fields=wording.fields,
+                options=COLOURS,
+                gold={colour: share for colour, share in shares if share > 0},
+                object=wording.name,
+                tags={"group": groups[wording.kind]},
+            )
+    return Task(
+        name="coda",
+        version="1",
+        title="CoDa, the Color Dataset",
+        templates=TEMPLATES,
+        questions=tuple(questions.values()),
+        metrics=("jensen_shannon", "spearman", "kendall"),
+        neutral={"things": "things", "are": "are", "this": "This", "thing": "thing", "is": "is"},
+        citation=CATALOGUE["coda"].citation,
+        bad_rows=tuple(bad),
+    )

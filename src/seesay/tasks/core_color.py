@@ -1,0 +1,67 @@
+"""core-color: the colours of everyday things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from seesay.data import core
+from seesay.data.tables import Cells, one_of, read_csv, words
+from seesay.questions import Question, Task, Template
+from seesay.tasks._core import CITATION, VERSION, capital, filled, noun_phrase
+
+COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
+
+# No verb agrees with the thing, so that every wording fits singular, plural and mass nouns alike.
+TEMPLATES = (
+    Template("color-of", "The color of {thing} is [MASK]."),
+    Template("question", "Q: What is the color of {thing}? A: [MASK]."),
+    Template("opening", "[MASK] is the usual color of {thing}."),
+    Template("should-be", "{Thing} should normally be [MASK] in color."),
+    Template("paint", "You need [MASK] paint to paint a picture of {thing}."),
+    Template("picture", "The picture shows {thing} in the usual [MASK] color."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    name: str
+    phrase: str
+    colors: tuple[str, ...]
+    category: str
+
+
+def load(data: Path | None = None) -> Task:
+    """The task from the embedded table, or from a table of the same columns."""
+    rows, bad = read_csv(
+        data or core.path("colors"), core.COLUMNS["colors"], _parse, key=lambda row: row.name.casefold()
+    )
+    return Task(
+        name="core-color",
+        version=VERSION,
+        title="The colours of everyday things",
+        templates=TEMPLATES,
+        questions=tuple(_question(row) for row in rows),
+        metrics=("relaxed_accuracy", "true_confidence", "macro_f1"),
+        neutral={"thing": "something", "Thing": "Something"},
+        citation=CITATION,
+        bad_rows=tuple(bad),
+    )
+
+
+def _parse(cells: Cells) -> _Row:
+    colors = words(filled(cells, "colors"), "colors")
+    for color in colors:
+        one_of(color, COLORS, "colors")
+    return _Row(cells["object"], noun_phrase(cells, "object"), colors, filled(cells, "category"))
+
+
+def _question(row: _Row) -> Question:
+    return Question(
+        id=row.name,
+        fields={"thing": row.phrase, "Thing": capital(row.phrase)},
+        options=COLORS,
+        gold={color: 1 / len(row.colors) for color in row.colors},
+        object=row.name,
+        tags={"category": row.category, "cardinality": str(len(row.colors))},
+    )

@@ -1,0 +1,82 @@
+"""core-parts: what things have and what they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from seesay.data import core
+from seesay.data.tables import Cells, one_of, read_csv, words
+from seesay.questions import Question, Task, Template
+from seesay.tasks._core import CITATION, VERSION, capital, filled, noun_phrase
+
+# What stands around the thing in a question of each relation: "What DOES a dog HAVE?", "What IS a nail MADE OF?"
+RELATIONS = {"has": ("does", "have"), "is made of": ("is", "made of")}
+
+TEMPLATES = (
+    Template("plain", "{Thing} {relation} [MASK]."),
+    Template("everyone-knows", "Everyone knows that {thing} {relation} [MASK]."),
+    Template("question", "Q: What {aux} {thing} {verb}? A: [MASK]."),
+    Template("child", "{Thing} {relation} [MASK], as every child knows."),
+    Template("look", "Look at {thing}: it {relation} [MASK]."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    name: str
+    phrase: str
+    relation: str
+    answers: tuple[str, ...]
+
+
+def load(data: Path | None = None) -> Task:
+    """The task from the embedded table, or from a table of the same columns.
+
+    The options of a relation are all the answers that the table names for it: the annotation is complete, so an
+    option that a row does not list is wrong for it.
+    """
+    rows, bad = read_csv(
+        data or core.path("parts"),
+        core.COLUMNS["parts"],
+        _parse,
+        key=lambda row: (row.name.casefold(), row.relation),
+    )
+    options = {
+        relation: tuple(dict.fromkeys(word for row in rows if row.relation == relation for word in row.answers))
+        for relation in RELATIONS
+    }
+    return Task(
+        name="core-parts",
+        version=VERSION,
+        title="What things have and what they are made of",
+        templates=TEMPLATES,
+        questions=tuple(_question(row, options[row.relation]) for row in rows),
+        metrics=("average_precision", "relaxed_accuracy"),
+        neutral={"thing": "something", "Thing": "Something"},
+        citation=CITATION,
+        bad_rows=tuple(bad),
+    )
+
+
+def _parse(cells: Cells) -> _Row:
+    relation = one_of(cells["relation"], RELATIONS, "relation")
+    return _Row(cells["concept"], noun_phrase(cells, "concept"), relation, words(filled(cells, "answers"), "answers"))
+
+
+def _question(row: _Row, options: tuple[str, ...]) -> Question:
+    aux, verb = RELATIONS[row.relation]
+    return Question(
+        id=f"{row.name}|{row.relation}",
+        fields={
+            "thing": row.phrase,
+            "Thing": capital(row.phrase),
+            "relation": row.relation,
+            "aux": aux,
+            "verb": verb,
+        },
+        options=options,
+        gold={answer: 1 / len(row.answers) for answer in row.answers},
+        object=row.name,
+        tags={"relation": row.relation},
+    )

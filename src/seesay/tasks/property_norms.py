@@ -1,0 +1,216 @@
+"""Visual Property Norms: what people say of how things look (Hagström & Johansson 2022, from the CSLB norms).
+
+The CSLB norms are given out on request only, so the questions are built from a user's own `norms.dat`. A question asks
+for everything that enough people said of a concept under one relation ("an accordion has …"); "enough" is one of five
+least production frequencies, and every one of them is a segment of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from seesay.data import store
+from seesay.data.catalogue import CATALOGUE
+from seesay.data.jsonl import BadValueError, lines, wording
+from seesay.questions import BadRow, Question, Task, Template, UserError
+from seesay.tasks.memory_colors import COLOURS
+
+COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
+ARTICLES = frozenset({"", "a", "an", "the"})
+SEGMENTS = (2, 5, 10, 20, 30)
+RELATIONS = {"is": "is", "has": "has", "has a": "has a", "made of": "is made of"}
+
+TEMPLATES = (
+    Template("plain", "{thing} {relation} [MASK]."),
+    Template("everybody-knows", "everybody knows that {thing} {relation} [MASK]."),
+    Template("usually", "{thing} usually {relation} [MASK]."),
+    Template("q-a", "q: {thing} {relation}? a: [MASK]."),
+    Template("q-a-usually", "q: {thing} usually {relation}? a: [MASK]."),
+    Template("generally-first", "generally, {thing} {relation} [MASK]."),
+    Template("generally", "{thing} generally {relation} [MASK]."),
+    Template("describe", "describe the properties of {thing}. {thing} {relation} [MASK]."),
+    Template("describe-usually", "describe the properties of {thing}. {thing} usually {relation} [MASK]."),
+)
+
+# Alternatives that the authors count as another wording of a listed feature (their published notebook).
+SAME_AS = {
+    other: feature
+    for feature, others in {
+        "has a wire": ("has a cable", "has wires", "made of wires"),
+        "has fur": ("is furry", "is hairy"),
+        "has hard skin": ("has a hard skin",),
+        "has pips": ("has a pip",),
+        "has skin": ("has a skin",),
+        "has tough skin": ("has a tough skin",),
+        "is round": ("is rounded", "has round"),
+        "is streamlined": ("is stream-lined",),
+        "is transparent": ("is see through", "is see-through", "is translucent"),
+        "made of ceramic": ("made of porcelain", "is ceramic", "made of clay"),
+        "made of fabric": ("is made of material", "made of material"),
+    }.items()
+    for other in others
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that people say of a concept, and how many of 30 said it."""
+
+    domain: str
+    concept: str
+    relation: str
+    answer: str
+    pf: int
+
+
+def spellings(feature: str) -> list[str]:
+    """What a feature written with `_` may stand for: "is noisy_loud" is "is noisy", "loud" or "is loud"."""
+    first, second = feature.split("_")[:2]
+    words, rest = first.split(" "), second.split(" ")
+    swapped = [" ".join([*words[:kept], second]) for kept in range(min(len(words), 3))]
+    return [first, *swapped, *([" ".join([first, *rest[1:]])] if len(rest) > 1 else [])]
+
+
+def resolve(feature: str, alternatives: str, participants: str) -> str:
+    """The alternative that most participants gave, where it is a spelling of the feature; else the first spelling."""
+    if "_" not in feature:
+        return feature
+    counts = [len(group.split()) for group in participants.removeprefix("p").split("/")]
+    given = alternatives.split("; ")
+    favourite = counts.index(max(counts))
+    if favourite >= len(given):
+        raise BadValueError("the participant list does not fit the feature alternatives")
+    choice = SAME_AS.get(given[favourite].strip(), given[favourite].strip())
+    allowed = spellings(feature)
+    return choice if choice in allowed else allowed[0]
+
+
+def _entry(cells: Mapping[str, str]) -> Entry | None:
+    """An entry of the norms, or None where the row is not about how a thing looks in a way that is asked."""
+    if cells["feature type"] != "visual perceptual":
+        return None
+    concept, feature = wording(cells["concept"], "concept"), wording(cells["feature"], "feature")
+    pf = cells["pf"].strip()
+    if not (pf.isascii() and pf.isdigit() and len(pf) < 4):
+        raise BadValueError("'pf' is not a whole number")
+    resolved = wording(resolve(feature, cells["feature alternatives"], cells["participant list"]), "feature")
+    start, _, answer = resolved.rpartition(" ")
+    answer = answer.split("_")[0]
+    if start not in RELATIONS or not answer:
+        return None
+    return Entry(wording(cells["domain"], "domain", empty=True), concept, RELATIONS[start], answer, int(pf))
+
+
+def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
+    """The entries of a CSLB `norms.dat`, and the rows that could not be used."""
+    entries: list[Entry] = []
+    bad: list[BadRow] = []
+    header: list[str] = []
+    for number, line in lines(path):
+        if isinstance(line, BadRow):
+            bad.append(line)
+            continue
+        cells = line.split("\t")
+        if not header:
+            header = [cell.strip().lower() for cell in cells]
+            if missing := [column for column in COLUMNS if column not in header]:
+                raise UserError(f"{path} is not the CSLB norms: its first line has no column '{missing[0]}'.")
+            continue
+        if len(cells) != len(header):
+            bad.append(BadRow(number, f"{len(cells)} columns where {len(header)} were expected"))
+            continue
+        try:
+            entry = _entry(dict(zip(header, cells, strict=True)))
+        except BadValueError as error:
+            bad.append(BadRow(number, str(error)))
+            continue
+        if entry:
+            entries.append(entry)
+    return entries, bad
+
+
+def read_words(path: Path | None) -> list[str]:
+    """The words of a list, one a line; none without a file."""
+    if path is None:
+        return []
+    words = [line.strip() for _, line in lines(path) if isinstance(line, str)]
+    if any(len(word) > 50 or " " in word or not word.isprintable() for word in words):
+        raise UserError(f"{path} is not a list of words, one a line.")
+    return list(dict.fromkeys(words))
+
+
+def read_articles(path: Path | None) -> dict[str, str]:
+    """The article of each concept ("a", "an" or none); no articles without a file."""
+    if path is None:
+        return {}
+    rows = [line.strip().partition(",") for _, line in lines(path) if isinstance(line, str)]
+    articles = {concept: article for concept, _, article in rows}
+    if articles.pop("concept", "") != "descriptor" or not ARTICLES.issuperset(articles.values()):
+        raise UserError(
+            f"{path} does not give each concept's article ('a', 'an', 'the' or none): 'concept,descriptor'."
+        )
+    return articles
+
+
+def build(entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str, str]) -> list[Question]:
+    """One question per concept, relation and segment, with every answer of that segment as gold."""
+    known = set(words)
+    options = tuple(words)
+    asked: dict[tuple[int, str, str], list[Entry]] = {}
+    for segment in SEGMENTS:
+        for entry in entries:
+            if entry.pf >= segment and entry.answer in known:
+                asked.setdefault((segment, entry.concept, entry.relation), []).append(entry)
+    questions = []
+    for (segment, concept, relation), said in asked.items():
+        name = concept.replace("_", " ")
+        gold = {entry.answer: 1.0 for entry in said}
+        questions.append(
+            Question(
+                id=f"{concept}/{relation}/pf{segment}",
+                fields={"thing": f"{articles.get(concept, '')} {name}".strip(), "relation": relation},
+                options=options,
+                gold=gold,
+                object=name,
+                tags={
+                    "relation": relation,
+                    "segment": f"pf>={segment}",
+                    "answers": "colour" if all(answer in COLOURS for answer in gold) else "other",
+                    "domain": said[0].domain,
+                },
+            )
+        )
+    return questions
+
+
+def load(data: Path | None = None) -> Task:
+    """The task from a CSLB `norms.dat` (that file, a folder that holds it, or the data folder's).
+
+    `labels.txt` and `descriptors.csv` are taken from beside it or from the data folder. Without the first the answers
+    found in the file are the options; without the second no concept has an article.
+    """
+    path = store.find("cslb-norms", "norms.dat", data)
+    entries, bad = read_norms(path)
+    words = read_words(store.lookup("property-norms", "labels.txt", data))
+    source = f"{len(words)} published answer words"
+    if not words:
+        words = sorted({entry.answer for entry in entries if entry.pf >= SEGMENTS[0]})
+        source = f"the {len(words)} answer words of the file"
+    articles = read_articles(store.lookup("property-norms", "descriptors.csv", data))
+    questions = build(entries, words, articles)
+    if not questions:
+        why = f" (line {bad[0].row}: {bad[0].reason})" if bad else ""
+        raise UserError(f"{path} holds nothing that can be asked{why}. Is it the CSLB norms file?")
+    return Task(
+        name="property-norms",
+        version="1",
+        title=f"Visual Property Norms ({source}{'' if articles else ', no articles'})",
+        templates=TEMPLATES,
+        questions=tuple(questions),
+        metrics=("average_precision", "vocabulary_average_precision"),
+        neutral={"thing": "something"},
+        citation=CATALOGUE["property-norms"].citation,
+        bad_rows=tuple(bad),
+    )

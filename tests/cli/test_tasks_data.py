@@ -1,0 +1,154 @@
+"""`seesay tasks` and `seesay data` as a user meets them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from seesay.cli.data import app as data_app
+from seesay.cli.tasks import tasks
+from seesay.data import catalogue
+from seesay.data.catalogue import DataFile, DataSet
+from seesay.questions import UserError
+
+ROW = {"descriptor": "a", "item": "tomato", "label": "red"}
+
+app = typer.Typer()
+app.add_typer(data_app, name="data")
+app.command()(tasks)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path / "data"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def told(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exception is None, result.output
+    return json.loads(result.stdout)
+
+
+def refused(*arguments: str) -> str:
+    result = run(*arguments)
+    assert isinstance(result.exception, UserError), result.output
+    assert result.stdout == ""
+    return str(result.exception)
+
+
+@pytest.fixture
+def colours(tmp_path: Path) -> Path:
+    path = tmp_path / "memory_colors.jsonl"
+    path.write_text(f"{json.dumps(ROW)}\nnot json\n")
+    return path
+
+
+def test_tasks_are_listed_without_loading_them() -> None:
+    listed = told("tasks")
+    assert [task["name"] for task in listed["tasks"]][:4] == listed["groups"]["core"]
+    colors = next(task for task in listed["tasks"] if task["name"] == "memory-colors")
+    assert colors["missing"] == ["memory-colors"]
+    assert "memory-colors" in run("tasks").stdout
+    assert [task["name"] for task in told("tasks", "core")["tasks"]] == listed["groups"]["core"]
+
+
+def test_one_task_is_shown(colours: Path) -> None:
+    shown = told("tasks", "memory-colors", "--data", str(colours))
+    assert shown["questions"] == 1
+    assert len(shown["templates"]) == 13
+    assert shown["example"]["text"] == "Q: What is the color of a tomato? A: It is [MASK]."
+    assert shown["example"]["gold"] == {"red": 1.0}
+    assert shown["metrics"] == ["accuracy"]
+    assert shown["bad_rows"] == [{"row": 2, "reason": "not JSON"}]
+    assert "Norlund" in shown["citation"]
+    assert shown["licence"]
+    text = run("tasks", "memory-colors", "--data", str(colours)).stdout
+    assert "What is the color of {thing}? [SEP] [MASK]." in text
+    assert "row 2: not JSON" in text
+
+
+def test_mistakes_about_tasks(tmp_path: Path) -> None:
+    assert "Did you mean 'memory-colors'" in refused("tasks", "memory-colours")
+    assert "`seesay data fetch memory-colors`" in refused("tasks", "memory-colors")
+    assert "no file or folder" in refused("tasks", "memory-colors", "--data", str(tmp_path / "nowhere"))
+
+
+def test_data_sets_are_listed(folder: Path) -> None:
+    listed = told("data")
+    assert listed["folder"] == str(folder)
+    assert {file["state"] for entry in listed["datasets"] for file in entry["files"]} == {"missing"}
+    text = run("data").stdout
+    assert "seesay data fetch NAME" in text
+    assert "Centre for Speech" in text
+
+
+def test_adding_and_checking(colours: Path, folder: Path) -> None:
+    assert "--force" in refused("data", "add", "memory-colors", str(colours))
+    added = told("data", "add", "memory_colors", str(colours), "--force")
+    assert added["files"] == [
+        {
+            "dataset": "memory-colors",
+            "file": "memory_colors.jsonl",
+            "state": "unverified",
+            "path": str(folder / "memory-colors" / "memory_colors.jsonl"),
+        }
+    ]
+    assert told("data", "check")["damaged"] == 0
+    assert told("tasks", "memory-colors")["questions"] == 1
+    (folder / "memory-colors" / "memory_colors.jsonl").write_text("changed")
+    result = run("data", "check", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["damaged"] == 1
+    assert "has changed since it was added" in run("data", "check").stdout
+
+
+def test_fetching_what_is_there_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = DataFile("x.txt", "https://data.invalid/x.txt", hashlib.sha256(b"x").hexdigest(), 1)
+    monkeypatch.setitem(catalogue.CATALOGUE, "tiny", DataSet("tiny", "", (file,), "", "", "", ""))
+    (folder / "tiny").mkdir(parents=True)
+    (folder / "tiny" / "x.txt").write_text("x")
+    assert [got["state"] for got in told("data", "fetch", "tiny")["files"]] == ["verified"]
+    assert run("data", "fetch", "tiny", "--quiet").stdout == ""
+    assert "cannot be fetched" in refused("data", "fetch", "cslb-norms")
+    assert "Unknown data set 'tinny'. Did you mean 'tiny'?" in refused("data", "fetch", "tinny")
+
+
+def test_commands_import_nothing_heavy() -> None:
+    code = (
+        "import sys, seesay.cli.data, seesay.cli.tasks, seesay.cli.output, seesay.tasks\n"
+        "print([m for m in ('numpy', 'pyarrow', 'pydantic', 'torch', 'urllib.request') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_program_itself(colours: Path) -> None:
+    def seesay(*arguments: str) -> subprocess.CompletedProcess[str]:
+        code = "import sys; from seesay.cli import main; sys.exit(main())"
+        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+
+    done = seesay("tasks", "memory-colors", "--data", str(colours), "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["questions"] == 1
+    done = seesay("tasks", "memory-colours")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Did you mean 'memory-colors'" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    done = seesay("data", "--json")
+    assert done.returncode == 0
+    assert len(json.loads(done.stdout)["datasets"]) == 4

@@ -1,0 +1,57 @@
+"""Average precision beside scikit-learn's, over the options and over a whole vocabulary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from sklearn.metrics import average_precision_score
+from tests.metrics.strategies import items, random_items
+
+from seesay.metrics import Items, get
+from seesay.metrics.average_precision import average_precision
+from seesay.metrics.vocabulary_average_precision import vocabulary_average_precision
+
+
+def test_by_hand() -> None:
+    # Gold at places 1 and 3: (1/1 + 2/3) / 2. Gold tied with two others at the top: 1/3.
+    scores = np.array([[4.0, 3.0, 2.0, 1.0], [2.0, 2.0, 2.0, 1.0]])
+    gold = np.array([[1.0, 0, 1.0, 0], [0, 1.0, 0, 0]])
+    assert average_precision(Items(scores, gold)) == pytest.approx([5 / 6, 1 / 3])
+
+
+@pytest.mark.parametrize("levels", [None, 4])
+def test_as_scikit_learn(levels: int | None) -> None:
+    given_items = random_items(3, n=60, width=40, levels=levels)
+    rows = zip(given_items.is_gold, given_items.scores, strict=True)
+    assert average_precision(given_items) == pytest.approx([average_precision_score(*row) for row in rows])
+
+
+@given(items())
+def test_as_scikit_learn_with_labels_missing_and_impossible(given_items: Items) -> None:
+    expected = []
+    for gold, scores in zip(given_items.is_gold, given_items.scores, strict=True):
+        offered = ~np.isnan(scores)
+        expected.append(average_precision_score(gold[offered], np.nan_to_num(scores[offered], neginf=-1e9)))
+    assert average_precision(given_items) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("levels", [None, 30])
+def test_whole_vocabulary_needs_only_ranks_of_gold_options(levels: int | None) -> None:
+    vocabulary = random_items(5, n=20, width=300, levels=levels)
+    options = np.arange(300) % 3 == 0
+    gold = np.where(options, vocabulary.gold, 0.0)
+    gold[:, 0] = 1.0
+    ranks = (vocabulary.scores[:, None, :] >= vocabulary.scores[:, :, None]).sum(axis=2)
+    asked = Items(vocabulary.scores[:, options], gold[:, options], ranks[:, options])
+    expected = average_precision(Items(vocabulary.scores, gold))
+    assert vocabulary_average_precision(asked) == pytest.approx(expected)
+
+
+def test_unknown_ranks_leave_an_item_out() -> None:
+    gold = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
+    asked = Items(np.zeros((2, 3)), gold, np.array([[2, 8, 0], [0, 3, 1]]))
+    # (1/2 + 2/8) / 2; the second item's first gold option has no rank.
+    assert vocabulary_average_precision(asked) == pytest.approx([0.375, np.nan], nan_ok=True)
+    assert get("vocabulary_average_precision")(asked) == 0.375
+    assert np.isnan(get("vocabulary_average_precision")(Items(np.zeros((2, 3)), gold)))

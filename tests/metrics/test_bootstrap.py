@@ -1,0 +1,135 @@
+"""The clustered bootstrap: reproducible, independent of order, and honest about its level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.metrics.strategies import random_items
+
+from seesay.metrics import Resamples, bootstrap, get, interval
+from seesay.metrics.base import FloatArray, ratio
+from seesay.metrics.bootstrap import Clusters
+
+
+def means(values: FloatArray) -> FloatArray:
+    """Values (t, n) as the statistics of a mean."""
+    return np.stack([values, np.ones_like(values)], axis=-1)
+
+
+def test_clusters_are_summed_by_name() -> None:
+    sums = Clusters(["b", "a", "b"]).sums(means(np.array([[1.0, 2.0, 4.0]])), np.array([True, True, False]))
+    assert sums.tolist() == [[[2.0, 1.0]], [[1.0, 1.0]]]
+
+
+def test_two_objects_by_hand() -> None:
+    # Two objects, 0 and 1: resamples are 00, 01, 10, 11, so the mean is 0, ½ or 1 with probabilities ¼, ½, ¼.
+    resamples = Resamples(["a", "b"], 20_000, seed=1)
+    [(point, drawn)] = resamples.values([(resamples.sums(means(np.array([[0.0, 1.0]]))), ratio)])
+    assert point == 0.5
+    assert [np.mean(drawn == value) for value in (0, 0.5, 1)] == pytest.approx([0.25, 0.5, 0.25], abs=0.01)
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 3), st.integers(1, 30), st.integers(0, 10**6), st.integers(0, 2**32))
+def test_laws(templates: int, n: int, seed: int, draw: int) -> None:
+    rng = np.random.default_rng(seed)
+    stats = means(rng.integers(0, 9, (templates, n)) / 8)
+    objects = rng.integers(0, max(1, n // 2), n).astype(str)
+    ours = interval(stats, objects, ratio, resamples=400, seed=draw)
+    assert ours.value == pytest.approx(stats[..., 0].mean())
+    assert ours.low - 1e-12 <= ours.value <= ours.high + 1e-12
+    assert ours == interval(stats, objects, ratio, resamples=400, seed=draw)
+    order = rng.permutation(n)
+    shuffled = interval(stats[:, order], objects[order], ratio, resamples=400, seed=draw)
+    assert [shuffled.value, shuffled.low, shuffled.high] == pytest.approx([ours.value, ours.low, ours.high])
+    narrower = interval(stats, objects, ratio, resamples=400, seed=draw, level=0.5)
+    assert ours.low <= narrower.low <= narrower.high <= ours.high
+
+
+def test_a_seed_gives_the_same_numbers_for_ever() -> None:
+    # Raw bits of SFC64 are promised not to change: these hold on any machine and NumPy.
+    values = np.arange(20.0)[None] / 20
+    ours = interval(means(values), [f"o{i % 7}" for i in range(20)], ratio, resamples=1000, seed=3)
+    assert [ours.value, ours.low, ours.high] == pytest.approx([0.475, 0.42142857, 0.535])
+
+
+def test_clusters_widen_the_interval() -> None:
+    rng = np.random.default_rng(0)
+    stats = means(np.repeat(rng.random(40), 10)[None])
+    alone = interval(stats, np.arange(400), ratio)
+    together = interval(stats, np.repeat(np.arange(40), 10), ratio)
+    # Ten copies of one value are one observation: the interval is √10 wider.
+    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(np.sqrt(10), rel=0.1)
+
+
+def test_several_figures_in_one_pass_are_the_same_figures() -> None:
+    items = random_items(0, n=60)
+    resamples = Resamples(np.arange(60) // 2, 500, seed=5)
+    where = np.arange(60) < 20
+    figures, alone = [], []
+    for name in ("relaxed_accuracy", "macro_f1", "spearman", "average_precision"):
+        metric = get(name)
+        stats = metric.stats(items)[None]
+        for part in (None, where):
+            figures.append((resamples.sums(stats, part), metric.value))
+            alone.append(resamples.interval(stats, metric.value, where=part))
+    for together, single in zip(resamples.intervals(figures), alone, strict=True):
+        assert [together.value, together.low, together.high] == pytest.approx([single.value, single.low, single.high])
+
+
+def test_too_much_to_keep_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    stats = means(np.random.default_rng(0).random((1, 50)))
+    kept = interval(stats, np.arange(50), ratio, resamples=300)
+    monkeypatch.setattr(bootstrap, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 1)
+    assert interval(stats, np.arange(50), ratio, resamples=300) == kept
+
+
+def test_a_slice_of_one_object() -> None:
+    # A third of the resamples miss the one object of the slice: they have no figure and are left out.
+    stats = means(np.linspace(0, 1, 10)[None])
+    ours = Resamples(np.arange(10), 1000).interval(stats, ratio, where=np.arange(10) == 4)
+    assert [ours.value, ours.low, ours.high] == pytest.approx([4 / 9] * 3)
+
+
+def test_an_empty_slice_is_nan() -> None:
+    ours = Resamples(np.arange(10), 100).interval(means(np.ones((1, 10))), ratio, where=np.zeros(10, dtype=np.bool_))
+    assert np.isnan([ours.value, ours.low, ours.high]).all()
+
+
+def test_a_slice_has_the_interval_it_would_have_alone() -> None:
+    rng = np.random.default_rng(2)
+    stats, where = means(rng.random((1, 400))), np.arange(400) < 200
+    sliced = Resamples(np.arange(400)).interval(stats, ratio, where=where)
+    alone = Resamples(np.arange(200)).interval(stats[:, :200], ratio)
+    assert sliced.high - sliced.low == pytest.approx(alone.high - alone.low, rel=0.06)
+
+
+@pytest.mark.parametrize("name", ["relaxed_accuracy", "true_confidence", "macro_f1"])
+def test_coverage(name: str) -> None:
+    """Of 95 % intervals, about 95 % hold the true value: objects of two questions from a known population."""
+    metric = get(name)
+    truth = metric(random_items(99, n=40_000, width=4))
+    covered = 0
+    for trial in range(200):
+        stats = metric.stats(random_items(trial + 1000, n=240, width=4))[None]
+        ours = interval(stats, np.arange(240) // 2, metric.value, resamples=400, seed=trial)
+        covered += ours.low <= truth <= ours.high
+    assert 0.90 <= covered / 200 <= 0.99
+
+
+def test_no_figures_have_no_intervals() -> None:
+    assert Resamples(["a"], 10).intervals([]) == []
+
+
+def test_wrong_input_is_named() -> None:
+    with pytest.raises(ValueError, match="at least one item"):
+        Resamples([])
+    with pytest.raises(ValueError, match="resamples must be at least 1"):
+        Resamples(["a"], 0)
+    with pytest.raises(ValueError, match=r"\(templates, 1 items, k\)"):
+        interval(np.ones((1, 2, 2)), ["a"], ratio)
+    with pytest.raises(ValueError, match="level must be between"):
+        interval(np.ones((1, 1, 2)), ["a"], ratio, level=95)

@@ -11,7 +11,7 @@ from tests.shared_data import shared
 from seesay.data import store
 from seesay.questions import BadRow, Question, UserError
 from seesay.tasks import load_task
-from seesay.tasks.property_norms import COLUMNS, TEMPLATES, read_articles, read_words, resolve, spellings
+from seesay.tasks.property_norms import COLUMNS, TEMPLATES, read_articles, read_words, resolve
 
 Row = tuple[str, str, int, str, str]
 
@@ -145,23 +145,10 @@ def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
         ("is big_large", "is big; is large", "p 1 2 / 3 4", "is big"),
         ("has a lid_a cap", "has a cap; has a lid", "p 1 2 / 3", "has a cap"),
         ("has a lid_cap", "has a cap; has a lid", "p 1 2 / 3", "has a cap"),
-        ("is big_large", "is enormous; is large", "p 1 2 / 3", "is big"),
-        ("is circular_round", "is rounded; is circular", "p 1 2 / 3", "is round"),
     ],
 )
 def test_features_with_alternatives(feature: str, alternatives: str, participants: str, resolved: str) -> None:
     assert resolve(feature, alternatives, participants) == resolved
-
-
-def test_spellings() -> None:
-    assert spellings("is noisy_loud") == ["is noisy", "loud", "is loud"]
-    assert spellings("has a lid_screw top") == [
-        "has a lid",
-        "screw top",
-        "has screw top",
-        "has a screw top",
-        "has a lid top",
-    ]
 
 
 def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:

@@ -34,26 +34,6 @@ TEMPLATES = (
     Template("describe-usually", "describe the properties of {thing}. {thing} usually {relation} [MASK]."),
 )
 
-# Alternatives that the authors count as another wording of a listed feature (their published notebook).
-SAME_AS = {
-    other: feature
-    for feature, others in {
-        "has a wire": ("has a cable", "has wires", "made of wires"),
-        "has fur": ("is furry", "is hairy"),
-        "has hard skin": ("has a hard skin",),
-        "has pips": ("has a pip",),
-        "has skin": ("has a skin",),
-        "has tough skin": ("has a tough skin",),
-        "is round": ("is rounded", "has round"),
-        "is streamlined": ("is stream-lined",),
-        "is transparent": ("is see through", "is see-through", "is translucent"),
-        "made of ceramic": ("made of porcelain", "is ceramic", "made of clay"),
-        "made of fabric": ("is made of material", "made of material"),
-    }.items()
-    for other in others
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing that people say of a concept, and how many of 30 said it."""
@@ -65,26 +45,16 @@ class Entry:
     pf: int
 
 
-def spellings(feature: str) -> list[str]:
-    """What a feature written with `_` may stand for: "is noisy_loud" is "is noisy", "loud" or "is loud"."""
-    first, second = feature.split("_")[:2]
-    words, rest = first.split(" "), second.split(" ")
-    swapped = [" ".join([*words[:kept], second]) for kept in range(min(len(words), 3))]
-    return [first, *swapped, *([" ".join([first, *rest[1:]])] if len(rest) > 1 else [])]
-
-
 def resolve(feature: str, alternatives: str, participants: str) -> str:
-    """The alternative that most participants gave, where it is a spelling of the feature; else the first spelling."""
+    """The alternative that most participants gave, for a feature that is written with `_` ("is noisy_loud")."""
     if "_" not in feature:
         return feature
     counts = [len(group.split()) for group in participants.removeprefix("p").split("/")]
     given = alternatives.split("; ")
     favourite = counts.index(max(counts))
-    if favourite >= len(given):
+    if favourite >= len(given) or not given[favourite].strip():
         raise BadValueError("the participant list does not fit the feature alternatives")
-    choice = SAME_AS.get(given[favourite].strip(), given[favourite].strip())
-    allowed = spellings(feature)
-    return choice if choice in allowed else allowed[0]
+    return given[favourite].strip()
 
 
 def _entry(cells: Mapping[str, str]) -> Entry | None:
@@ -97,7 +67,6 @@ def _entry(cells: Mapping[str, str]) -> Entry | None:
         raise BadValueError("'pf' is not a whole number")
     resolved = wording(resolve(feature, cells["feature alternatives"], cells["participant list"]), "feature")
     start, _, answer = resolved.rpartition(" ")
-    answer = answer.split("_")[0]
     if start not in RELATIONS or not answer:
         return None
     return Entry(wording(cells["domain"], "domain", empty=True), concept, RELATIONS[start], answer, int(pf))

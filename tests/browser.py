@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, sync_playwright
+from tests.needs import absent
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -27,10 +26,7 @@ ARGUMENTS = [
 def chromium() -> Iterator[Browser]:
     """Chromium under Playwright; skips where it is absent, unless everything is required."""
     if not CHROMIUM.exists():
-        message = f"{CHROMIUM} is not installed: apt-get install chromium"
-        if os.environ.get("SEESAY_REQUIRE_ALL") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
+        absent(f"{CHROMIUM} is not installed: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:

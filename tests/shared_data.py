@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
+from tests.needs import absent
 
 
 def shared(path: str) -> Path:
@@ -13,8 +13,5 @@ def shared(path: str) -> Path:
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     found = Path(os.environ.get("SEESAY_SHARED") or default) / path
     if not found.exists():
-        message = f"published data {path} not found at {found}"
-        if os.environ.get("SEESAY_REQUIRE_ALL") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
+        absent(f"published data {path} not found at {found}")
     return found

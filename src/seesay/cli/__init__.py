@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import errno
+import io
 import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from seesay import __version__
 from seesay.cli.compare import compare
@@ -21,8 +23,24 @@ from seesay.cli.report import report
 from seesay.cli.tasks import tasks
 from seesay.questions import UserError
 
+PACKAGE = Path(__file__).parents[1]
+
+
+class _Stopped(Exception):  # noqa: N818 - not an error
+    """An interrupt, or a closed pipe, by a name that typer does not take for itself."""
+
+
+class _Group(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, BrokenPipeError) as error:
+            raise _Stopped from error
+
+
 app = typer.Typer(
     name="seesay",
+    cls=_Group,
     help="How much of the visible world does a language model know?",
     no_args_is_help=True,
     add_completion=False,
@@ -55,23 +73,28 @@ def _seesay(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. A user's mistake is one sentence and exit code 2; an interrupt is 130."""
     warnings.showwarning = _warn
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
     try:
-        app(arguments)
+        try:
+            app(arguments)
+        finally:
+            sys.stdout.flush()
     except UserError as error:
         _fail(str(error))
-    except KeyboardInterrupt:
+    except _Stopped as stopped:
+        if isinstance(stopped.__cause__, BrokenPipeError):
+            _closed_pipe()
         _fail("Interrupted. What was answered is kept: the same command goes on from there.", 130)
     except BrokenPipeError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(141) from None
+        _closed_pipe()
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EPERM):
+        if error.errno is None:
             raise
+        _silence()
         place = f" '{error.filename}'" if error.filename else ""
-        _fail(
-            f"Cannot write{place}: {os.strerror(error.errno or 0)}. Mend that and run it again: it goes on from there."
-        )
+        _fail(f"Cannot read or write{place}: {os.strerror(error.errno)}. Mend that and run the same command again.")
 
 
 def _fail(sentence: str, code: int = 2) -> None:
@@ -79,6 +102,17 @@ def _fail(sentence: str, code: int = 2) -> None:
     raise SystemExit(code)
 
 
-def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    if issubclass(category, UserWarning):
+def _closed_pipe() -> None:
+    _silence()
+    raise SystemExit(141)
+
+
+def _silence() -> None:
+    """Let what is still to be printed go nowhere: nobody reads it, or there is no room for it."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _warn(message: Warning | str, category: type[Warning], filename: str, *_: object, **__: object) -> None:
+    if issubclass(category, UserWarning) and Path(filename).is_relative_to(PACKAGE):
         print(f"seesay: {message}", file=sys.stderr)

@@ -13,8 +13,10 @@ def compare(
         list[Path], typer.Argument(metavar="RUN RUN…", help="Run folders, or folders of runs such as runs/MODEL.")
     ],
     report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples behind intervals and p-values.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
+    resamples: Annotated[
+        int, typer.Option(min=100, max=1_000_000, help="Resamples behind intervals and p-values.")
+    ] = 10_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Compare runs on the questions they share: difference, interval, paired tests."""

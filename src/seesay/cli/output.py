@@ -7,6 +7,7 @@ them. They take text as it stands: names from files cannot style the terminal.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,8 @@ def __getattr__(name: str) -> Any:
 
 def print_json(obj: object) -> None:
     """One JSON document on stdout, and nothing else."""
-    print(json.dumps(obj, ensure_ascii=False, indent=2, allow_nan=False))
+    narrow = "utf" not in (sys.stdout.encoding or "").lower()
+    print(json.dumps(obj, ensure_ascii=narrow, indent=2, allow_nan=False))
 
 
 def plain(text: object) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,8 +42,10 @@ def probe(
     length: Annotated[str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")] = "sum",
     batch_size: Annotated[str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")] = "auto",
     device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
-    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples behind an interval.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals and of --limit.")] = 0,
+    resamples: Annotated[
+        int, typer.Option(min=100, max=1_000_000, help="Bootstrap resamples behind an interval.")
+    ] = 10_000,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs"),
     report: Annotated[
         Path | None, typer.Option(help="Where the page goes. Default: report.html in the output folder.")
@@ -68,6 +72,8 @@ def probe(
     from seesay.cli.output import err, out, print_json
     from seesay.models import Options, load_model
     from seesay.models.catalogue import DEFAULT
+    from seesay.models.completions import SCOPES
+    from seesay.models.server import ENDPOINTS
     from seesay.questions import UserError
     from seesay.report import page
     from seesay.report.table import overview
@@ -75,11 +81,20 @@ def probe(
     from seesay.runs.schema import Record
     from seesay.tasks import expand, load_task
 
+    if quiet:
+        warnings.simplefilter("ignore")
     names = list(dict.fromkeys(models or [DEFAULT]))
+    for name in names:
+        if not name.strip() or not name.isprintable():
+            raise UserError(f"{name!r} is no model's name: `seesay models` lists some.")
     wanted = expand(task or ["core"])
+    if not wanted:
+        raise UserError("--task names no task: `seesay tasks` lists them.")
+    _one_of("--scope", scope, SCOPES)
+    _one_of("--endpoint", endpoint, ENDPOINTS)
     if data is not None and len(wanted) > 1:
         raise UserError(f"--data goes with one task, not with {len(wanted)} ({', '.join(wanted)}).")
-    settings = Settings(length, limit, seed, resamples, command=shlex.join(["seesay", *sys.argv[1:]]))
+    settings = Settings(length, limit, seed, resamples, command=_command())
     options = Options(
         scope=scope,
         style=style,
@@ -93,6 +108,11 @@ def probe(
         allow_pickle=allow_pickle,
     )
     tasks = [load_task(name, data) for name in wanted]
+    target = report or output / "report.html"
+    if target.is_dir():
+        raise UserError(f"'{target}' is a folder: name a file for the report.")
+    for folder in (output, target.parent):  # found out now, not after an hour of asking
+        folder.mkdir(parents=True, exist_ok=True)
     if not quiet:
         for one in tasks:
             for line in _left_out(one):
@@ -103,7 +123,6 @@ def probe(
             err.print(f"Loading {name} …")
         model = load_model(name, options)
         runs += [_ask(model, one, output, settings, quiet) for one in tasks]
-    target = report or output / "report.html"
     page.write(target, runs)
     if as_json:
         keep = set(Record.model_fields)
@@ -126,9 +145,21 @@ def _batch_size(text: str) -> int | None:
 
     if text == "auto":
         return None
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or not 1 <= int(text[:12]) <= 1 << 30:
         raise UserError(f"--batch-size is '{text}': give a number of tokens, or auto.")
     return int(text)
+
+
+def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
+    from seesay.questions import UserError
+
+    if value not in allowed:
+        raise UserError(f"{option} is '{value}': choose {' or '.join(allowed)}.")
+
+
+def _command() -> str:
+    """The command line as one could type it again; bytes that are no text are shown as such."""
+    return shlex.join(["seesay", *sys.argv[1:]]).encode("utf-8", "backslashreplace").decode()
 
 
 def _left_out(task: Task) -> list[str]:

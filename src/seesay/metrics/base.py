@@ -71,7 +71,8 @@ class Items:
 class Metric:
     """A figure: `stats` gives sufficient statistics (n, k), `value` maps their sums (..., k) to figures (...).
 
-    `binary` metrics judge an item right or wrong, so that McNemar's test applies; `whole_vocabulary` ones need ranks.
+    `binary` metrics judge an item right or wrong, so that McNemar's test applies; `whole_vocabulary` ones need ranks;
+    of a `lower_is_better` one, less is more.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Metric:
     value: Callable[[FloatArray], FloatArray]
     binary: bool = False
     whole_vocabulary: bool = False
+    lower_is_better: bool = False
 
     def __call__(self, items: Items) -> float:
         """The figure for these items; NaN where it is not defined."""
@@ -93,6 +95,7 @@ def mean_metric(
     *,
     binary: bool = False,
     whole_vocabulary: bool = False,
+    lower_is_better: bool = False,
 ) -> Metric:
     """A metric that is a mean over items; an item whose value is NaN has weight 0."""
 
@@ -101,7 +104,7 @@ def mean_metric(
         defined = ~np.isnan(values)
         return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=1)
 
-    return Metric(name, meaning, stats, ratio, binary, whole_vocabulary)
+    return Metric(name, meaning, stats, ratio, binary, whole_vocabulary, lower_is_better)
 
 
 def ratio(sums: FloatArray) -> FloatArray:

@@ -28,4 +28,5 @@ JENSEN_SHANNON = mean_metric(
     "jensen_shannon",
     "Distance of the model's distribution from people's or the corpus's, in bits: 0 is best.",
     jensen_shannon,
+    lower_is_better=True,
 )

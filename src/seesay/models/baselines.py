@@ -93,7 +93,7 @@ class Mock(Baseline):
 
     def __init__(self, name: str, seed: str = "0", milliseconds: str = "0") -> None:
         super().__init__(name)
-        if not milliseconds.isdigit():
+        if not milliseconds.isdecimal():
             raise UserError(f"'{name}': the mock's delay is a number of milliseconds, as in mock:0:10.")
         self._seed, self._pause = seed, int(milliseconds) / 1000
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from seesay.questions import Prompt, UserError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 T = TypeVar("T")
 
 CHARS_A_TOKEN = 4
+MEMORY_SIGNS = ("out of memory", "can't allocate memory", "not enough memory", "alloc_failed")
 
 
 def by_budget(
@@ -39,11 +43,49 @@ def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield chunk
 
 
+def equal_lengths(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
+    """Indices of the sentences in batches of one length and of at most `budget` tokens, equal ones counted once.
+
+    No batch needs padding: convolutions and Fourier transforms would let it leak into what is asked.
+    """
+    batches: list[list[int]] = []
+    tokens = 0
+    previous: Sequence[int] | None = None
+    for index in sorted(range(len(sentences)), key=lambda i: (len(sentences[i]), tuple(sentences[i]))):
+        sentence = sentences[index]
+        new = 0 if sentence == previous else len(sentence)
+        if previous is None or len(sentence) != len(previous) or tokens + new > budget:
+            batches.append([])
+            tokens, new = 0, len(sentence)
+        batches[-1].append(index)
+        tokens += new
+        previous = sentence
+    return batches
+
+
+def must_fit(name: str, model: PreTrainedModel, tokens: int) -> None:
+    """Refuses a text that is longer than the model's table of positions."""
+    try:
+        table = getattr(model.config.get_text_config(), "max_position_embeddings", None) or -1
+    except NotImplementedError:  # what XLNet and Funnel say for "no limit"
+        return
+    # RoBERTa's kind counts from its padding id on, so it reads fewer tokens than the table has rows.
+    skipped = max(
+        (
+            module.padding_idx + 1
+            for path, module in model.named_modules()
+            if path.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None
+        ),
+        default=0,
+    )
+    if 0 < table < tokens + skipped:
+        raise UserError(f"A text of {tokens} tokens is longer than the {table - skipped} that '{name}' can read.")
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an accelerator or the CPU's allocator said that memory ran out."""
     return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError)
-        and any(sign in str(error).lower() for sign in ("out of memory", "can't allocate memory", "not enough memory"))
+        isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in MEMORY_SIGNS)
     )
 
 

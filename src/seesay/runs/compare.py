@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from seesay import metrics
 from seesay.metrics import Resamples, mcnemar, paired_bootstrap, sign_flip
-from seesay.questions import UserError
+from seesay.questions import Question, UserError
 from seesay.runs.figures import items_by_template, select, shared, statistics
 from seesay.runs.run import Run
 from seesay.runs.schema import Comparison
@@ -31,8 +32,8 @@ def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
             f"{_label(a)} and {_label(b)} were asked different wordings of '{a.task.name}': run one of them again."
         )
     questions, templates = shared(a.task, a.answers, b.answers)
-    gold = {q.id: (q.options, q.gold) for q in b.task.questions}
-    questions = [q for q in questions if gold.get(q.id) == (q.options, q.gold)]
+    theirs = {q.id: q for q in b.task.questions}
+    questions = [q for q in questions if _same(q, theirs[q.id])]
     if not questions:
         raise UserError(
             f"{_label(a)} and {_label(b)} share no question of '{a.task.name}': there is nothing to compare."
@@ -52,7 +53,7 @@ def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
         metric = metrics.get(name)
         stats_a, stats_b = statistics(metric, items_a), statistics(metric, items_b)
         difference = paired_bootstrap(stats_a, stats_b, draw, metric.value)
-        if difference.difference != difference.difference:  # not defined for one of the two
+        if math.isnan(difference.difference) or math.isnan(difference.low):  # not defined for one of the two
             continue
         made.append(
             Comparison(
@@ -74,6 +75,10 @@ def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
             )
         )
     return made
+
+
+def _same(a: Question, b: Question) -> bool:
+    return (a.fields, a.options, a.gold, a.picture) == (b.fields, b.options, b.gold, b.picture)
 
 
 def _wording(run: Run) -> list[tuple[str, str, list[tuple[str, str]]]]:

@@ -87,7 +87,7 @@ def _of_metric(
     intervals = draw.intervals([(draw.sums(s, where), metric.value) for _, _, s, where in wanted])
     made = []
     for (template, part, s, where), interval in zip(wanted, intervals, strict=True):
-        if np.isnan(interval.value):
+        if np.isnan(interval.value) or np.isnan(interval.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
         over_templates = [float(metric.value(one[where].sum(axis=0))) for one in s]
         expected = metrics.chance(metric, items[0].take(where))

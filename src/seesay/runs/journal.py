@@ -31,7 +31,7 @@ class Journal:
             try:
                 entry = json.loads(line)
                 said[entry["key"]] = scores_from(entry)
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue  # a damaged line is a prompt not yet answered
         return said
 
@@ -47,4 +47,6 @@ class Journal:
 def scores_from(row: Mapping[str, Any]) -> Scores:
     """The scores in a row of the journal or of the answers table."""
     logp, tokens, chars, rank = (row[name] for name in ("logp", "tokens", "chars", "rank"))
+    if {len(logp), len(tokens), len(chars), len(logp if rank is None else rank)} != {len(logp)}:
+        raise ValueError("the scores are not all of one length")
     return Scores(tuple(logp), tuple(tokens), tuple(chars), None if rank is None else tuple(rank))

@@ -6,19 +6,19 @@ import hashlib
 import json
 import os
 import re
-import tempfile
+import secrets
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import filelock
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from seesay.questions import Answer, BadRow, Published, Question, Task, Template, UserError
+from seesay.questions import Answer, Task, UserError
 from seesay.runs.journal import scores_from
 from seesay.runs.run import Run
 from seesay.runs.schema import Figure, Manifest
@@ -49,6 +49,9 @@ _ANSWER = pa.schema(
     ]
 )
 _FIGURES = TypeAdapter(list[Figure])
+_TASK = TypeAdapter(Task)
+_UNFINISHED = ".unfinished"
+_HASHED = re.compile(r"-[0-9a-f]{8}")
 
 
 def folder_for(root: Path, manifest: Manifest) -> Path:
@@ -70,6 +73,8 @@ def alone(folder: Path) -> Iterator[None]:
             f"Another process is at work in {folder}: wait for it, or give this one its own --output."
         ) from None
     try:
+        for left_by_a_crash in folder.glob(f".*{_UNFINISHED}"):
+            left_by_a_crash.unlink()
         yield
     finally:
         lock.release()
@@ -84,8 +89,8 @@ def write_text(path: Path, text: str) -> None:
 def write_answers(path: Path, answers: Sequence[Answer]) -> None:
     """The answers as Parquet, one row a question and template."""
     rows = [asdict(answer) for answer in answers]
-    with _whole(path) as unfinished:
-        pq.write_table(pa.Table.from_pylist(rows, schema=_ANSWER), unfinished, compression="zstd")
+    with _whole(path) as unfinished, unfinished.open("wb") as file:
+        pq.write_table(pa.Table.from_pylist(rows, schema=_ANSWER), file, compression="zstd")
 
 
 def read_answers(path: Path) -> tuple[Answer, ...]:
@@ -98,24 +103,18 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
             scores_from(row["scores"]),
             scores_from(row["neutral"]) if row["neutral"] is not None else None,
         )
-        for row in pq.read_table(path).to_pylist()
+        for row in pq.read_table(pa.BufferReader(path.read_bytes())).to_pylist()
     )
 
 
 def write_task(path: Path, task: Task) -> None:
     """The task beside its answers, so that a report needs nothing else."""
-    write_text(path, json.dumps(asdict(task), ensure_ascii=False))
+    write_text(path, _TASK.dump_json(task).decode())
 
 
 def read_task(path: Path) -> Task:
     """The task as it was asked."""
-    row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    row["templates"] = tuple(Template(**t) for t in row["templates"])
-    row["questions"] = tuple(Question(**{**q, "options": tuple(q["options"])}) for q in row["questions"])
-    row["published"] = tuple(Published(**p) for p in row["published"])
-    row["bad_rows"] = tuple(BadRow(**b) for b in row["bad_rows"])
-    row["metrics"] = tuple(row["metrics"])
-    return Task(**row)
+    return _TASK.validate_json(path.read_bytes())
 
 
 def write_figures(path: Path, figures: Sequence[Figure]) -> None:
@@ -125,52 +124,69 @@ def write_figures(path: Path, figures: Sequence[Figure]) -> None:
 
 def read_run(folder: Path) -> Run:
     """A finished run."""
-    try:
-        return Run(
+    with readable(folder):
+        run = Run(
             folder=folder,
-            manifest=Manifest.model_validate_json((folder / MANIFEST).read_text(encoding="utf-8")),
+            manifest=Manifest.model_validate_json((folder / MANIFEST).read_bytes()),
             task=read_task(folder / QUESTIONS),
             answers=read_answers(folder / ANSWERS),
-            figures=tuple(_FIGURES.validate_json((folder / FIGURES).read_text(encoding="utf-8"))),
+            figures=tuple(_FIGURES.validate_json((folder / FIGURES).read_bytes())),
         )
+        asked = [(q.id, t.name, q.options) for q in run.task.questions for t in run.task.templates]
+        if asked != [(a.question, a.template, a.options) for a in run.answers]:
+            raise ValueError("its answers are not those to its questions")
+        return run
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[None]:
+    """One sentence for whatever keeps a run's files from being read."""
+    try:
+        yield
     except FileNotFoundError as error:
-        missing = Path(error.filename).name
+        missing = Path(error.filename or "a file").name
         raise UserError(
             f"{folder} is not a finished run ({missing} is missing): run the same command again."
         ) from error
-    except (ValidationError, ValueError, TypeError, KeyError, pa.ArrowException) as error:
-        said = str(error).splitlines()[0]
+    except (UserError, ValueError, TypeError, KeyError, pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's doing, not the file's
+        said = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(f"The run in {folder} is damaged ({said}): delete the folder and run again.") from error
 
 
 def find_runs(paths: Sequence[Path]) -> list[Run]:
-    """Finished runs at or below the given folders, each once, in order."""
-    folders: dict[Path, None] = {}
+    """Finished runs at or below the given folders, each once, in order; unfinished ones below are left out."""
+    folders: dict[Path, Path] = {}
     for path in paths:
-        found = [path] if (path / MANIFEST).is_file() else sorted(p.parent for p in path.rglob(MANIFEST))
+        below = sorted(p.parent for p in path.rglob(MANIFEST))
+        found = [path] if path in below else [folder for folder in below if (folder / FIGURES).is_file()]
+        if len(found) < len(below) and path not in below:
+            warnings.warn(f"Left out of '{path}': {len(below) - len(found)} runs that are not finished.", stacklevel=2)
         if not found:
-            raise UserError(f"There is no run in '{path}': give a folder that `seesay probe` wrote.")
-        folders.update(dict.fromkeys(found))
-    return [read_run(folder) for folder in folders]
+            raise UserError(f"There is no finished run in '{path}': give a folder that `seesay probe` wrote.")
+        for folder in found:
+            folders.setdefault(folder.resolve(), folder)
+    return [read_run(folder) for folder in folders.values()]
 
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
+    """A name to write under; what was written there takes the file's place when it is all on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    unfinished = Path(name)
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}")
     try:
         yield unfinished
-        unfinished.chmod(0o644)
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def _slug(name: str) -> str:
-    """A name as a folder name: readable, safe, and never the same for two names that differ only in odd characters."""
+    """A name as a folder name: readable, safe, and never the same for two names."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "model"
-    if safe == name and len(safe) <= 80:
+    if safe == name and len(safe) <= 80 and not _HASHED.fullmatch(safe[-9:]):
         return safe
-    return f"{safe[:80]}-{hashlib.blake2b(name.encode(), digest_size=3).hexdigest()}"
+    return f"{safe[:80]}-{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"

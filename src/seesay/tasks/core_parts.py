@@ -17,7 +17,7 @@ TEMPLATES = (
     Template("plain", "{Thing} {relation} [MASK]."),
     Template("everyone-knows", "Everyone knows that {thing} {relation} [MASK]."),
     Template("question", "Q: What {aux} {thing} {verb}? A: [MASK]."),
-    Template("child", "{Thing} {relation} [MASK], as every child knows."),
+    Template("child", "As every child knows, {thing} {relation} [MASK]."),
     Template("look", "Look at {thing}: it {relation} [MASK]."),
 )
 

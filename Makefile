@@ -1,0 +1,53 @@
+# make demo    install, ask the embedded default model the embedded battery, show the table and write the report
+# make test    install, run the tests
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Debian packages that some tests need; elsewhere those tests are skipped with a reason.
+DEBIAN := chromium
+
+.PHONY: demo test test-all lint bench system clean
+
+demo: $(VENV)/.all
+	$(BIN)/seesay probe --output runs
+	@echo "Open runs/report.html in a browser."
+
+test: $(VENV)/.dev system
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(VENV)/.dev system
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "seesay needs Python 3.11 to 3.13, not " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.all: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.all
+
+# Installs what is missing where this is Debian and we may; says so and goes on where not.
+system:
+	@missing=""; for package in $(DEBIAN); do dpkg -s $$package >/dev/null 2>&1 || missing="$$missing $$package"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  echo "Installing$$missing"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null \
+	  || echo "Could not install$$missing: the tests that need it are skipped."; \
+	else echo "Not installed:$$missing. The tests that need it are skipped."; fi
+
+clean:
+	rm -rf $(VENV) runs

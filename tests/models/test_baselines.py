@@ -1,0 +1,88 @@
+"""Baselines and the mock: what needs no model."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+
+from seesay.models import CanAnswer, load_model
+from seesay.models.baselines import Majority
+from seesay.questions import Prompt, Question, Task, Template
+
+OPTIONS = ("black", "purple", "turquoise")
+
+
+def task() -> Task:
+    gold = {"snow": "white", "milk": "white", "coal": "black", "grass": "green"}
+    return Task(
+        name="few",
+        version="1",
+        title="A few colours",
+        templates=(
+            Template("is", "The {thing} is [MASK].", {"white": "pale"}),
+            Template("first", "[MASK] is the {thing}."),
+        ),
+        questions=tuple(
+            Question(thing, {"thing": thing}, ("black", "green", "white"), {colour: 1.0}, thing)
+            for thing, colour in gold.items()
+        ),
+        metrics=("accuracy",),
+        neutral={"thing": "thing"},
+    )
+
+
+@pytest.mark.parametrize("name", ["baseline:uniform", "baseline:frequency", "mock", "mock:7"])
+def test_probabilities_sum_to_one(name: str) -> None:
+    model = load_model(name)
+    assert isinstance(model, CanAnswer)
+    [scores] = model.answer([Prompt("It is [MASK].", OPTIONS)])
+    assert math.fsum(map(math.exp, scores.logp)) == pytest.approx(1)
+    assert scores.chars == (5, 6, 9)
+    assert scores.rank is None
+    assert model.name == name
+
+
+def test_uniform_is_chance() -> None:
+    [scores] = load_model("baseline:uniform").answer([Prompt("It is [MASK].", OPTIONS)])
+    assert scores.logp == pytest.approx([-math.log(3)] * 3)
+
+
+def test_majority_gives_the_commonest_gold_label_in_every_wording() -> None:
+    model = load_model("baseline:majority")
+    assert isinstance(model, Majority)
+    model.prepare(task())
+    for template in task().templates:
+        for question in task().questions:
+            asked = [template.ask(question), template.ask(question, task().neutral)]
+            for scores in model.answer(asked):
+                assert [math.exp(logp) for logp in scores.logp] == pytest.approx([2 / 7, 2 / 7, 3 / 7])
+
+
+def test_frequency_prefers_the_commoner_word() -> None:
+    pytest.importorskip("wordfreq")
+    [scores] = load_model("baseline:frequency").answer([Prompt("It is [MASK].", (*OPTIONS, "xqzzt"))])
+    assert list(scores.logp) == sorted(scores.logp, reverse=True)
+
+
+def test_the_mock_says_the_same_each_time_and_another_thing_by_another_seed() -> None:
+    asked = [Prompt("It is [MASK].", OPTIONS), Prompt("It was [MASK].", OPTIONS)]
+    first, second = (load_model("mock:1").answer([prompt]) for prompt in asked)
+    assert load_model("mock:1").answer(asked) == first + second
+    assert load_model("mock:1").answer(asked) != load_model("mock:2").answer(asked)
+    assert load_model("mock").answer(asked) == load_model("mock:0").answer(asked)
+
+
+def test_the_mock_pauses_over_a_batch() -> None:
+    model = load_model("mock:0:30")
+    began = time.monotonic()
+    model.answer([Prompt("It is [MASK].", OPTIONS)])
+    assert time.monotonic() - began >= 0.03
+
+
+def test_plans_hold_every_prompt_once() -> None:
+    asked = [Prompt(f"{i} is [MASK].", OPTIONS) for i in range(150)]
+    plan = load_model("baseline:uniform").plan(asked)
+    assert [i for batch in plan for i in batch] == list(range(150))
+    assert len(plan) > 1

@@ -1,0 +1,143 @@
+"""Asking: each prompt once, nothing asked again after a breakdown, and a manifest that says it all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pydantic
+import pytest
+
+from seesay.questions import Question, Task, Template, UserError
+from seesay.runs import ask, schema, store
+from seesay.runs.ask import Settings, describe, limited, run
+from seesay.runs.journal import Journal
+from tests.runs.made_up import Counting, task
+
+FEW = Settings(resamples=100)
+
+
+def test_equal_prompts_are_asked_once(tmp_path: Path) -> None:
+    asked, model = task(4), Counting()
+    ask.ask(model, asked, Journal(tmp_path / "journal.jsonl"))
+    assert set(Counter(model.asked).values()) == {1}
+    assert len(model.asked) == 4 * 2 + 2  # every question in both wordings, and each wording's neutral prompt
+    assert "The something is [MASK]." in model.asked
+
+
+def test_no_neutral_prompts_without_neutral_fields(tmp_path: Path) -> None:
+    model = Counting()
+    done = run(model, task(4, neutral=False), tmp_path, FEW)
+    assert len(model.asked) == 8
+    assert all(answer.neutral is None for answer in done.answers)
+    assert {figure.metric for figure in done.figures} == {"accuracy"}
+
+
+def test_questions_that_read_alike_share_their_answer(tmp_path: Path) -> None:
+    alike = Question("again", {"thing": "thing 0"}, ("red", "green", "blue"), {"blue": 1.0}, "object 9")
+    asked, model = replace(task(2), questions=(*task(2).questions, alike)), Counting()
+    done = run(model, asked, tmp_path, FEW)
+    assert len(model.asked) == 2 * 2 + 2
+    said = {(a.question, a.template): a.scores for a in done.answers}
+    assert said["again", "is"] == said["q0", "is"]
+
+
+def test_a_breakdown_in_the_middle_costs_nothing_that_was_answered(tmp_path: Path) -> None:
+    whole = run(Counting(), task(9), tmp_path / "whole", FEW)
+    broken = Counting(breaks_after=6)
+    with pytest.raises(ConnectionError):
+        run(broken, task(9), tmp_path / "broken", FEW)
+    rest = Counting()
+    resumed = run(rest, task(9), tmp_path / "broken", FEW)
+    assert not set(broken.asked) & set(rest.asked)
+    assert len(broken.asked) + len(rest.asked) == 9 * 2 + 2
+    assert resumed.answers == whole.answers
+    assert resumed.figures == whole.figures
+    assert resumed.manifest.signature == whole.manifest.signature
+    assert (resumed.folder / store.ANSWERS).read_bytes() == (whole.folder / store.ANSWERS).read_bytes()
+    assert not (resumed.folder / store.JOURNAL).exists()
+
+
+def test_a_finished_run_is_read_not_asked(tmp_path: Path) -> None:
+    first, second = Counting(), Counting()
+    done = run(first, task(), tmp_path, FEW)
+    progress: list[tuple[int, int]] = []
+    again = run(second, task(), tmp_path, FEW, lambda n, of: progress.append((n, of)))
+    assert second.asked == []
+    assert again == done
+    assert progress == [(8, 8)]
+
+
+def test_figures_that_are_missing_are_made_from_the_answers(tmp_path: Path) -> None:
+    done = run(Counting(), task(), tmp_path, FEW)
+    (done.folder / store.FIGURES).unlink()
+    model = Counting()
+    assert run(model, task(), tmp_path, FEW).figures == done.figures
+    assert model.asked == []
+
+
+def test_progress_counts_every_prompt(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    run(Counting(), task(), tmp_path, FEW, lambda n, of: seen.append((n, of)))
+    assert sum(n for n, _ in seen) == 10
+    assert {of for _, of in seen} == {10}
+
+
+def test_a_limit_takes_whole_objects_by_a_seed() -> None:
+    asked = task(40)
+    some = limited(asked, 10, seed=0)
+    assert len(some.questions) == 10
+    assert set(Counter(q.object for q in some.questions).values()) == {2}
+    assert limited(asked, 10, seed=0) == some
+    assert limited(asked, 10, seed=1) != some
+    assert {q.id for q in some.questions} < {q.id for q in limited(asked, 20, seed=0).questions}
+    assert len(limited(asked, 11, seed=0).questions) == 10
+    assert len(limited(asked, 1, seed=0).questions) == 1
+    assert limited(asked, 1000, seed=0) == asked
+
+
+def test_a_limit_does_not_depend_on_the_order_of_the_questions() -> None:
+    asked = task(40)
+    turned = replace(asked, questions=asked.questions[::-1])
+    assert {q.id for q in limited(asked, 10, 3).questions} == {q.id for q in limited(turned, 10, 3).questions}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"length": "median"}, {"limit": 0}, {"limit": -3}, {"seed": -1}, {"resamples": 0}, {"resamples": 10**12}]
+)
+def test_settings_are_checked(wrong: dict[str, int]) -> None:
+    with pytest.raises(UserError):
+        Settings(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("document", [schema.Record, schema.Figure, schema.Manifest, schema.Comparison])
+def test_every_field_is_described(document: type[pydantic.BaseModel]) -> None:
+    for name, field in document.model_fields.items():
+        assert field.description, name
+        assert field.description.endswith((".", "…")), name
+
+
+def test_the_manifest_says_how_the_run_was_made() -> None:
+    asked = task()
+    manifest = describe(Counting(), asked, Settings(length="mean", limit=4, seed=3, command="seesay probe counting"))
+    for part in ("made-up.1@" + asked.fingerprint, "counting@f", "scope:option", "length:mean", "seed:3"):
+        assert part in manifest.signature
+    assert {"python", "numpy"} <= manifest.environment.keys()
+    assert manifest.templates == ["is", "asked"]
+    assert manifest.citation == "Nobody 2020"
+    assert manifest.command == "seesay probe counting"
+
+
+def test_a_task_of_one_question_gives_figures(tmp_path: Path) -> None:
+    one = Question("only", {"thing": "x"}, ("red", "green"), {"red": 1.0}, "x")
+    done = run(
+        Counting(),
+        Task("one", "1", "One", (Template("is", "{thing} is [MASK]."),), (one,), ("accuracy",)),
+        tmp_path,
+        FEW,
+    )
+    overall = next(figure for figure in done.figures if figure.template is None)
+    assert overall.n == 1
+    assert overall.low == overall.value == overall.high
+    assert overall.spread is None

@@ -1,0 +1,88 @@
+"""Paired tests between runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from seesay.questions import Answer, Question, Scores, Task, Template, UserError
+from seesay.runs.ask import Settings, describe, limited, run
+from seesay.runs.compare import compare
+from seesay.runs.run import Run
+from tests.runs.made_up import Counting, task
+
+
+def answered(name: str, right: list[bool], metrics: tuple[str, ...] = ("accuracy",)) -> Run:
+    """A run whose model is right or wrong, question by question."""
+    questions = tuple(Question(f"q{i}", {}, ("yes", "no"), {"yes": 1.0}, f"o{i}") for i in range(len(right)))
+    asked = Task("known", "1", "", (Template("is", "It is [MASK]."),), questions, metrics)
+    answers = tuple(
+        Answer(q.id, "is", q.options, Scores((-1.0, -2.0) if ok else (-2.0, -1.0), (1, 1), (3, 2)))
+        for q, ok in zip(questions, right, strict=True)
+    )
+    return Run(Path(name), describe(Counting(name), asked, Settings()), asked, answers, ())
+
+
+def test_a_known_example() -> None:
+    a = answered("a", [True] * 15 + [False] * 5)
+    b = answered("b", [True] * 5 + [False] * 15)
+    (found,) = compare([a, b], resamples=2000)
+    assert (found.a, found.b, found.task, found.metric, found.n) == ("a", "b", "known", "accuracy", 20)
+    assert (found.value_a, found.value_b, found.difference) == (0.75, 0.25, 0.5)
+    assert 0.2 < found.low < 0.5 < found.high < 0.8
+    assert found.p_mcnemar == pytest.approx(2 / 2**10)  # ten questions that only a has right: 2 × ½¹⁰
+    assert found.p_signflip == pytest.approx(2 / 2**10, abs=0.003)
+    assert found.p_bootstrap < 0.01
+    (turned,) = compare([b, a], resamples=2000)
+    assert turned.difference == -found.difference
+    assert turned.p_mcnemar == found.p_mcnemar
+
+
+def test_equal_answers_do_not_differ() -> None:
+    right = [True, False, True, True]
+    for found in compare(
+        [answered("a", right, ("accuracy", "true_confidence")), answered("b", right, ("accuracy", "true_confidence"))]
+    ):
+        assert (found.difference, found.low, found.high) == (0, 0, 0)
+        assert found.p_bootstrap == found.p_signflip == 1
+        assert found.p_mcnemar == (1 if found.metric == "accuracy" else None)
+
+
+def test_every_pair_of_one_task_is_compared() -> None:
+    runs = [answered(name, [True, False]) for name in "abc"]
+    assert [(c.a, c.b) for c in compare(runs, resamples=100)] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_different_wordings_are_refused() -> None:
+    a, b = answered("a", [True]), answered("b", [True])
+    reworded = replace(b, task=replace(b.task, templates=(Template("is", "It was [MASK]."),)))
+    with pytest.raises(UserError, match="a and b were asked different wordings of 'known'"):
+        compare([a, reworded])
+
+
+def test_runs_with_nothing_in_common_are_refused() -> None:
+    a, b = answered("a", [True]), answered("b", [True])
+    with pytest.raises(UserError, match="nothing to compare"):
+        compare([a])
+    with pytest.raises(UserError, match="nothing to compare"):
+        compare([a, replace(b, task=replace(b.task, name="another"))])
+    other_gold = replace(b.task.questions[0], gold={"no": 1.0})
+    with pytest.raises(UserError, match="share no question"):
+        compare([a, replace(b, task=replace(b.task, questions=(other_gold,)))])
+    other_thing = replace(b.task.questions[0], fields={"thing": "another"})
+    with pytest.raises(UserError, match="share no question"):
+        compare([a, replace(b, task=replace(b.task, questions=(other_thing,)))])
+
+
+def test_runs_of_different_limits_are_compared_on_what_they_share(tmp_path: Path) -> None:
+    asked = task(40)
+    a = run(Counting("a"), asked, tmp_path, Settings(resamples=100, limit=10))
+    b = run(Counting("b"), asked, tmp_path, Settings(resamples=100, limit=20))
+    (found,) = compare([a, b], resamples=100)
+    assert found.n == 10
+    assert found.difference == 0  # the model answers by the prompt alone
+    overall = next(figure for figure in a.figures if figure.template is None and figure.slice is None)
+    assert found.value_b == pytest.approx(overall.value)
+    assert {q.id for q in limited(asked, 10, 0).questions} == {q.id for q in a.task.questions}

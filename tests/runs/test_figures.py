@@ -1,0 +1,118 @@
+"""From answers to figures, on an example worked by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import mean, stdev
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seesay.probes.rules import adjust, calibrated
+from seesay.questions import Answer, Question, Scores, Task, Template, UserError
+from seesay.runs.ask import Settings, describe
+from seesay.runs.figures import figures
+from seesay.runs.schema import Figure
+from tests.runs.made_up import Counting
+
+OPTIONS = ("red", "green")
+SETTINGS = Settings(resamples=200)
+
+# Three questions in two wordings: (scores of red and green, the same without the object).
+#            question  gold   kind    wording A                        wording B
+HAND = {
+    "apple": ("red", "fruit", ((-1.0, -2.0), (-3.0, -1.0)), ((-2.0, -1.0), (-4.0, -1.0))),
+    "lime": ("green", "fruit", ((-1.0, -3.0), (-1.0, -4.0)), ((-3.0, -1.0), (-1.0, -1.0))),
+    "grass": ("green", "plant", ((-5.0, -1.0), (-5.0, -4.0)), ((-2.0, -4.0), (-1.0, -2.0))),
+}
+# Plain:       A: apple right, lime wrong, grass right: 2/3.   B: wrong, right, wrong: 1/3.
+# Calibrated (score − neutral):
+#   A: apple (2, −1) right; lime (0, 1) right; grass (0, 3) right: 1.
+#   B: apple (2, 0) right; lime (−2, 0) right; grass (−1, −2) wrong: 2/3.
+
+
+def scored(logp: tuple[float, float], rank: tuple[int, int] | None = None) -> Scores:
+    return Scores(logp, (1, 1), (3, 5), rank)
+
+
+def example(metrics: tuple[str, ...] = ("accuracy",), ranked: bool = False) -> tuple[Task, list[Answer]]:
+    questions, answers = [], []
+    for name, (gold, kind, *wordings) in HAND.items():
+        questions.append(Question(name, {"thing": name}, OPTIONS, {gold: 1.0}, name, {"kind": kind, "all": "same"}))
+        for template, (said, neutral) in zip("AB", wordings, strict=True):
+            rank = (1, 2) if ranked and template == "A" else (0, 0)
+            answers.append(Answer(name, template, OPTIONS, scored(said, rank), scored(neutral)))
+    templates = (Template("A", "A {thing}: [MASK]."), Template("B", "B {thing}: [MASK]."))
+    return Task("hand", "1", "", templates, tuple(questions), metrics, {"thing": "it"}), answers
+
+
+def made(task: Task, answers: list[Answer]) -> dict[tuple[str, str | None, str | None], Figure]:
+    found = figures(describe(Counting(), task, SETTINGS), task, answers)
+    return {(figure.metric, figure.template, figure.slice): figure for figure in found}
+
+
+def test_the_example_worked_by_hand() -> None:
+    got = made(*example())
+    values = {key: figure.value for key, figure in got.items()}
+    assert values == pytest.approx(
+        {
+            ("accuracy", None, None): 1 / 2,
+            ("accuracy", "A", None): 2 / 3,
+            ("accuracy", "B", None): 1 / 3,
+            ("accuracy", None, "kind=fruit"): 1 / 2,
+            ("accuracy", None, "kind=plant"): 1 / 2,
+            ("calibrated_accuracy", None, None): 5 / 6,
+            ("calibrated_accuracy", "A", None): 1.0,
+            ("calibrated_accuracy", "B", None): 2 / 3,
+            ("calibrated_accuracy", None, "kind=fruit"): 1.0,
+            ("calibrated_accuracy", None, "kind=plant"): 1 / 2,
+        }
+    )
+    assert list(got)[0] == ("accuracy", None, None)
+    overall, fruit = got["accuracy", None, None], got["accuracy", None, "kind=fruit"]
+    assert overall.spread == pytest.approx(stdev([2 / 3, 1 / 3]))
+    assert overall.chance == pytest.approx(1 / 2)
+    assert (overall.n, fruit.n, got["accuracy", None, "kind=plant"].n) == (3, 2, 1)
+    assert got["accuracy", "A", None].spread is None
+    assert overall.signature.endswith("|metric:accuracy")
+    for figure in got.values():
+        assert figure.low <= figure.value <= figure.high
+
+
+def test_the_overall_figure_is_the_mean_over_templates() -> None:
+    got = made(*example(("accuracy", "true_confidence", "macro_f1")))
+    for metric in ("accuracy", "true_confidence", "macro_f1", "calibrated_macro_f1"):
+        by_template = [got[metric, template, None].value for template in "AB"]
+        assert got[metric, None, None].value == pytest.approx(mean(by_template))
+
+
+def test_a_figure_that_is_not_defined_is_left_out() -> None:
+    unranked = made(*example(("accuracy", "vocabulary_accuracy")))
+    assert {metric for metric, _, _ in unranked} == {"accuracy", "calibrated_accuracy"}
+    got = made(*example(("vocabulary_accuracy",), ranked=True))
+    assert set(got) == {("vocabulary_accuracy", "A", None)}
+    assert got["vocabulary_accuracy", "A", None].chance is None
+
+
+def test_length_rules() -> None:
+    scores = Scores((-4.0, -6.0), (1, 2), (4, 12))
+    assert adjust(scores, "sum") == (-4.0, -6.0)
+    assert adjust(scores, "mean") == (-4.0, -3.0)
+    assert adjust(scores, "char") == (-1.0, -0.5)
+    with pytest.raises(UserError, match="sum, mean, char"):
+        adjust(scores, "median")
+    answer = Answer("q", "t", OPTIONS, scores, Scores((-2.0, -2.0), (1, 2), (4, 12)))
+    assert calibrated(answer, "mean") == (-2.0, -2.0)
+
+
+@given(st.permutations(range(3)), st.permutations(range(6)))
+@settings(deadline=None, max_examples=20)
+def test_the_order_of_questions_and_answers_changes_nothing(questions: list[int], rows: list[int]) -> None:
+    task, answers = example(("accuracy", "true_confidence", "macro_f1"))
+    turned = replace(task, questions=tuple(task.questions[i] for i in questions))
+    before, after = made(task, answers), made(turned, [answers[i] for i in rows])
+    assert before.keys() == after.keys()
+    for key, figure in before.items():
+        for name in ("value", "low", "high", "chance", "n"):
+            assert getattr(after[key], name) == pytest.approx(getattr(figure, name)), (key, name)

@@ -1,0 +1,232 @@
+"""The run folder: files come back as they were written, whole or not at all, and no two runs share a folder."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seesay.questions import Answer, Task, UserError
+from seesay.runs import store
+from seesay.runs.ask import Settings, describe, run
+from tests.runs.made_up import Counting, task
+from tests.runs.strategies import answers, names, tasks
+
+FEW = Settings(resamples=100)
+
+
+@given(st.lists(answers(), max_size=5))
+@settings(deadline=None)
+def test_answers_come_back(written: list[Answer]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / store.ANSWERS
+        store.write_answers(path, written)
+        assert store.read_answers(path) == tuple(written)
+
+
+@given(tasks())
+@settings(deadline=None)
+def test_tasks_come_back(written: Task) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / store.QUESTIONS
+        store.write_task(path, written)
+        read = store.read_task(path)
+        assert read == written
+        assert read.fingerprint == written.fingerprint
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file.txt"
+    store.write_text(path, "old")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space"):
+        store.write_text(path, "new")
+    assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("name", [store.MANIFEST, store.QUESTIONS, store.ANSWERS, store.FIGURES])
+def test_a_missing_file_is_one_sentence(tmp_path: Path, name: str) -> None:
+    folder = run(Counting(), task(), tmp_path, FEW).folder
+    (folder / name).unlink()
+    with pytest.raises(UserError, match=rf"not a finished run \({name} is missing\)"):
+        store.read_run(folder)
+
+
+def damaged(content: bytes) -> list[bytes]:
+    middle = len(content) // 2
+    return [
+        b"",
+        b"\0" * 40,
+        b"\xff\xfe\x00",
+        content[:middle],
+        content[1:],
+        content[:-1],
+        content[:middle] + bytes(64) + content[middle + 64 :],
+        b"[]",
+        b"{}",
+        b"null",
+    ]
+
+
+@pytest.mark.parametrize("name", [store.MANIFEST, store.QUESTIONS, store.ANSWERS, store.FIGURES])
+def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str) -> None:
+    folder = run(Counting(), task(), tmp_path, FEW).folder
+    content = (folder / name).read_bytes()
+    for bad in damaged(content):
+        if name == store.FIGURES and bad == b"[]":
+            continue  # a run none of whose figures is defined
+        (folder / name).write_bytes(bad)
+        with pytest.raises(UserError, match=r"is damaged \(.+\): delete the folder"):
+            store.read_run(folder)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_changed_byte_never_ends_in_anything_but_a_run_or_a_sentence(data: st.DataObject) -> None:
+    with TemporaryDirectory() as root:
+        folder = run(Counting(), task(2), Path(root), FEW).folder
+        path = folder / data.draw(st.sampled_from([store.MANIFEST, store.QUESTIONS, store.ANSWERS, store.FIGURES]))
+        content = bytearray(path.read_bytes())
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+        path.write_bytes(content)
+        try:
+            store.read_run(folder)
+        except UserError:
+            pass
+
+
+def test_answers_to_other_questions_are_damage(tmp_path: Path) -> None:
+    folder = run(Counting(), task(), tmp_path, FEW).folder
+    store.write_answers(folder / store.ANSWERS, store.read_answers(folder / store.ANSWERS)[1:])
+    with pytest.raises(UserError, match="its answers are not those to its questions"):
+        store.read_run(folder)
+
+
+def test_damaged_answers_of_a_run_without_figures_are_one_sentence(tmp_path: Path) -> None:
+    folder = run(Counting(), task(), tmp_path, FEW).folder
+    (folder / store.FIGURES).unlink()
+    (folder / store.ANSWERS).write_bytes(b"PAR1 and no more")
+    with pytest.raises(UserError, match="is damaged"):
+        run(Counting(), task(), tmp_path, FEW)
+
+
+def test_a_second_process_is_refused_and_goes_on_when_the_first_has_ended(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    code = (
+        "import sys, time; from pathlib import Path; from seesay.runs.store import alone\n"
+        "with alone(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout
+        assert first.stdout.readline() == "held\n"
+        with pytest.raises(UserError, match="Another process is at work in .*--output"), store.alone(folder):
+            pass
+        first.kill()
+        first.wait()
+    with store.alone(folder):
+        pass
+
+
+def test_what_a_crash_left_behind_is_cleared(tmp_path: Path) -> None:
+    folder = run(Counting(), task(), tmp_path, FEW).folder
+    (folder / ".answers.parquet.1234abcd.unfinished").write_bytes(b"half")
+    run(Counting(), task(), tmp_path, FEW)
+    assert not list(folder.glob("*unfinished*"))
+    assert not list(folder.glob(".*unfinished"))
+
+
+def test_whatever_shapes_a_figure_is_another_folder(tmp_path: Path) -> None:
+    model, asked, how = Counting(), task(), Settings()
+    described = [
+        describe(model, asked, how),
+        describe(replace(model, fingerprint="g"), asked, how),
+        describe(replace(model, name="other"), asked, how),
+        describe(replace(model, scope="sentence"), asked, how),
+        describe(model, replace(asked, questions=asked.questions[:-1]), how),
+        describe(model, replace(asked, templates=asked.templates[::-1]), how),
+        describe(model, replace(asked, neutral={}), how),
+        describe(model, replace(asked, version="2"), how),
+        describe(model, asked, replace(how, length="mean")),
+        describe(model, asked, replace(how, limit=3)),
+        describe(model, asked, replace(how, seed=1)),
+        describe(model, asked, replace(how, resamples=500)),
+    ]
+    assert len({store.folder_for(tmp_path, manifest) for manifest in described}) == len(described)
+    same = describe(model, asked, replace(how, command="seesay probe --quiet"))
+    assert store.folder_for(tmp_path, same) == store.folder_for(tmp_path, described[0])
+
+
+ODD = [
+    "../../x",
+    "a/b",
+    "a_b",
+    "a b",
+    "a.b",
+    ".",
+    "..",
+    "",
+    "/",
+    "~",
+    "x" * 300,
+    "x" * 301,
+    "🍋",
+    "🍊",
+    "\n",
+    "con.",
+    "-rf",
+]
+
+
+def folder_names(models: list[str]) -> list[Path]:
+    manifest = describe(Counting(), task(), Settings())
+    return [store.folder_for(Path("root"), manifest.model_copy(update={"model": name})) for name in models]
+
+
+def test_odd_names_never_collide_or_escape() -> None:
+    folders = folder_names(ODD)
+    assert len({folder.parts[1] for folder in folders}) == len(ODD)
+    for folder in folders:
+        assert folder.parts[0] == "root"
+        assert len(folder.parts) == 4
+        assert re.fullmatch(r"[A-Za-z0-9._-]{1,100}", folder.parts[1])
+        assert folder.parts[1].strip(".")
+
+
+@given(st.lists(st.text(st.sampled_from("ab/_.-0"), max_size=12) | names, min_size=2, max_size=2, unique=True))
+def test_two_names_are_two_folders(pair: list[str]) -> None:
+    (hashed,) = folder_names([pair[0]])
+    one, other, mimic = (folder.parts[1] for folder in folder_names([*pair, hashed.parts[1]]))
+    assert one != other
+    assert mimic != one or pair[0] == hashed.parts[1]
+
+
+def test_runs_are_found_once_and_unfinished_ones_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(Counting(), task(), tmp_path, FEW)
+    with pytest.raises(ConnectionError):
+        run(Counting(name="broken", breaks_after=3), task(), tmp_path, FEW)
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning, match="1 runs that are not finished"):
+        found = store.find_runs([tmp_path, Path(), done.folder])
+    assert [one.folder for one in found] == [done.folder]
+    with pytest.raises(UserError, match="no finished run"):
+        store.find_runs([tmp_path / "nowhere"])
+    with (
+        pytest.raises(UserError, match="no finished run"),
+        pytest.warns(UserWarning, match="not finished"),
+    ):
+        store.find_runs([tmp_path / "broken"])

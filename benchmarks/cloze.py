@@ -57,7 +57,9 @@ class Setting:
 
 SETTINGS = (
     Setting("one-token options at the end", "The color of {thing} is [MASK].", ONE_TOKEN, "option"),
-    Setting("one or several tokens in mid-sentence", "Everybody knows that {thing} is of [MASK] color.", SEVERAL, "sentence"),
+    Setting(
+        "one or several tokens in mid-sentence", "Everybody knows that {thing} is of [MASK] color", SEVERAL, "sentence"
+    ),
 )
 
 
@@ -86,9 +88,7 @@ def continuations(prompts: Sequence[Prompt], scope: str) -> list[tuple[str, str]
 
 def with_lm_eval(folder: Path, prompts: Sequence[Prompt], scope: str, batch_size: int) -> Callable[[], Scores]:
     peer = HFLM(pretrained=str(folder), dtype="float32", device="cpu", batch_size=batch_size)
-    requests = [
-        Instance("loglikelihood", {}, pair, i) for i, pair in enumerate(continuations(prompts, scope))
-    ]
+    requests = [Instance("loglikelihood", {}, pair, i) for i, pair in enumerate(continuations(prompts, scope))]
 
     def score() -> Scores:
         found = peer.loglikelihood(requests, disable_tqdm=True)
@@ -143,7 +143,9 @@ def main() -> None:
     objects = things(given.data)
     for setting in SETTINGS:
         prompts = setting.prompts(objects)
-        print(f"\n{setting.title}: {len(prompts)} objects x {len(setting.options)} options, {torch.get_num_threads()} threads")
+        print(
+            f"\n{setting.title}: {len(prompts)} objects x {len(setting.options)} options, {torch.get_num_threads()} threads"
+        )
         ours, our_time = seconds(with_seesay(folder, prompts, setting.scope), given.repeats)
         print(f"{'seesay':<22}{our_time:8.2f} s")
         for name, make, sizes in (("lm-eval", with_lm_eval, (16, 64)), ("minicons", with_minicons, (16, 64))):

@@ -43,7 +43,7 @@ def by_option(weights: Path) -> CanAnswer:
 
 
 def test_26_of_109_memory_colors(by_option: CanAnswer) -> None:
-    """The count that the same weights give under `log P(option | prefix)` outside seesay."""
+    """Counted once with `CausalReference` (plain transformers) on the same weights."""
     task = load_task("memory-colors", shared("memory_colors/memory_colors.jsonl"))
     template = next(t for t in task.templates if t.name == "the-color-is")
     asked = [template.ask(question) for question in task.questions]

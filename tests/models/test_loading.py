@@ -165,6 +165,13 @@ def test_a_model_that_fills_no_slot(copied: Folder) -> None:
         load_model(str(folder))
 
 
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", "meta:x"])
+def test_a_device_that_is_not_there(device: str, tiny_folder: Folder) -> None:
+    with pytest.raises(UserError, match=f"no device '{device}' here") as raised:
+        load_model(str(tiny_folder("gpt2")), Options(device=device))
+    assert "\n" not in str(raised.value)
+
+
 def test_an_unknown_scope_or_style(tiny_folder: Folder) -> None:
     with pytest.raises(UserError, match=r"no scope 'word'.*sentence, option"):
         load_model(str(tiny_folder("gpt2")), Options(scope="word"))

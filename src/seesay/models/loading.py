@@ -201,9 +201,13 @@ def _fingerprint(source: str | Path, config: PreTrainedConfig) -> str:
 def _device(wanted: str) -> str:
     import torch
 
-    if wanted != "auto":
-        return wanted
-    return "auto" if torch.accelerator.is_available() else "cpu"
+    if wanted == "auto":
+        return "auto" if torch.accelerator.is_available() else "cpu"
+    try:
+        torch.empty(0, device=wanted)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise UserError(f"There is no device '{wanted}' here ({_first_line(error)}): try --device auto.") from error
+    return wanted
 
 
 def _family(name: str, config: PreTrainedConfig) -> str:
@@ -235,7 +239,7 @@ def _why(name: str, source: str | Path, options: Options, error: Exception) -> s
     if "trust_remote_code" in str(error):
         return f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
     if "Unrecognized configuration class" in str(error):
-        return f"'{name}' is not a {options.family or 'known'} model: leave --family out or choose another."
+        return f"'{name}' is not a {options.family or 'known'} model: try another --family ({', '.join(FAMILIES)})."
     if is_out_of_memory(error):
         return f"'{name}' does not fit into this machine's memory."
     if folder.is_dir():

@@ -1,7 +1,7 @@
 """Encoder-decoder models: the log-probability of the answer given the question.
 
-Style `qa` asks as UnifiedQA was trained (Khashabi et al. 2020, section 3): the text with a blank, then the options
-lettered, all in lower case; what stands between the two is a backslash and an n, not the end of a line.
+Style `qa` asks as UnifiedQA was trained (Khashabi et al. 2020, and the README of github.com/allenai/unifiedqa): the
+text with a blank, a backslash and an n (no line break), then the options lettered, all in lower case.
 Style `infill` asks as T5 was pre-trained: the slot is a sentinel, the decoder writes what belongs there.
 """
 

@@ -34,6 +34,7 @@ TEMPLATES = (
     Template("describe-usually", "describe the properties of {thing}. {thing} usually {relation} [MASK]."),
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing that people say of a concept, and how many of 30 said it."""

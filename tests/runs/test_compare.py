@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.runs.made_up import Counting, task
 
 from seesay.questions import Answer, Question, Scores, Task, Template, UserError
 from seesay.runs.ask import Settings, describe, limited, run
 from seesay.runs.compare import compare
 from seesay.runs.run import Run
-from tests.runs.made_up import Counting, task
 
 
 def answered(name: str, right: list[bool], metrics: tuple[str, ...] = ("accuracy",)) -> Run:

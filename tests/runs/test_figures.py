@@ -8,13 +8,13 @@ from statistics import mean, stdev
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.runs.made_up import Counting
 
 from seesay.probes.rules import adjust, calibrated
 from seesay.questions import Answer, Question, Scores, Task, Template, UserError
 from seesay.runs.ask import Settings, describe
 from seesay.runs.figures import figures
 from seesay.runs.schema import Figure
-from tests.runs.made_up import Counting
 
 OPTIONS = ("red", "green")
 SETTINGS = Settings(resamples=200)
@@ -69,7 +69,7 @@ def test_the_example_worked_by_hand() -> None:
             ("calibrated_accuracy", None, "kind=plant"): 1 / 2,
         }
     )
-    assert list(got)[0] == ("accuracy", None, None)
+    assert next(iter(got)) == ("accuracy", None, None)
     overall, fruit = got["accuracy", None, None], got["accuracy", None, "kind=fruit"]
     assert overall.spread == pytest.approx(stdev([2 / 3, 1 / 3]))
     assert overall.chance == pytest.approx(1 / 2)

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.runs.strategies import scores
 
 from seesay.questions import Scores
 from seesay.runs.journal import Journal
-from tests.runs.strategies import scores
 
 RANKED = Scores((-1.5, float("-inf")), (1, 2), (3, 4), (7, 0))
 UNRANKED = Scores((-0.1, -2.25), (1, 1), (3, 5))

@@ -66,9 +66,11 @@ def test_ten_kills_lose_nothing(tmp_path: Path) -> None:
     assert_same(finished(arguments, tmp_path / "killed"), whole)
 
 
-def test_a_real_model_goes_on_with_the_same_digits(tmp_path: Path, tiny_folder: Callable[[str], Path]) -> None:
-    pytest.importorskip("torch")
-    arguments = [str(tiny_folder("gpt2")), "--limit", "60", "--batch-size", "64"]
+def test_a_real_model_goes_on_with_the_same_digits(
+    tmp_path: Path, tiny_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    arguments = [str(tiny_folder("gpt2")), "--limit", "12", "--batch-size", "64"]
     whole = finished(arguments, tmp_path / "whole")
     killed_again_and_again(arguments, tmp_path / "killed", times=1)
     assert_same(finished(arguments, tmp_path / "killed"), whole)

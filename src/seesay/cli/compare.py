@@ -13,19 +13,19 @@ def compare(
         list[Path], typer.Argument(metavar="RUN RUN…", help="Run folders, or folders of runs such as runs/MODEL.")
     ],
     report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
-    resamples: Annotated[
-        int, typer.Option(min=100, max=1_000_000, help="Resamples behind intervals and p-values.")
-    ] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    resamples: Annotated[int, typer.Option(help="Resamples behind intervals and p-values, 100 at least.")] = 10_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Compare runs on the questions they share: difference, interval, paired tests."""
     from seesay.cli.output import out, print_json
     from seesay.report import page
     from seesay.report.table import comparison_table
+    from seesay.runs.ask import check_resampling
     from seesay.runs.compare import compare as compare_runs
     from seesay.runs.store import find_runs
 
+    check_resampling(seed, resamples)
     found = find_runs(runs)
     comparisons = compare_runs(found, resamples=resamples, seed=seed)
     if report is not None:

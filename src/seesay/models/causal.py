@@ -200,7 +200,7 @@ class Causal:
 
     @property
     def _window(self) -> int:
-        """The most nodes a tree may have: its mask takes the place of the one by which a layer looks back so far only."""
+        """The most nodes a tree may have: its mask replaces the one by which some layers look back a short way only."""
         config = self._model.config.get_text_config()
         spans = [getattr(config, name, None) for name in WINDOWS]
         return min((span for span in spans if type(span) is int and span > 0), default=1 << 30)

@@ -20,7 +20,7 @@ from seesay.runs.journal import Journal
 from seesay.runs.run import Run
 from seesay.runs.schema import Manifest
 
-MOST_RESAMPLES = 1_000_000
+RESAMPLES = (100, 1_000_000)
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 Progress = Callable[[int, int], None]
@@ -41,10 +41,16 @@ class Settings:
             raise UserError(f"Unknown length rule '{self.length}': choose one of {', '.join(LENGTHS)}.")
         if self.limit is not None and self.limit < 1:
             raise UserError(f"--limit is {self.limit}: ask one question at least.")
-        if self.seed < 0:
-            raise UserError(f"--seed is {self.seed}: it cannot be negative.")
-        if not 1 <= self.resamples <= MOST_RESAMPLES:
-            raise UserError(f"--resamples is {self.resamples}: give a number from 1 to {MOST_RESAMPLES:,}.")
+        check_resampling(self.seed, self.resamples)
+
+
+def check_resampling(seed: int, resamples: int) -> None:
+    """Refuse what cannot be drawn, and what would take all memory."""
+    low, high = RESAMPLES
+    if seed < 0:
+        raise UserError(f"--seed is {seed}: it cannot be negative.")
+    if not low <= resamples <= high:
+        raise UserError(f"--resamples is {resamples}: give a number from {low} to {high:,}.")
 
 
 def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: Progress | None = None) -> Run:

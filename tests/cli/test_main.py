@@ -1,0 +1,129 @@
+"""The program itself: help, exit codes, and what happens to its output."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.program import SEESAY, refused, seesay
+
+from seesay.questions import UserError
+
+COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
+HEAVY = ["torch", "transformers", "numpy", "pyarrow", "pydantic", "httpx", "rich", "jinja2"]
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["data", "fetch"], ["data", "add"]])
+def test_every_command_has_help(command: list[str]) -> None:
+    done = seesay(*command, "--help")
+    assert done.returncode == 0
+    assert "--help" in done.stdout
+    assert done.stderr == ""
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from seesay.cli import main\n"
+        "try: main(['probe', '--help'])\n"
+        f"finally: print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert "Ask models" in done.stdout
+
+
+def test_version() -> None:
+    assert seesay("--version").stdout.startswith("seesay ")
+
+
+@pytest.mark.parametrize("arguments", [["bogus"], ["probe", "--bogus"], ["report"], ["probe", "mock", "--limit", "x"]])
+def test_usage_mistakes(arguments: list[str]) -> None:
+    done = seesay(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Error: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["tasks"], ["tasks", "--json"], ["models"], ["--help"]])
+def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen([*SEESAY, *arguments], stdout=write, stderr=subprocess.PIPE, text=True) as process:
+        os.close(write)
+        _, said = process.communicate(timeout=60)
+    assert said == ""
+    assert process.returncode in (1, 141)
+
+
+def test_head_gets_its_line() -> None:
+    command = f"{sys.executable} -m seesay tasks --json | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["tasks"], ["tasks", "--json"]])
+def test_no_room_for_the_output_is_one_sentence(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*SEESAY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "No space left on device" in done.stderr
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
+    few = ["--task", "core-color", "--limit", "2", "--resamples", "100", "--output", str(tmp_path)]
+    done = seesay("probe", "mock:🍋", *few, PYTHONIOENCODING="ascii")
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    done = seesay("probe", "mock:🍋", *few, "--json", PYTHONIOENCODING="ascii")
+    assert {record["model"] for record in json.loads(done.stdout)} == {"mock:🍋"}
+
+
+def test_json_of_the_listings_is_one_document() -> None:
+    models = json.loads(seesay("models", "--json").stdout)
+    assert [row["name"] for row in models if row["default"]] == ["smollm2"]
+    assert {"baseline:uniform", "baseline:majority", "baseline:frequency"} <= {row["name"] for row in models}
+    for row in models:
+        assert row.keys() == {"name", "what", "licence", "default"}
+    assert json.loads(seesay("tasks", "--json").stdout)["groups"]["core"]
+    assert json.loads(seesay("tasks", "core-color", "--json").stdout)["questions"] >= 200
+    assert json.loads(seesay("data", "--json").stdout)["datasets"]
+
+
+def test_listings_for_people() -> None:
+    said = seesay("models").stdout
+    assert "smollm2" in said
+    assert "--base-url" in said
+
+
+def test_bugs_are_not_dressed_up_as_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from seesay import cli
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(ZeroDivisionError):
+        cli.main([])
+
+
+def test_mistakes_end_with_two(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from seesay import cli
+
+    def mistaken(*_: object) -> None:
+        raise UserError("Do this.")
+
+    monkeypatch.setattr(cli, "app", mistaken)
+    with pytest.raises(SystemExit, match="2"):
+        cli.main([])
+    assert capsys.readouterr().err == "seesay: Do this.\n"
+
+
+def test_mistakes_about_tasks_and_data() -> None:
+    assert "Did you mean 'core-color'" in refused("tasks", "core-colour")
+    assert "Unknown data set" in refused("data", "fetch", "memory-colour")

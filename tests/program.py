@@ -1,0 +1,51 @@
+"""seesay as a user runs it: a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seesay.cli import main
+
+SEESAY = (sys.executable, "-m", "seesay")
+
+
+def seesay(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program to its end."""
+    return subprocess.run(
+        [*SEESAY, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
+        timeout=120,
+        check=False,
+        env={**os.environ, "COLUMNS": "200", **environment},
+    )
+
+
+def refused(*arguments: str | Path, **environment: str) -> str:
+    """The one sentence of a command that fails by the user's mistake."""
+    done = seesay(*arguments, **environment)
+    return _sentence(done.returncode, done.stdout, done.stderr)
+
+
+def refused_here(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """The same in this process, which costs no start."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return _sentence(ended.value.code, out, err)
+
+
+def _sentence(code: object, out: str, err: str) -> str:
+    assert "Traceback" not in err, err
+    assert (code, out) == (2, ""), err
+    sentences = [line for line in err.splitlines() if line.startswith("seesay: ")]
+    assert len(sentences) == 1, err
+    assert err.endswith(sentences[0] + "\n")
+    return sentences[0].removeprefix("seesay: ")

@@ -134,7 +134,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="Memory Colors' published file; else the embedded battery's objects")
     parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--threads", type=int, help="of PyTorch, for all three; on a busy machine 1 is the fairest")
     given = parser.parse_args()
+    if given.threads:
+        torch.set_num_threads(given.threads)
     logging.disable(logging.WARNING)
     os.environ["TQDM_DISABLE"] = "1"
     wheel = CATALOGUE["smollm2-q4"].wheel

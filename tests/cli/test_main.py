@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.program import SEESAY, refused, seesay
+from tests.cli.program import SEESAY, refused, seesay
 
 from seesay.questions import UserError
 
@@ -25,15 +26,17 @@ def test_every_command_has_help(command: list[str]) -> None:
     assert done.stderr == ""
 
 
-def test_help_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("command", [[], ["probe"]])
+def test_help_imports_nothing_heavy(command: list[str]) -> None:
     code = (
         "import sys; from seesay.cli import main\n"
-        "try: main(['probe', '--help'])\n"
+        f"try: main([*{command}, '--help'])\n"
         f"finally: print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]"
-    assert "Ask models" in done.stdout
+    by_typer = ["pydantic"] if command else []  # newer ones check a command's options with it
+    assert ast.literal_eval(done.stderr) in ([], by_typer)
+    assert "Usage" in done.stdout
 
 
 def test_version() -> None:

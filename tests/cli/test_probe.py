@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.program import SEESAY, refused, refused_here, seesay
+from tests.cli.program import SEESAY, refused, refused_here, seesay
 
 from seesay.runs import store
 from seesay.runs.schema import Manifest, Record
@@ -185,7 +186,9 @@ RUBBISH = {
 def test_rubbish_for_data(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, task: str) -> None:
     data = tmp_path / "data"
     data.write_bytes(content)
-    assert str(data) in refused_here(capsys, "probe", "mock", "--task", task, "--data", data, "--output", tmp_path / "runs")
+    assert str(data) in refused_here(
+        capsys, "probe", "mock", "--task", task, "--data", data, "--output", tmp_path / "runs"
+    )
 
 
 def test_a_folder_or_nothing_for_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,10 +219,15 @@ def test_places_that_cannot_be_written(
     assert not list(tmp_path.rglob(store.MANIFEST))
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
-    tmp_path.chmod(0o555)
-    assert "Permission denied" in refused("probe", "mock", *FEW, "--output", tmp_path / "runs")
+def test_a_folder_that_is_read_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(self: Path, *_: object, **__: object) -> None:  # what root is never told
+        raise PermissionError(errno.EACCES, "denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", denied)
+    said = refused_here(capsys, "probe", "mock", *FEW, "--output", tmp_path / "runs")
+    assert said.startswith(f"Cannot read or write '{tmp_path / 'runs'}': Permission denied")
 
 
 @pytest.mark.parametrize("size", [1_000, 20_000])

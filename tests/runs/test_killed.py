@@ -31,8 +31,8 @@ def killed_again_and_again(arguments: list[str], output: Path, times: int) -> li
         before = came[-1] if came else 0
         with subprocess.Popen([*COMMAND, *arguments, "--output", str(output)]) as process:
             while process.poll() is None and size_of_journal(output) <= before:
-                time.sleep(0.002)
-            time.sleep(draw.uniform(0, 0.05))
+                time.sleep(0.005)
+            time.sleep(draw.uniform(0, 0.08))
             process.kill()
             code = process.wait()
         assert code == -signal.SIGKILL, "the run ended before it could be killed: make it longer"
@@ -58,11 +58,42 @@ def assert_same(one: Path, other: Path) -> None:
 
 
 def test_ten_kills_lose_nothing(tmp_path: Path) -> None:
-    arguments = ["mock:0:60"]
+    arguments = ["mock:0:120"]
     whole = finished(arguments, tmp_path / "whole")
     came = killed_again_and_again(arguments, tmp_path / "killed", times=10)
     assert came == sorted(came)
     assert came[0] < came[-1]
+    assert_same(finished(arguments, tmp_path / "killed"), whole)
+
+
+DIES_WRITING = """
+import os, signal, sys
+from pathlib import Path
+from seesay.cli import main
+
+left, replace = int(sys.argv.pop(1)), Path.replace
+
+def counted(self, target):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return replace(self, target)
+
+Path.replace = counted
+main()
+"""
+
+
+def test_killed_before_a_file_is_in_its_place(tmp_path: Path) -> None:
+    """Manifest, questions, answers, figures: each in turn is written but not yet named when the process dies."""
+    arguments = ["mock", "--limit", "20"]
+    whole = finished(arguments, tmp_path / "whole")
+    for nth in (1, 2, 2, 3):
+        command = [sys.executable, "-c", DIES_WRITING, str(nth), *COMMAND[3:], *arguments]
+        died = subprocess.run([*command, "--output", str(tmp_path / "killed")], check=False, timeout=120)
+        assert died.returncode == -signal.SIGKILL
+        assert list((tmp_path / "killed").rglob(".*.unfinished"))
     assert_same(finished(arguments, tmp_path / "killed"), whole)
 
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from seesay.models.batching import chunks
 from seesay.models.client import Client
-from seesay.models.given_text import TRIALS, Echo, greedy, scorer_for, text_of
+from seesay.models.given_text import TRIALS, Echo, greedy, scorer_for
+from seesay.models.layouts import text_of
 from seesay.models.spelling import resolve_separator
 from seesay.questions import Prompt, Scores, UserError
 

@@ -14,15 +14,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from seesay.models.client import Client, RefusedError
+from seesay.models.layouts import Next, next_tokens, tokens_told
 from seesay.questions import UserError
 
 TOPS = (1000, 100, 20, 5)  # how many likeliest tokens to ask for: the most that the server grants
 DEEPER = 8  # and this many times as many, again and again, before a token counts as out of reach
-LOWEST = -9999.0  # an impossible token's, as vLLM has it
+MANY = 20  # tokens, among which some begin a word
 TRIALS = ("The opposite of up is", "Grass is usually", "Two and two make")
 
 Pair = tuple[str, str]  # what stands before, and what is scored
@@ -76,26 +76,12 @@ class Echo:
     def _echo(self, text: str) -> tuple[list[str], list[float]]:
         """The tokens of a text and their log-probabilities, 0 for the first, which follows nothing."""
         answer = self._client.post("completions", {**greedy(text), "echo": True, "logprobs": 1})
-        tokens, logps = _told(answer)
+        tokens, logps = tokens_told(answer)
         usage = answer.get("usage")
         count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
         # a token is generated as well, because some servers take a limit of 0 for none
         end = count if isinstance(count, int) and 0 < count <= len(tokens) else len(tokens) - 1
         return tokens[:end], [0.0 if logp is None else logp for logp in logps[:end]]
-
-
-@dataclass(frozen=True)
-class Next:
-    """The likeliest next tokens: log-probabilities by text and, where the server tells them, by id."""
-
-    texts: dict[str, float]
-    ids: dict[int, float]
-    count: int
-
-    @property
-    def least(self) -> float:
-        """The lowest log-probability told."""
-        return min(self.texts.values(), default=LOWEST)
 
 
 class Likeliest:
@@ -119,7 +105,7 @@ class Likeliest:
         return told
 
     def _ask(self, prompt: str | tuple[int, ...], top: int) -> Next:
-        return _next(self._client.post("completions", {**greedy(prompt), "logprobs": top}))
+        return next_tokens(self._client.post("completions", {**greedy(prompt), "logprobs": top}))
 
     def _granted(self) -> int:
         """The most that the server tells; refuses one whose log-probabilities say nothing."""
@@ -136,7 +122,7 @@ class Likeliest:
                 )
             if max(told.values()) - min(told.values()) < 1e-6:
                 raise UserError(f"{base} returns the same log-probability for every token: they say nothing.")
-            if not any(token.startswith(" ") for token in told):
+            if len(told) >= MANY and not any(token.startswith(" ") for token in told):
                 raise UserError(f"{base} tells its tokens without their spaces: options cannot be found among them.")
             return top
         raise UserError(f"{base} refuses every request with log-probabilities: use --endpoint chat.")
@@ -242,14 +228,6 @@ def greedy(prompt: str | tuple[int, ...]) -> dict[str, Any]:
     return {"prompt": prompt, "max_tokens": 1, "temperature": 0}
 
 
-def text_of(answer: dict[str, Any]) -> str:
-    """The text that was completed."""
-    try:
-        return str(answer["choices"][0]["text"])
-    except (KeyError, IndexError, TypeError) as error:
-        raise UserError("The server answered without a text: is it an OpenAI-compatible server?") from error
-
-
 def _admit(astray: int, total: int) -> None:
     """Say how many options were out of reach; refuse where that is most of them."""
     if 2 * astray > total:
@@ -273,54 +251,6 @@ def _fits(table: Next, left: str) -> bool:
     """Whether a token fits that ends where a word does: further down there might be a longer one."""
     token = _longest(table, left)
     return token is not None and not left[len(token) :][:1].isalnum()
-
-
-def _logprobs(answer: dict[str, Any]) -> dict[str, Any]:
-    try:
-        found = answer["choices"][0]["logprobs"]
-    except (KeyError, IndexError, TypeError):
-        return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _told(answer: dict[str, Any]) -> tuple[list[str], list[float | None]]:
-    """The tokens told and their log-probabilities, in OpenAI's older layout or the newer one (llama.cpp)."""
-    logprobs = _logprobs(answer)
-    try:
-        if "content" in logprobs:
-            rows = [(t["token"], t["logprob"]) for t in logprobs["content"] or []]
-        else:
-            rows = list(zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True))
-        return [str(token) for token, _ in rows], [None if logp is None else _number(logp) for _, logp in rows]
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"The server tells log-probabilities in a layout that is not OpenAI's ({error}).") from error
-
-
-def _next(answer: dict[str, Any]) -> Next:
-    """The likeliest tokens at the first position, in either layout."""
-    logprobs = _logprobs(answer)
-    texts: dict[str, float] = {}
-    ids: dict[int, float] = {}
-    try:
-        if "content" in logprobs:
-            rows = (logprobs["content"] or [{}])[0].get("top_logprobs") or []
-            for row in rows:
-                texts.setdefault(str(row["token"]), _number(row["logprob"]))
-                if "id" in row:
-                    ids[int(row["id"])] = _number(row["logprob"])
-        else:
-            rows = (logprobs.get("top_logprobs") or [{}])[0] or {}
-            texts = {str(token): _number(logp) for token, logp in rows.items()}
-        return Next(texts, ids, len(rows))
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"The server tells log-probabilities in a layout that is not OpenAI's ({error}).") from error
-
-
-def _number(logp: Any) -> float:
-    number = float(logp)
-    if math.isnan(number):
-        raise ValueError("a log-probability is not a number")
-    return max(number, LOWEST)
 
 
 def _bytes(piece: str | list[int]) -> bytes:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seesay.questions import Task
 from seesay.report.wording import count
 from seesay.runs.figures import CALIBRATED
-from seesay.runs.run import Run
+from seesay.runs.run import Run, labels_of
 from seesay.runs.schema import Figure
 
 
@@ -60,7 +60,7 @@ def group(runs: Sequence[Run]) -> tuple[Group, ...]:
     tasks: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         tasks.setdefault((run.task.name, run.manifest.task_fingerprint), []).append(run)
-    labels = [_labels(members) for members in tasks.values()]
+    labels = [labels_of(members) for members in tasks.values()]
     lanes = {label: lane for lane, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
     shared = Counter(name for name, _ in tasks)
     groups: list[Group] = []
@@ -74,22 +74,3 @@ def group(runs: Sequence[Run]) -> tuple[Group, ...]:
         entries = tuple(Entry(run, name, lanes[name]) for run, name in zip(members, names, strict=True))
         groups.append(Group(task, (task.title or task.name) + size, anchor, entries))
     return tuple(groups)
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """Model names, and the rule beside a name that stands more than once."""
-    rules: Iterable[Callable[[Run], str]] = (
-        lambda run: run.manifest.model,
-        lambda run: f"{run.manifest.model} · {run.manifest.length}",
-        lambda run: f"{run.manifest.model} · {run.manifest.scope}, {run.manifest.length}",
-    )
-    for rule in rules:
-        names = [rule(run) for run in runs]
-        if len(set(names)) == len(names):
-            return names
-    seen: Counter[str] = Counter()
-    for index, name in enumerate(names):
-        seen[name] += 1
-        if seen[name] > 1:
-            names[index] = f"{name} ({seen[name]})"
-    return names

@@ -11,7 +11,7 @@ from seesay import metrics
 from seesay.metrics import Resamples, mcnemar, paired_bootstrap, sign_flip
 from seesay.questions import Question, UserError
 from seesay.runs.figures import items_by_template, select, shared, statistics
-from seesay.runs.run import Run
+from seesay.runs.run import Run, labels_of
 from seesay.runs.schema import Comparison
 
 
@@ -27,17 +27,16 @@ def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0) -> l
 
 
 def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
+    name_a, name_b = labels_of([a, b])
     if _wording(a) != _wording(b):
         raise UserError(
-            f"{_label(a)} and {_label(b)} were asked different wordings of '{a.task.name}': run one of them again."
+            f"{name_a} and {name_b} were asked different wordings of '{a.task.name}': run one of them again."
         )
     questions, templates = shared(a.task, a.answers, b.answers)
     theirs = {q.id: q for q in b.task.questions}
     questions = [q for q in questions if _same(q, theirs[q.id])]
     if not questions:
-        raise UserError(
-            f"{_label(a)} and {_label(b)} share no question of '{a.task.name}': there is nothing to compare."
-        )
+        raise UserError(f"{name_a} and {name_b} share no question of '{a.task.name}': there is nothing to compare.")
     task = replace(
         a.task,
         questions=tuple(questions),
@@ -59,8 +58,8 @@ def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
             Comparison(
                 task=task.name,
                 metric=name,
-                a=_label(a),
-                b=_label(b),
+                a=name_a,
+                b=name_b,
                 value_a=difference.value_a,
                 value_b=difference.value_b,
                 difference=difference.difference,
@@ -83,7 +82,3 @@ def _same(a: Question, b: Question) -> bool:
 
 def _wording(run: Run) -> list[tuple[str, str, list[tuple[str, str]]]]:
     return [(t.name, t.text, sorted(t.words.items())) for t in run.task.templates]
-
-
-def _label(run: Run) -> str:
-    return run.manifest.model

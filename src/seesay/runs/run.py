@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,3 +20,22 @@ class Run:
     task: Task
     answers: tuple[Answer, ...]
     figures: tuple[Figure, ...]
+
+
+def labels_of(runs: Sequence[Run]) -> list[str]:
+    """Model names, and the rule beside a name that stands more than once."""
+    rules: Iterable[Callable[[Run], str]] = (
+        lambda run: run.manifest.model,
+        lambda run: f"{run.manifest.model} · {run.manifest.length}",
+        lambda run: f"{run.manifest.model} · {run.manifest.scope}, {run.manifest.length}",
+    )
+    for rule in rules:
+        names = [rule(run) for run in runs]
+        if len(set(names)) == len(names):
+            return names
+    seen: Counter[str] = Counter()
+    for index, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] > 1:
+            names[index] = f"{name} ({seen[name]})"
+    return names

@@ -1,0 +1,94 @@
+"""`seesay compare` and `seesay report` as a user meets them, and the documents that programs read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.program import refused_here, seesay
+
+from seesay.cli import main
+from seesay.runs import store
+from seesay.runs.schema import Comparison, Record
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models on two tasks."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.raises(SystemExit, match="0"):
+        main(
+            [
+                *("probe", "mock:1", "mock:2", "--task", "core-color,core-size", "--limit", "6"),
+                *("--resamples", "100", "--quiet", "--output", str(folder)),
+            ]
+        )
+    return folder
+
+
+def test_comparisons_as_json(runs: Path) -> None:
+    done = seesay("compare", runs, "--resamples", "100", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [Comparison.model_validate(row) for row in json.loads(done.stdout)]
+    assert {(one.task, one.a, one.b) for one in found} == {
+        ("core-color", "mock:1", "mock:2"),
+        ("core-size", "mock:1", "mock:2"),
+    }
+    for one in found:
+        assert one.difference == pytest.approx(one.value_a - one.value_b)
+        assert one.n == 6
+    assert {one.p_mcnemar is None for one in found if one.metric == "true_confidence"} <= {True}
+
+
+def test_comparisons_for_people(runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = seesay("compare", runs, "--resamples", "100", "--report", page)
+    assert done.returncode == 0
+    assert "mock:1" in done.stdout
+    assert f"Report: {page}" in done.stdout
+    assert "mock:2" in page.read_text()
+
+
+def test_a_report_of_runs_that_are_there(runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = seesay("report", runs, "--output", page, "--json")
+    said = json.loads(done.stdout)
+    assert said["report"] == str(page)
+    assert len(said["runs"]) == 4
+    assert page.stat().st_size < 3_000_000
+    assert seesay("report", said["runs"][0], "--output", page).stdout == f"Report: {page}\n"
+
+
+def test_mistakes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no finished run" in refused_here(capsys, "compare", tmp_path)
+    assert "no finished run" in refused_here(capsys, "report", tmp_path / "nowhere")
+    (one, *_) = sorted(runs.rglob(store.MANIFEST))
+    assert "nothing to compare" in refused_here(capsys, "compare", one.parent)
+    assert "is a folder" in refused_here(capsys, "report", runs, "--output", tmp_path)
+    assert "--resamples is 5" in refused_here(capsys, "compare", runs, "--resamples", "5")
+    assert "--seed is -1" in refused_here(capsys, "compare", runs, "--seed", "-1")
+
+
+def section(name: str) -> str:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    return text.split(f"## `seesay {name}")[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize(("command", "document"), [("probe", Record), ("compare", Comparison)])
+def test_the_documentation_names_every_field(command: str, document: type[Record] | type[Comparison]) -> None:
+    told = section(command)
+    rows = {line.split("|")[1].strip(" `") for line in told.splitlines() if line.startswith("| `")}
+    assert rows == set(document.model_fields)
+
+
+@pytest.mark.parametrize("command", ["tasks", "tasks core-color", "models", "data", "report"])
+def test_the_documentation_names_every_key(command: str, runs: Path, tmp_path: Path) -> None:
+    extra = [str(runs), "--output", str(tmp_path / "page.html")] if command == "report" else []
+    told = json.loads(seesay(*command.split(), *extra, "--json").stdout)
+    text = section(command.split()[0])
+    for row in told if isinstance(told, list) else [told]:
+        for key in row:
+            assert f"`{key}`" in text, key

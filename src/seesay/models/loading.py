@@ -116,6 +116,8 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
     if not tokenizer.is_fast:
         raise UserError(f"'{name}' has only a slow tokeniser, which does not say where its tokens stand in the text.")
     fingerprint = _fingerprint(source, config)
+    if model.dtype != torch.float32:  # other digits, so another run
+        fingerprint += f"-{str(model.dtype).removeprefix('torch.')}"
     if family == "masked":
         return Masked(name, model, tokenizer, fingerprint, batch_size=options.batch_size)
     if family == "encoder-decoder":

@@ -34,9 +34,16 @@ from seesay.tasks import load_task
 
 OBJECTS = 109
 ONE_TOKEN = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
-SEVERAL = (
-    "black", "navy blue", "chestnut brown", "green", "silvery grey", "orange", "salmon pink", "purple", "crimson", "white", "yellow",
-)  # fmt: skip
+SEVERAL = tuple(
+    {
+        "blue": "navy blue",
+        "brown": "chestnut brown",
+        "grey": "silvery grey",
+        "pink": "salmon pink",
+        "red": "crimson",
+    }.get(c, c)
+    for c in ONE_TOKEN
+)
 REPEATS = 3
 
 Scores = NDArray[np.float64]
@@ -146,9 +153,7 @@ def main() -> None:
     objects = things(given.data)
     for setting in SETTINGS:
         prompts = setting.prompts(objects)
-        print(
-            f"\n{setting.title}: {len(prompts)} objects x {len(setting.options)} options, {torch.get_num_threads()} threads"
-        )
+        print(f"\n{setting.title}: {len(prompts)} x {len(setting.options)}, {torch.get_num_threads()} threads")
         ours, our_time = seconds(with_seesay(folder, prompts, setting.scope), given.repeats)
         print(f"{'seesay':<22}{our_time:8.2f} s")
         for name, make, sizes in (("lm-eval", with_lm_eval, (16, 64)), ("minicons", with_minicons, (16, 64))):

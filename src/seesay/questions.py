@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 SLOT = "[MASK]"
 SEPARATOR = "[SEP]"
@@ -107,7 +108,7 @@ class Task:
     """A named, versioned set of questions with its wordings and its metrics (the first one is the headline).
 
     `neutral` fills the fields of a prompt that no longer names the object: the calibrated rule subtracts
-    what a model says to that prompt.
+    what a model says to that prompt. `data` says which files it was built from, and whether as published.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Task:
     published: tuple[Published, ...] = ()
     citation: str = ""
     bad_rows: tuple[BadRow, ...] = ()
+    data: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.questions:
@@ -149,7 +151,9 @@ class Task:
         for q in self.questions:
             row = [q.id, sorted(q.fields.items()), q.options, sorted(q.gold.items()), q.object, sorted(q.tags.items())]
             digest.update(json.dumps(row).encode())
-        digest.update(json.dumps(sorted(self.neutral.items())).encode())
+            if q.picture is not None and Path(q.picture).is_file():
+                digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())
+        digest.update(json.dumps([self.metrics, sorted(self.neutral.items())]).encode())
         return digest.hexdigest()
 
 

@@ -72,7 +72,7 @@ def test_equal_scores_give_the_share_of_gold_labels(given_items: Items, name: st
 
 
 def test_unknown_metric_names_the_nearest() -> None:
-    with pytest.raises(UserError, match=r"Unknown metric 'acuracy'\. Did you mean accuracy"):
+    with pytest.raises(UserError, match=r"Unknown metric 'acuracy'\. Did you mean 'accuracy'"):
         get("acuracy")
     with pytest.raises(UserError, match="jensen_shannon"):
         get("???")

@@ -150,3 +150,12 @@ def test_models_must_answer_the_same_items() -> None:
 )
 def test_holm_by_hand(p: list[float], expected: list[float]) -> None:
     assert holm(p).tolist() == pytest.approx(expected)
+
+
+def test_mcnemar_has_no_opinion_on_ties() -> None:
+    tied = np.stack([np.full((1, 8), 0.5), np.ones((1, 8))], axis=-1)
+    wrong = np.stack([np.zeros((1, 8)), np.ones((1, 8))], axis=-1)
+    assert np.isnan(mcnemar(tied, wrong))
+    half = np.concatenate([tied[:, :4], wrong[:, :4]], axis=1)
+    right = np.ones((1, 8, 2))
+    assert mcnemar(half, right) == binomial_two_sided(0, 4)

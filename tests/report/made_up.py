@@ -131,6 +131,7 @@ def comparison(
         low=difference - 0.03,
         high=difference + 0.03,
         p_bootstrap=0.0004,
+        p_holm=0.02,
         p_signflip=0.012,
         p_mcnemar=None,
         n=3,

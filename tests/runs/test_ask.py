@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pydantic
 import pytest
 from tests.runs.made_up import Counting, task
 
-from seesay.questions import Question, Task, Template, UserError
+from seesay.questions import Prompt, Question, Scores, Task, Template, UserError
 from seesay.runs import ask, schema, store
 from seesay.runs.ask import Settings, describe, limited, run
 from seesay.runs.journal import Journal
@@ -141,3 +143,53 @@ def test_a_task_of_one_question_gives_figures(tmp_path: Path) -> None:
     assert overall.n == 1
     assert overall.low == overall.value == overall.high
     assert overall.spread is None
+
+
+class Says(Counting):
+    """A model with a fixed answer to everything."""
+
+    def __init__(self, logp: tuple[float, ...], scope: str = "option", warning: str = "") -> None:
+        super().__init__()
+        self.scope, self._logp, self._warning = scope, logp, warning
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        if self._warning:
+            warnings.warn(self._warning, stacklevel=2)
+        return [Scores(self._logp, (1,) * len(self._logp), (1,) * len(self._logp)) for _ in prompts]
+
+
+@pytest.mark.parametrize("logp", [(-1.0, float("nan"), -2.0), (-1.0,)])
+def test_a_score_that_is_no_number_is_refused_before_it_is_written(tmp_path: Path, logp: tuple[float, ...]) -> None:
+    with pytest.raises(UserError, match="gave no number for an option"):
+        run(Says(logp), task(3), tmp_path, FEW)
+    assert not list(tmp_path.rglob(store.ANSWERS))
+
+
+def test_a_model_that_only_chooses_gets_right_or_wrong_figures(tmp_path: Path) -> None:
+    asked = replace(task(3), metrics=("accuracy", "true_confidence"))
+    done = run(Says((0.0, -9.0, -9.0), scope="choice"), asked, tmp_path, FEW)
+    assert {figure.metric for figure in done.figures} == {"accuracy"}
+    with pytest.raises(UserError, match="needs probabilities"):
+        run(Says((0.0, -9.0, -9.0), scope="choice"), replace(task(3), metrics=("jensen_shannon",)), tmp_path, FEW)
+
+
+def test_what_was_warned_of_stays_with_the_run(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="out of reach"):
+        done = run(Says((-1.0, -2.0, -3.0), warning="2 options were out of reach"), task(3), tmp_path, FEW)
+    assert done.manifest.notes == ["2 options were out of reach"]
+
+
+def test_another_picture_or_metric_is_another_task(tmp_path: Path) -> None:
+    picture = tmp_path / "scene.png"
+    picture.write_bytes(b"one")
+    question = replace(task(1).questions[0], picture=str(picture))
+    first = replace(task(1), questions=(question,)).fingerprint
+    picture.write_bytes(b"two")
+    assert replace(task(1), questions=(question,)).fingerprint != first
+    assert replace(task(1), metrics=("true_confidence",)).fingerprint != task(1).fingerprint
+
+
+def test_a_lost_questions_file_is_written_again(tmp_path: Path) -> None:
+    done = run(Counting(), task(3), tmp_path, FEW)
+    (done.folder / store.QUESTIONS).unlink()
+    assert run(Counting(), task(3), tmp_path, FEW).task == done.task

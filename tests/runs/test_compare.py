@@ -86,3 +86,49 @@ def test_runs_of_different_limits_are_compared_on_what_they_share(tmp_path: Path
     overall = next(figure for figure in a.figures if figure.template is None and figure.slice is None)
     assert found.value_b == pytest.approx(overall.value)
     assert {q.id for q in limited(asked, 10, 0).questions} == {q.id for q in a.task.questions}
+
+
+def test_a_model_that_ties_everywhere_gives_mcnemar_nothing_to_count() -> None:
+    a, tied = answered("a", [True, False] * 4), answered("tied", [True] * 8)
+    level = Scores((-1.0, -1.0), (1, 1), (3, 2))
+    tied = replace(tied, answers=tuple(replace(answer, scores=level) for answer in tied.answers))
+    (found,) = compare([a, tied], resamples=200)
+    assert (found.value_a, found.value_b) == (0.5, 0.5)
+    assert found.p_mcnemar is None
+
+
+def test_questions_on_which_a_metric_is_not_defined_for_one_count_for_neither() -> None:
+    a, b = (answered(name, [True] * 6, ("vocabulary_accuracy",)) for name in "ab")
+
+    def ranked(run: Run, ranks: list[int]) -> Run:
+        made = (replace(x, scores=replace(x.scores, rank=(r, 0))) for x, r in zip(run.answers, ranks, strict=True))
+        return replace(run, answers=tuple(made))
+
+    (found,) = compare([ranked(a, [1, 1, 5, 5, 5, 5]), ranked(b, [1, 1, 0, 0, 0, 0])], resamples=200)
+    assert (found.value_a, found.value_b, found.n) == (1.0, 1.0, 2)
+
+
+def test_three_runs_of_two_models_keep_their_names_in_every_pair() -> None:
+    a = answered("a", [True, False])
+    b = answered("b", [True, True])
+    other = replace(b, folder=Path("b-again"), manifest=b.manifest.model_copy(update={"length": "char"}))
+    found = compare([a, b, other], resamples=100)
+    assert [(c.a, c.b) for c in found] == [
+        ("a · sum", "b · sum"),
+        ("a · sum", "b · char"),
+        ("b · sum", "b · char"),
+    ]
+
+
+def test_one_pair_that_cannot_be_compared_does_not_cost_the_others() -> None:
+    a, b, c = (answered(name, [True]) for name in "abc")
+    reworded = replace(c, task=replace(c.task, templates=(Template("is", "It was [MASK]."),)))
+    with pytest.warns(UserWarning, match="a and c were asked different wordings"):
+        found = compare([a, b, reworded], resamples=100)
+    assert [(one.a, one.b) for one in found] == [("a", "b")]
+
+
+def test_p_values_are_corrected_for_how_many_there_are() -> None:
+    runs = [answered("a", [True] * 12), answered("b", [False] * 12), answered("c", [True] * 12)]
+    for found in compare(runs, resamples=2000):
+        assert found.p_signflip <= found.p_holm <= 3 * found.p_signflip

@@ -114,3 +114,16 @@ def test_another_format_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "memory_colors.jsonl", "descriptor,item,label", "a,tomato,red")
     with pytest.raises(UserError, match="holds no row that can be used"):
         load_task("memory-colors", path)
+
+
+def test_published_figures_stand_beside_the_published_questions_only(tmp_path: Path) -> None:
+    path = shared("memory_colors/memory_colors.jsonl")
+    published = load_task("memory-colors", path)
+    assert published.published
+    assert published.data[0].startswith("memory_colors.jsonl sha256:")
+    assert published.data[0].endswith("(as published)")
+    changed = tmp_path / "mine.jsonl"
+    changed.write_text("".join(path.read_text().splitlines(keepends=True)[:50]))
+    mine = load_task("memory-colors", changed)
+    assert mine.published == ()
+    assert mine.data[0].endswith("(not verified)")

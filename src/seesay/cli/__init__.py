@@ -18,6 +18,7 @@ from seesay import __version__
 from seesay.cli.compare import compare
 from seesay.cli.data import app as data_app
 from seesay.cli.models import models
+from seesay.cli.output import plain
 from seesay.cli.probe import probe
 from seesay.cli.report import report
 from seesay.cli.tasks import tasks
@@ -98,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(sentence: str, code: int = 2) -> None:
-    print(f"seesay: {sentence}", file=sys.stderr)
+    print(f"seesay: {plain(sentence)}", file=sys.stderr)
     raise SystemExit(code)
 
 
@@ -115,4 +116,4 @@ def _silence() -> None:
 
 def _warn(message: Warning | str, category: type[Warning], filename: str, *_: object, **__: object) -> None:
     if issubclass(category, UserWarning) and Path(filename).is_relative_to(PACKAGE):
-        print(f"seesay: {message}", file=sys.stderr)
+        print(f"seesay: {plain(message)}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import warnings
@@ -74,8 +75,9 @@ def probe(
     from seesay.models.server import ENDPOINTS
     from seesay.questions import UserError
     from seesay.report import page
-    from seesay.report.table import overview
+    from seesay.report.table import comparison_table, overview
     from seesay.runs.ask import Settings
+    from seesay.runs.compare import compare
     from seesay.runs.schema import Record
     from seesay.tasks import expand, load_task
 
@@ -116,18 +118,29 @@ def probe(
             for line in _left_out(one):
                 err.print(line)
     runs: list[Run] = []
+    failed: list[UserError] = []
     for name in names:
         if not quiet:
             err.print(f"Loading {name} …")
-        model = load_model(name, options)
-        runs += [_ask(model, one, output, settings, quiet) for one in tasks]
-    page.write(target, runs)
+        try:
+            model = load_model(name, options)
+            runs += [_ask(model, one, output, settings, quiet) for one in tasks]
+        except UserError as error:  # the other models are still asked
+            failed.append(error)
+    if not runs:
+        raise failed[0]
+    comparisons = compare(runs, resamples=resamples, seed=seed) if len(runs) > len(tasks) else []
+    page.write(target, runs, comparisons)
     if as_json:
         keep = set(Record.model_fields)
         print_json([figure.model_dump(include=keep) for run in runs for figure in run.figures])
     elif not quiet:
         out.print(overview(runs))
+        if comparisons:
+            out.print(comparison_table(comparisons))
         out.print(f"Report: {target}", soft_wrap=True)
+    if failed:
+        raise UserError(" ".join(map(str, failed)))
 
 
 def _ask(model: CanAnswer, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:
@@ -157,7 +170,8 @@ def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
 
 def _command() -> str:
     """The command line as one could type it again; bytes that are no text are shown as such."""
-    return shlex.join(["seesay", *sys.argv[1:]]).encode("utf-8", "backslashreplace").decode()
+    typed = shlex.join(["seesay", *sys.argv[1:]]).encode("utf-8", "backslashreplace").decode()
+    return re.sub(r"://[^/@\s]*@", "://…@", typed)  # a password in an address is nobody else's
 
 
 def _left_out(task: Task) -> list[str]:

@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from seesay.metrics.accuracy import ACCURACY
 from seesay.metrics.average_precision import AVERAGE_PRECISION
 from seesay.metrics.base import FloatArray, Items, Metric, chance
@@ -23,7 +21,7 @@ from seesay.metrics.spread import spread
 from seesay.metrics.true_confidence import TRUE_CONFIDENCE
 from seesay.metrics.vocabulary_accuracy import VOCABULARY_ACCURACY
 from seesay.metrics.vocabulary_average_precision import VOCABULARY_AVERAGE_PRECISION
-from seesay.questions import UserError
+from seesay.registry import unknown
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
@@ -47,8 +45,7 @@ def get(name: str) -> Metric:
     """The metric of that name."""
     if name in METRICS:
         return METRICS[name]
-    near = difflib.get_close_matches(name, METRICS, n=3) or sorted(METRICS)
-    raise UserError(f"Unknown metric '{name}'. Did you mean {' or '.join(near)}?")
+    raise unknown("metric", name, METRICS, "seesay tasks")
 
 
 __all__ = [

@@ -83,6 +83,12 @@ class Metric:
     whole_vocabulary: bool = False
     lower_is_better: bool = False
 
+    def defined(self, stats: FloatArray) -> BoolArray:
+        """Which items of (..., n, k) statistics have a say: a mean leaves out those on which it is not defined."""
+        if self.value is not ratio:
+            return np.ones(stats.shape[:-1], dtype=np.bool_)
+        return np.asarray(stats[..., 1] > 0)
+
     def __call__(self, items: Items) -> float:
         """The figure for these items; NaN where it is not defined."""
         return float(self.value(self.stats(items).sum(axis=0)))

@@ -98,12 +98,15 @@ def mcnemar(a: FloatArray, b: FloatArray, *, where: BoolArray | None = None) -> 
     """Exact two-sided McNemar p-value from the statistics (t, n, 2) of a right-or-wrong metric.
 
     An item is right where its mean credit over templates exceeds one half: wordings of one question are not
-    independent, so each question counts once. Items that a template leaves undefined have no say in that mean.
+    independent, so each question counts once. A tie is neither right nor wrong: an item with one, or one that is not
+    defined, has no say. NaN where no item has.
     """
     _same_shape(a, b)
     kept = slice(None) if where is None else where
     (right_a, known_a), (right_b, known_b) = (_right(stats[:, kept]) for stats in (a, b))
     known = known_a & known_b
+    if not known.any():
+        return float("nan")
     only_a = int((right_a & ~right_b & known).sum())
     only_b = int((right_b & ~right_a & known).sum())
     return binomial_two_sided(only_a, only_b)
@@ -141,7 +144,8 @@ def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
 
 def _right(stats: FloatArray) -> tuple[BoolArray, BoolArray]:
     credit, weight = stats.sum(axis=0).T
-    return np.asarray(credit > 0.5 * weight), np.asarray(weight > 0)
+    settled = np.isin(stats[..., 0], (0.0, 1.0)).all(axis=0)
+    return np.asarray(credit > 0.5 * weight), np.asarray(settled & (weight > 0))
 
 
 def _signs(bits: np.random.SFC64, rows: int, width: int) -> FloatArray:

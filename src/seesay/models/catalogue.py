@@ -6,6 +6,7 @@ import hashlib
 import subprocess
 import sys
 import tempfile
+import warnings
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,14 @@ def load_entry(entry: Entry, options: Options) -> CanAnswer:
         return load_transformers(entry.name, entry.hub, options)
     if entry.wheel is None:
         raise UserError(f"The model hub cannot be reached, and '{entry.name}' comes from nowhere else.")
+    if options.revision:
+        raise UserError(
+            f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision '{options.revision}'."
+        )
+    if entry.hub:
+        warnings.warn(
+            f"The model hub cannot be reached: '{entry.name}' is the 4-bit version from its wheel.", stacklevel=2
+        )
     return load_gguf(entry.name, unpacked(entry.wheel), options)
 
 

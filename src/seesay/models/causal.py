@@ -23,6 +23,7 @@ SCOPES = ("sentence", "option")
 AUTO_BUDGET = 512
 # Trained never to see a sentence without its beginning mark; tokenisers read from GGUF files may leave it out.
 NEEDS_BEGINNING = ("gemma",)
+BRANCHES = 64
 WINDOWS = ("sliding_window", "attention_chunk_size", "window_size")
 
 
@@ -154,21 +155,19 @@ class Causal:
     def _takes_trees(self) -> bool:
         """Whether the architecture heeds a tree's mask and positions; recurrent ones and some others do not.
 
-        Found out by asking: two short sentences with one beginning must score the same as a tree and each alone.
+        Found out by asking: short sentences with one beginning must score the same as a tree and each alone. They are
+        many, so that a node's place in the tree and its depth in a sentence are far apart.
         """
         vocabulary = self._model.config.get_text_config().vocab_size
-        pair = [
-            tuple((7 * i + 3) % vocabulary for i in range(6)),
-            tuple((7 * i * (1 + i // 3) + 3) % vocabulary for i in range(6)),
-        ]
-        scores = []
-        for self._as_tree in (False, True):
-            try:
-                scores.append([np.array(logp) for logp, _ in self._logps(pair, [1, 1], [False, False], 64)])
-            except Exception:  # there is no telling how an architecture fails on a mask that it does not expect
-                if self._as_tree:
-                    return False
-                raise
+        sentences = [tuple((7 * i + 3 + branch * (i > 1)) % vocabulary for i in range(5)) for branch in range(BRANCHES)]
+        asked = ([1] * BRANCHES, [False] * BRANCHES, 4 * BRANCHES)
+        self._as_tree = False
+        scores = [[logp for logp, _ in self._logps(sentences, *asked)]]
+        self._as_tree = True
+        try:
+            scores.append([logp for logp, _ in self._logps(sentences, *asked)])
+        except Exception:  # there is no telling how an architecture fails on a mask that it does not expect
+            return False
         tolerance = 1e-4 if self._model.dtype.itemsize >= 4 else 0.1
         return all(np.allclose(a, b, rtol=0, atol=tolerance) for a, b in zip(*scores, strict=True))
 

@@ -81,6 +81,8 @@ class Echo:
         count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
         # a token is generated as well, because some servers take a limit of 0 for none
         end = count if isinstance(count, int) and 0 < count <= len(tokens) else len(tokens) - 1
+        if any(logp is None for logp in logps[1:end]):
+            raise RefusedError(f"{self._client.base} leaves out log-probabilities of tokens in mid-text.")
         return tokens[:end], [0.0 if logp is None else logp for logp in logps[:end]]
 
 

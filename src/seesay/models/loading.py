@@ -141,8 +141,9 @@ def converted(path: Path) -> Path:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     try:
-        model: Any = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+        where: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
+        model: Any = AutoModelForCausalLM.from_pretrained(path.parent, **where, dtype=torch.float32)
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
     except Exception as error:
         raise UserError(f"Could not read '{path}' as a GGUF model: {_first_line(error)}") from error
     # transformers refuses to save what it thinks is still quantised

@@ -63,7 +63,7 @@ class EncoderDecoder:
         return by_budget(prompts, order, self._batch_size, lambda prompt: len(self._question(prompt)))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """Log-probability, length and (first token's) vocabulary rank of every option."""
+        """Log-probability, length and, for an option of one token, vocabulary rank."""
         results, self._budget = halving(lambda budget: self._answer(prompts, budget), self._budget)
         return results
 

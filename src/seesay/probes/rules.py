@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from seesay.questions import Answer, Scores, UserError
 
 LENGTHS = ("sum", "mean", "char")
@@ -29,5 +31,5 @@ def calibrated(answer: Answer, length: str) -> tuple[float, ...]:
     """
     if answer.neutral is None:
         raise ValueError(f"question {answer.question!r} has no neutral prompt to calibrate by")
-    said, expected = adjust(answer.scores, length), adjust(answer.neutral, length)
-    return tuple(a - b for a, b in zip(said, expected, strict=True))
+    gain = tuple(a - b for a, b in zip(answer.scores.logp, answer.neutral.logp, strict=True))
+    return adjust(replace(answer.scores, logp=gain), length)

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from seesay import metrics
 from seesay.questions import SLOT, Published, Template
 from seesay.report import data
 from seesay.report.data import Said
@@ -65,7 +66,8 @@ def templates(group: Group) -> Plot:
         for template in group.task.templates
     ]
     found = [(template, figures) for template, figures in found if any(figures)]
-    found.sort(key=lambda item: -next(figure.value for figure in item[1] if figure))
+    sign = 1 if metrics.get(group.headline).lower_is_better else -1
+    found.sort(key=lambda item: sign * next(figure.value for figure in item[1] if figure))
     shared = _scale([figure for _, figures in found for figure in figures])
     rows = [Row(wording(t), _dots(shared, zip(group.entries, f, strict=True)), tuple(f)) for t, f in found]
     return Plot(group.headline, axis(shared), tuple(rows))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import random
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import seesay
+from seesay import metrics
 from seesay.models.protocols import CanAnswer
 from seesay.probes.rules import LENGTHS
 from seesay.questions import Answer, Prompt, Question, Scores, Task, Template, UserError
@@ -57,17 +62,21 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
     """The finished run: read from its folder if it was finished before, else asked as far as it is not yet answered."""
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)
+    if model.scope == "choice":
+        task = for_choice(task)
     manifest = describe(model, task, settings)
     folder = store.folder_for(root, manifest)
     with store.alone(folder):
+        if not (folder / store.MANIFEST).is_file():
+            store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
+        if not (folder / store.QUESTIONS).is_file():
+            store.write_task(folder / store.QUESTIONS, task)
         if (folder / store.ANSWERS).is_file():
             if progress:
                 progress(manifest.questions * len(manifest.templates), manifest.questions * len(manifest.templates))
         else:
-            if not (folder / store.MANIFEST).is_file():
-                store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
-            store.write_task(folder / store.QUESTIONS, task)
-            said = ask(model, task, Journal(folder / store.JOURNAL), progress)
+            with noting(folder, manifest):
+                said = ask(model, task, Journal(folder / store.JOURNAL), progress)
             store.write_answers(folder / store.ANSWERS, assemble(task, said))
         if not (folder / store.FIGURES).is_file():
             with store.readable(folder):
@@ -75,6 +84,26 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
             store.write_figures(folder / store.FIGURES, figures(manifest, task, answers))
         (folder / store.JOURNAL).unlink(missing_ok=True)
         return store.read_run(folder)
+
+
+@contextmanager
+def noting(folder: Path, manifest: Manifest) -> Iterator[None]:
+    """Keep what is warned of while a model is asked in the manifest too: it belongs to the figures."""
+    shown = warnings.showwarning
+    notes = Manifest.model_validate_json((folder / store.MANIFEST).read_bytes()).notes
+
+    def note(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+        shown(message, category, *args, **kwargs)
+        if issubclass(category, UserWarning) and str(message) not in notes:
+            notes.append(str(message))
+            store.write_text(
+                folder / store.MANIFEST, manifest.model_copy(update={"notes": notes}).model_dump_json(indent=2)
+            )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = note
+        yield
 
 
 def ask(model: CanAnswer, task: Task, journal: Journal, progress: Progress | None = None) -> dict[str, Scores]:
@@ -91,12 +120,29 @@ def ask(model: CanAnswer, task: Task, journal: Journal, progress: Progress | Non
     for batch in model.plan(prompts):
         asked = [prompts[i] for i in batch]
         if not all(prompt.key in said for prompt in asked):
-            scores = dict(zip((prompt.key for prompt in asked), model.answer(asked), strict=True))
+            scores = {p.key: checked(p, s, model.name) for p, s in zip(asked, model.answer(asked), strict=True)}
             journal.append(scores)
             said |= scores
         if progress:
             progress(len(batch), len(prompts))
     return said
+
+
+def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
+    """The scores, if they are one number an option: a model that overflows must not pass for one that abstains."""
+    if len(scores.logp) != len(prompt.options) or any(math.isnan(logp) for logp in scores.logp):
+        raise UserError(f"'{model}' gave no number for an option of {prompt.text!r} (its weights may be damaged).")
+    return scores
+
+
+def for_choice(task: Task) -> Task:
+    """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong metrics alone."""
+    kept = tuple(name for name in task.metrics if metrics.get(name).binary)
+    if not kept:
+        raise UserError(
+            f"'{task.name}' needs probabilities, and a chat server gives none: use its completions endpoint."
+        )
+    return replace(task, metrics=kept, neutral={})
 
 
 def pairs(task: Task) -> list[tuple[Question, Template, Prompt, Prompt | None]]:
@@ -170,6 +216,7 @@ def describe(model: CanAnswer, task: Task, settings: Settings) -> Manifest:
         signature=signature,
         environment=environment(),
         citation=task.citation,
+        data=list(task.data),
         bad_rows=[f"row {bad.row}: {bad.reason}" for bad in task.bad_rows],
     )
 

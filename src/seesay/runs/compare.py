@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
+
+import numpy as np
 
 from seesay import metrics
 from seesay.metrics import Resamples, mcnemar, paired_bootstrap, sign_flip
@@ -16,27 +20,35 @@ from seesay.runs.schema import Comparison
 
 
 def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0) -> list[Comparison]:
-    """Every pair of runs of one task, by each of the task's metrics."""
+    """Every pair of runs of one task, by each of the task's metrics. A pair that cannot be compared is warned of."""
+    by_task: dict[str, dict[Path, Run]] = {}
+    for run in runs:
+        by_task.setdefault(run.task.name, {}).setdefault(run.folder, run)
     made: list[Comparison] = []
-    for a, b in combinations(runs, 2):
-        if a.task.name == b.task.name and a.folder != b.folder:
-            made += _pair(a, b, resamples, seed)
+    apart: list[UserError] = []
+    for members in by_task.values():
+        named = list(zip(members.values(), labels_of(list(members.values())), strict=True))
+        for (a, name_a), (b, name_b) in combinations(named, 2):
+            try:
+                made += _pair(a, b, name_a, name_b, resamples, seed)
+            except UserError as error:
+                apart.append(error)
     if not made:
-        raise UserError("These runs have no task in common that two of them answered: there is nothing to compare.")
-    return made
+        raise apart[0] if apart else UserError("No two of these runs are of one task: there is nothing to compare.")
+    for reason in apart:
+        warnings.warn(str(reason), stacklevel=2)
+    adjusted = metrics.holm([comparison.p_signflip for comparison in made])
+    return [c.model_copy(update={"p_holm": float(p)}) for c, p in zip(made, adjusted, strict=True)]
 
 
-def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
-    name_a, name_b = labels_of([a, b])
+def _pair(a: Run, b: Run, name_a: str, name_b: str, resamples: int, seed: int) -> list[Comparison]:
     if _wording(a) != _wording(b):
-        raise UserError(
-            f"{name_a} and {name_b} were asked different wordings of '{a.task.name}': run one of them again."
-        )
+        raise UserError(f"{name_a} and {name_b} were asked different wordings of '{a.task.name}' and are not compared.")
     questions, templates = shared(a.task, a.answers, b.answers)
     theirs = {q.id: q for q in b.task.questions}
     questions = [q for q in questions if _same(q, theirs[q.id])]
     if not questions:
-        raise UserError(f"{name_a} and {name_b} share no question of '{a.task.name}': there is nothing to compare.")
+        raise UserError(f"{name_a} and {name_b} share no question of '{a.task.name}' and are not compared.")
     task = replace(
         a.task,
         questions=tuple(questions),
@@ -48,9 +60,11 @@ def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
     objects = [question.object for question in questions]
     draw = Resamples(objects, resamples, seed)
     made = []
-    for name in task.metrics:
+    for name in (name for name in task.metrics if name in b.task.metrics):
         metric = metrics.get(name)
         stats_a, stats_b = statistics(metric, items_a), statistics(metric, items_b)
+        both = metric.defined(stats_a) & metric.defined(stats_b)
+        stats_a, stats_b = (np.where(both[..., None], stats, 0.0) for stats in (stats_a, stats_b))
         difference = paired_bootstrap(stats_a, stats_b, draw, metric.value)
         if math.isnan(difference.difference) or math.isnan(difference.low):  # not defined for one of the two
             continue
@@ -67,13 +81,18 @@ def _pair(a: Run, b: Run, resamples: int, seed: int) -> list[Comparison]:
                 high=difference.high,
                 p_bootstrap=difference.p,
                 p_signflip=sign_flip(stats_a, stats_b, objects, metric.value, flips=resamples, seed=seed),
-                p_mcnemar=mcnemar(stats_a, stats_b) if metric.binary else None,
-                n=len(questions),
+                p_holm=1.0,
+                p_mcnemar=_known(mcnemar(stats_a, stats_b)) if metric.binary else None,
+                n=int(both.any(axis=0).sum()),
                 signature_a=a.manifest.signature,
                 signature_b=b.manifest.signature,
             )
         )
     return made
+
+
+def _known(p: float) -> float | None:
+    return None if math.isnan(p) else p
 
 
 def _same(a: Question, b: Question) -> bool:

@@ -101,7 +101,7 @@ def _of_metric(
                 value=interval.value,
                 low=interval.low,
                 high=interval.high,
-                n=int(where.sum()),
+                n=int((metric.defined(s).any(axis=0) & where).sum()),
                 signature=f"{manifest.signature}|metric:{name}",
                 spread=metrics.spread(over_templates),
                 chance=None if np.isnan(expected) else expected,

@@ -65,6 +65,8 @@ class Manifest(_Document):
         description="Versions of Python and of the libraries that computed the answers."
     )
     citation: str = Field(default="", description="How to cite the task's data.")
+    notes: list[str] = Field(default_factory=list, description="What was warned of while the model was asked.")
+    data: list[str] = Field(default_factory=list, description="The data files read: name, sha256, and how they stand.")
     bad_rows: list[str] = Field(
         default_factory=list, description="Rows of the data file that were left out, with the reason."
     )
@@ -86,6 +88,7 @@ class Comparison(_Document):
     high: float = Field(description="Upper end of the difference's 95 % interval.")
     p_bootstrap: float = Field(description="Two-sided p-value of the paired bootstrap.")
     p_signflip: float = Field(description="Two-sided p-value of the sign-flip test, objects exchanged whole.")
+    p_holm: float = Field(description="p_signflip after Holm's correction for all the comparisons made at once.")
     p_mcnemar: float | None = Field(description="Exact McNemar p-value; null for metrics that are not right-or-wrong.")
     n: int = Field(description="How many questions both answered.")
     signature_a: str = Field(description="How the first figure was made.")

@@ -10,8 +10,8 @@ import secrets
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import filelock
 import pyarrow as pa
@@ -48,6 +48,7 @@ _ANSWER = pa.schema(
         ("neutral", _SCORES),
     ]
 )
+_ROWS = 2_000
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
 _UNFINISHED = ".unfinished"
@@ -56,7 +57,9 @@ _HASHED = re.compile(r"-[0-9a-f]{8}")
 
 def folder_for(root: Path, manifest: Manifest) -> Path:
     """Where a run lives. All that shapes an answer or a figure is in the key: a change is another run, never a mix."""
-    shaping = manifest.model_dump(exclude={"created", "command", "environment", "citation", "bad_rows"})
+    shaping = manifest.model_dump(
+        exclude={"created", "command", "environment", "citation", "bad_rows", "notes", "data"}
+    )
     key = hashlib.blake2b(json.dumps(shaping, sort_keys=True).encode(), digest_size=5).hexdigest()
     return root / _slug(manifest.model) / _slug(manifest.task) / key
 
@@ -88,9 +91,20 @@ def write_text(path: Path, text: str) -> None:
 
 def write_answers(path: Path, answers: Sequence[Answer]) -> None:
     """The answers as Parquet, one row a question and template."""
-    rows = [asdict(answer) for answer in answers]
-    with _whole(path) as unfinished, unfinished.open("wb") as file:
-        pq.write_table(pa.Table.from_pylist(rows, schema=_ANSWER), file, compression="zstd")
+    with (
+        _whole(path) as unfinished,
+        unfinished.open("wb") as file,
+        pq.ParquetWriter(file, _ANSWER, compression="zstd") as writer,
+    ):
+        for start in range(0, len(answers), _ROWS):  # some at a time: 614 options a row fill the memory quickly
+            writer.write_table(pa.Table.from_pylist([_row(a) for a in answers[start : start + _ROWS]], schema=_ANSWER))
+
+
+def _row(answer: Answer) -> dict[str, Any]:
+    columns = dict(zip(_ANSWER.names, (answer.question, answer.template, answer.options), strict=False))
+    for name, scores in (("scores", answer.scores), ("neutral", answer.neutral)):
+        columns[name] = scores and {field: getattr(scores, field) for field in ("logp", "tokens", "chars", "rank")}
+    return columns
 
 
 def read_answers(path: Path) -> tuple[Answer, ...]:

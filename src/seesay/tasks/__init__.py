@@ -6,7 +6,7 @@ Nothing here imports a task before it is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seesay.questions import Task, UserError
@@ -93,4 +93,30 @@ def load_task(name: str, data: Path | None = None) -> Task:
             f"The task '{name}' of the package '{TASKS.package(name)}' gave a {type(task).__name__} where a "
             "seesay Task was expected. Update that package or uninstall it."
         )
-    return task
+    if data is None and name not in _SUMMARIES:
+        return task
+    return with_provenance(task, data, summary(name).needs)
+
+
+def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task:
+    """The task with a note of the files it was built from.
+
+    Published figures stand beside answers to the published questions only, and a user's own table is not ours to cite.
+    """
+    from seesay.data import store
+
+    files = [(file, store.lookup(need, file.name, data)) for need in needs for file in store.dataset(need).files]
+    known = {path: file.sha256 for file, path in files if path is not None}
+    if data is not None and data.is_file():
+        known = {data: next((file.sha256 for file, _ in files if file.sha256 == store.checksum(data)), None)} | known
+    as_published = {path: sha is not None and store.checksum(path) == sha for path, sha in known.items()}
+    notes = tuple(
+        f"{path.name} sha256:{store.checksum(path)[:16]} ({'as published' if same else 'not verified'})"
+        for path, same in as_published.items()
+    )
+    return replace(
+        task,
+        data=notes,
+        published=task.published if all(as_published.values()) else (),
+        citation=task.citation if needs or data is None else "",
+    )

@@ -101,11 +101,21 @@ def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
     return entries, bad
 
 
+def _whole_lines(path: Path) -> list[str]:
+    """The lines of a list that is of use only whole: a word left out would be another task."""
+    read = []
+    for number, line in lines(path):
+        if isinstance(line, BadRow):
+            raise UserError(f"{path}, line {number}: {line.reason}.")
+        read.append(line)
+    return read
+
+
 def read_words(path: Path | None) -> list[str]:
     """The words of a list, one a line; none without a file."""
     if path is None:
         return []
-    words = [line.strip() for _, line in lines(path) if isinstance(line, str)]
+    words = [line.strip() for line in _whole_lines(path)]
     if any(len(word) > 50 or " " in word or not word.isprintable() for word in words):
         raise UserError(f"{path} is not a list of words, one a line.")
     return list(dict.fromkeys(words))
@@ -115,7 +125,7 @@ def read_articles(path: Path | None) -> dict[str, str]:
     """The article of each concept ("a", "an" or none); no articles without a file."""
     if path is None:
         return {}
-    rows = [line.strip().partition(",") for _, line in lines(path) if isinstance(line, str)]
+    rows = [line.strip().partition(",") for line in _whole_lines(path)]
     articles = {concept: article for concept, _, article in rows}
     if articles.pop("concept", "") != "descriptor" or not ARTICLES.issuperset(articles.values()):
         raise UserError(

@@ -5,7 +5,7 @@ background, 1 … 5 the colours, and every step less of brightness adds 5.
 
 The published PNGs are 1478 x 1478: a figure of 1478.4 pixels drawn with the nearest colour. At 1024 and 1478 this
 module gives exactly the published pixels; at any other size every pixel is the mean of the area that it covers.
-The weights of that mean are whole numbers, so that the same scene gives the same bytes on every machine.
+It is computed in whole numbers, so that the same scene gives the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.questions import UserError
-from seesay.scenes.world import CANVAS, COLOURS, LEVELS, RGB, WIDE, Scene, Thing, anchor
+from seesay.scenes.world import CANVAS, COLOURS, LEVELS, RGB, WIDE, Scene, Thing, anchor, brightness
 
 PUBLISHED = 1478
 _LARGEST = 8192
@@ -43,12 +43,16 @@ def mask(shape: str, radius: int, turn: int) -> tuple[int, int, NDArray[np.bool_
     return -2 * radius + 1, -2 * radius, column < np.minimum(row, 4 * radius - row)
 
 
+@lru_cache(maxsize=16)
 def palette(levels: int = 1) -> Bytes:
     """RGB of every index, for pictures whose things use the brightest `levels` steps."""
     rows = [(0, 0, 0)]
     for dim in range(levels):
-        rows += [tuple(round(part * (LEVELS - dim) / LEVELS) for part in RGB[colour]) for colour in COLOURS]
-    return np.array(rows, dtype=np.uint8)
+        shine = brightness(LEVELS - dim)
+        rows += [tuple(part * shine // 255 for part in RGB[colour]) for colour in COLOURS]
+    table = np.array(rows, dtype=np.uint8)
+    table.setflags(write=False)
+    return table
 
 
 def index_of(thing: Thing) -> int:
@@ -97,31 +101,80 @@ def paint(scene: Scene, size: int = CANVAS, out: Bytes | None = None) -> Bytes:
             north, south = down_at[top], down_at[top + rows]
             west, east = across_at[left], across_at[left + columns]
             window = picture[north:south, west:east]
-            covered = covered[(down[north:south] - top)[:, None], across[west:east] - left]
+            if thing.shape in ("circle", "triangle"):
+                covered = covered.take(down[north:south] - top, axis=0).take(across[west:east] - left, axis=1)
         else:
             window = picture[top : top + rows, left : left + columns]
-        np.copyto(window, np.uint8(index_of(thing)), where=covered)
+        if thing.shape in ("circle", "triangle"):
+            np.copyto(window, np.uint8(index_of(thing)), where=covered)
+        else:
+            window[:] = index_of(thing)
     return picture
 
 
-def rgb(scene: Scene, size: int) -> Bytes:
+def rgb(scene: Scene, size: int, out: Bytes | None = None) -> Bytes:
     """The scene as an RGB picture of any size (rows, columns, 3)."""
     check_size(size)
     if size in (CANVAS, PUBLISHED):
-        return palette(_levels(scene))[paint(scene, size)]
-    weights, unit = _overlaps(size)
-    total = np.zeros((size, size, 3), dtype=np.int64)
+        picture = palette(_levels(scene))[paint(scene, size)]
+    else:
+        picture = _averaged(scene, size)
+    if out is None:
+        return picture
+    out[:] = picture
+    return out
+
+
+def _averaged(scene: Scene, size: int) -> Bytes:
+    """Every pixel the mean of the area it covers.
+
+    In parts of which a canvas pixel has `part` a side and a picture pixel `unit`, all edges are whole numbers. How much
+    of a mask lies above and left of a point is linear in both directions inside a canvas pixel, so that its table of
+    sums, read between its entries, is exact. `unit` divides 1024, so the mean is a shift.
+    """
+    shared = gcd(size, CANVAS)
+    part, unit = size // shared, CANVAS // shared
+    total = np.zeros((size, size, 3), dtype=np.int32)
+    colours = palette(_levels(scene)).astype(np.int32)
     for thing in scene.things:
         top, left, covered = _placed(thing)
-        rows, columns = covered.shape
-        down = weights[:, top : top + rows]
-        across = weights[:, left : left + columns]
-        r0, r1 = _touched(top, rows, size)
-        c0, c1 = _touched(left, columns, size)
-        coverage = down[r0:r1] @ covered.astype(np.float32) @ across[c0:c1].T
-        colour = palette(LEVELS)[index_of(thing)].astype(np.int64)
-        total[r0:r1, c0:c1] += coverage.astype(np.int64)[:, :, None] * colour
-    return ((total + unit * unit // 2) // (unit * unit)).astype(np.uint8)
+        sums = _sums(thing.shape, thing.radius, thing.turn)
+        first_row, rows, row_rest = _edges(top, covered.shape[0], part, unit)
+        first_column, columns, column_rest = _edges(left, covered.shape[1], part, unit)
+        upper, lower = sums[rows], sums[np.minimum(rows + 1, covered.shape[0])]
+        down = upper * (part - row_rest)[:, None] + lower * row_rest[:, None]
+        right = np.minimum(columns + 1, covered.shape[1])
+        within = down[:, columns] * (part - column_rest) + down[:, right] * column_rest
+        covers = within[1:, 1:] - within[:-1, 1:] - within[1:, :-1] + within[:-1, :-1]
+        window = total[
+            first_row : first_row + covers.shape[0], first_column : first_column + covers.shape[1]
+        ]  # a pixel may touch two things
+        for channel, shine in enumerate(colours[index_of(thing)].tolist()):
+            if shine:
+                window[:, :, channel] += (covers * shine).astype(np.int32)
+    shift = 2 * (unit.bit_length() - 1)
+    if shift:
+        total += 1 << (shift - 1)
+        total >>= shift
+    return total.astype(np.uint8)
+
+
+def _edges(start: int, length: int, part: int, unit: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """The first picture pixel that a mask touches, and for it and every edge after it: mask pixels and parts before it."""
+    first = start * part // unit
+    last = -(-(start + length) * part // unit)
+    edges = np.clip(np.arange(first, last + 1) * unit, start * part, (start + length) * part)
+    whole, rest = np.divmod(edges - start * part, part)
+    return first, whole, rest
+
+
+@lru_cache(maxsize=512)
+def _sums(shape: str, radius: int, turn: int) -> NDArray[np.int64]:
+    """How many of the mask's pixels lie above and left of every grid point."""
+    covered = mask(shape, radius, turn)[2]
+    sums = np.zeros((covered.shape[0] + 1, covered.shape[1] + 1), dtype=np.int64)
+    sums[1:, 1:] = covered.cumsum(axis=0).cumsum(axis=1)
+    return sums
 
 
 def check_size(size: int) -> None:
@@ -141,20 +194,3 @@ def _placed(thing: Thing) -> tuple[int, int, NDArray[np.bool_]]:
 
 def _levels(scene: Scene) -> int:
     return 1 + LEVELS - min((thing.level for thing in scene.things), default=LEVELS)
-
-
-def _touched(start: int, length: int, size: int) -> tuple[int, int]:
-    return start * size // CANVAS, -(-(start + length) * size // CANVAS)
-
-
-@lru_cache(maxsize=4)
-def _overlaps(size: int) -> tuple[NDArray[np.float32], int]:
-    """How much of every canvas pixel each picture pixel covers, in whole parts, and how many parts a picture pixel has.
-
-    Whole numbers below 2²⁴ are exact in float32, whatever order a matrix product adds them in.
-    """
-    shared = gcd(size, CANVAS)
-    part, unit = size // shared, CANVAS // shared  # parts of a canvas pixel, parts of a picture pixel
-    first = np.maximum.outer(np.arange(size) * unit, np.arange(CANVAS) * part)
-    last = np.minimum.outer((np.arange(size) + 1) * unit, (np.arange(CANVAS) + 1) * part)
-    return np.clip(last - first, 0, None).astype(np.float32), unit

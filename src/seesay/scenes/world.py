@@ -80,6 +80,11 @@ def area(shape: str, radius: int) -> int:
     return sum(2 * _half_chord(radius, y) + 1 for y in range(-radius + 1, radius))
 
 
+def brightness(level: int) -> int:
+    """The strongest channel of a thing's colour, 71 … 255: every level can be told from the black background."""
+    return round(255 * (0.28 + 0.72 * (level - 1) / (LEVELS - 1)))
+
+
 def _half_chord(radius: int, y: int) -> int:
     """The largest x with x² + y² < r²."""
     x = int((radius * radius - y * y) ** 0.5)

@@ -24,6 +24,18 @@ def height(shape: str, radius: int, turn: int) -> int:
     return (2 if turn == WIDE else 4) * radius - 1
 
 
+def _area(thing: Thing) -> int:
+    return area(thing.shape, thing.radius)
+
+
+def _height(thing: Thing) -> int:
+    return height(thing.shape, thing.radius, thing.turn)
+
+
+def _brightness(thing: Thing) -> int:
+    return brightness(thing.level)
+
+
 @dataclass(frozen=True, slots=True)
 class Adjective:
     """A pair of opposite adjectives, in three degrees each, over one dimension.
@@ -49,7 +61,7 @@ ADJECTIVES = {
         ("big", "small"),
         ("bigger", "smaller"),
         ("biggest", "smallest"),
-        lambda thing: area(thing.shape, thing.radius),
+        _area,
         1e-5,
     ),
     "tall": Adjective(
@@ -57,7 +69,7 @@ ADJECTIVES = {
         ("tall", "short"),
         ("taller", "shorter"),
         ("tallest", "shortest"),
-        lambda thing: height(thing.shape, thing.radius, thing.turn),
+        _height,
         _WIDTH / (max(_HEIGHTS) - min(_HEIGHTS)),
     ),
     "bright": Adjective(
@@ -65,7 +77,7 @@ ADJECTIVES = {
         ("bright", "dark"),
         ("brighter", "darker"),
         ("brightest", "darkest"),
-        lambda thing: brightness(thing.level),
+        _brightness,
         _WIDTH / (brightness(LEVELS) - brightness(1)),
     ),
 }

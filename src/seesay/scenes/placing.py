@@ -67,15 +67,24 @@ def corners(shape: Ints, radius: Ints, turn: Ints, chance: NDArray[np.float64]) 
     return place[..., 0], place[..., 1]
 
 
-def collisions(shape: Ints, radius: Ints, turn: Ints, top: Ints, left: Ints, present: NDArray[np.bool_]) -> Ints:
-    """For every scene (row): CLEAR, BLOCKED, or UNSURE where only pixels can tell."""
+def collisions(
+    shape: Ints, radius: Ints, turn: Ints, top: Ints, left: Ints, present: NDArray[np.bool_]
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """For every scene (row): CLEAR, BLOCKED, or UNSURE where only pixels can tell, and which pairs of boxes meet."""
     _, outer, inner = _tables()
-    first, second = np.triu_indices(shape.shape[-1], 1)
+    first, second = pairs(shape.shape[-1])
     both = present[:, first] & present[:, second]
     at = np.stack([top, left, top, left], axis=-1)
     meet = _boxes_meet(outer[shape, radius, turn] + at, first, second) & both
     sure = _boxes_meet(inner[shape, radius, turn] + at, first, second) & both
-    return np.where(sure.any(axis=1), BLOCKED, np.where(meet.any(axis=1), UNSURE, CLEAR))
+    return np.where(sure.any(axis=1), BLOCKED, np.where(meet.any(axis=1), UNSURE, CLEAR)), meet
+
+
+@lru_cache(maxsize=64)
+def pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All pairs of so many things, in the order of `collisions`."""
+    first, second = np.triu_indices(count, 1)
+    return first, second
 
 
 def _boxes_meet(box: Ints, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -106,6 +115,9 @@ def _rows(stone: Stone) -> tuple[int, Ints, Ints]:
     return top + anchored_down + down, first + shift, last + shift
 
 
-def apart(stones: list[Stone]) -> bool:
-    """Whether no two of them share a pixel."""
-    return not any(touch(stones[i], stones[j]) for i in range(len(stones)) for j in range(i))
+def apart(stones: list[Stone], meeting: NDArray[np.bool_], most: int) -> bool:
+    """Whether no pair whose boxes meet shares a pixel; `most` is how many things `meeting` was made for."""
+    first, second = pairs(most)
+    where = np.flatnonzero(meeting)
+    found = zip(first[where].tolist(), second[where].tolist(), strict=True)
+    return not any(touch(stones[i], stones[j]) for i, j in found)

@@ -86,6 +86,16 @@ def make_plan(name: str, items: int | None = None) -> Plan:
     return Plan(name, name, tuple(_part(split, everything, size) for split, size in sizes.items() if size))
 
 
+def test_plan(name: str, items: int) -> Plan:
+    """Only test items: `set+pos`, or `compositional-seen` and `compositional-unseen`. They are those of the whole plan."""
+    if name in ("compositional-seen", "compositional-unseen"):
+        split = f"test_{name.partition('-')[2]}"
+        wanted = tuple(cell for cell in cells() if seen(cell) == (split == "test_seen"))
+        return Plan(name, "set+pos", (_part(split, wanted, items),))
+    whole = make_plan(name)
+    return Plan(whole.name, whole.task, (_part("test", tuple(cells()), items),))
+
+
 def _compositional(name: str, items: int) -> Plan:
     known = tuple(cell for cell in cells() if seen(cell))
     new = tuple(cell for cell in cells() if not seen(cell))

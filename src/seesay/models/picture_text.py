@@ -44,8 +44,8 @@ def prepare_apart(images: Any, tokenizer: Any, config: Any, pictures: Sequence[I
         marks = [mark * (int(grid.prod()) // images.merge_size**2) for grid in seen["image_grid_thw"]]
     else:
         raise UserError(
-            f"The processor of a {config.model_type} could not be loaded here, and seesay does not know how to do without "
-            "it: install torchvision, or use another model."
+            f"The processor of a {config.model_type} could not be loaded here, and seesay does not know how to do "
+            "without it: install torchvision, or use another model."
         )
     if any(text.count(mark) != 1 for text in texts):
         raise UserError(f"The model's chat template does not put one {mark} into the text for the picture.")

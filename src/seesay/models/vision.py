@@ -274,7 +274,9 @@ def open_picture(path: str | None, name: str) -> Image:
     except ImportError as error:
         raise UserError("Pictures need an extra that is not installed: pip install 'seesay[scenes]'") from error
     if path is None:
-        raise UserError(f"{name} answers questions about pictures: use it with a task that has some, such as malevic-pos.")
+        raise UserError(
+            f"{name} answers questions about pictures: use it with a task that has some, such as malevic-pos."
+        )
     try:
         with Image.open(path) as picture:
             return picture.convert("RGB")

@@ -1,4 +1,4 @@
-"""The published annotation: `{"index": [scene, {"objects": […]}, {"captions": [true, false]}, …]}`, every value a string.
+"""The published annotation: `{"index": [scene, {"objects": […]}, {"captions": [true, false]}, …]}`, all strings.
 
 Written files have the published keys and two more, which the published ones lack and readers of them pass over: a
 triangle's or rectangle's `turn`, and the `level` of a thing that does not shine fully.
@@ -19,7 +19,7 @@ from seesay.questions import BadRow, UserError
 from seesay.scenes import labels
 from seesay.scenes.labels import Label
 from seesay.scenes.placing import Stone, touch
-from seesay.scenes.raster import index_of, paint, palette
+from seesay.scenes.raster import palette, patches
 from seesay.scenes.recipe import Recipe
 from seesay.scenes.sentences import say
 from seesay.scenes.world import CANVAS, COLOURS, LEVELS, SHAPES, TALL, WIDE, Scene, Thing, anchor, area, areas, extent
@@ -42,7 +42,7 @@ class Annotated:
 def entry(recipe: Recipe, scene: Scene, image: str, pair: tuple[int, int] | None = None) -> list[Any]:
     """The value of one index. `pair` are the two things that a comparative compares."""
     things, sizes = scene.things, areas(scene.things)
-    judged = labels.labels(scene, recipe.kind, recipe.words, recipe.line)
+    judged = labels.judge(scene, recipe.kind, recipe.words, recipe.line)
     about = {
         "image_id": image.removesuffix(".png"),
         "image_url": image,
@@ -219,8 +219,9 @@ def match_picture(scene: Scene, picture: NDArray[np.uint8]) -> Scene:
     size, colours = picture.shape[0], palette(LEVELS)
 
     def shown(thing: Thing) -> bool:
-        painted = paint(Scene((thing,)), size) > 0
-        return bool((picture[painted][:, :3] == colours[index_of(thing)]).all())
+        top, left, covered, index = next(patches(Scene((thing,)), size))
+        window = picture[top : top + covered.shape[0], left : left + covered.shape[1], :3]
+        return bool((window[covered] == colours[index]).all())
 
     turned = []
     for thing in scene.things:

@@ -60,7 +60,8 @@ def superlatives(scene: Scene, adjective: Adjective = BIG) -> list[Label]:
     high, low = (values == values.max()).sum() == 1, (values == values.min()).sum() == 1
     words = adjective.superlative
     return [
-        Label(words[0] if high and v == values.max() else words[1] if low and v == values.min() else "NA") for v in values
+        Label(words[0] if high and v == values.max() else words[1] if low and v == values.min() else "NA")
+        for v in values
     ]
 
 
@@ -86,7 +87,7 @@ def positives(scene: Scene, by_set: bool, adjective: Adjective = BIG, threshold:
     return labels
 
 
-def labels(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
+def judge(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
     """The label of every thing, as the task understands it."""
     if kind.degree == "positive":
         return positives(scene, kind.by_set, adjective, threshold)
@@ -99,7 +100,7 @@ def askable(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Thr
     names = [thing.colour if kind.single else (thing.colour, thing.shape) for thing in things]
     members = reference_sets(things, kind.by_set)
     found = []
-    judged = labels(scene, kind, adjective, threshold)
+    judged = judge(scene, kind, adjective, threshold)
     for i, thing in enumerate(things):
         same = values[members[i]]
         if names.count(names[i]) > 1 or at_the_end(thing, adjective) or judged[i].word == "NA":

@@ -24,11 +24,11 @@ from seesay.questions import UserError
 from seesay.scenes import annotation, hub, published
 from seesay.scenes.plan import Plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
-from seesay.scenes.raster import CANVAS, PUBLISHED, check_size, paint, paint_halves, palette, rgb
+from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_halves, palette, rgb
 from seesay.scenes.recipe import Recipe
 from seesay.scenes.sampling import Item, draw
 from seesay.scenes.sentences import sentence
-from seesay.scenes.world import LEVELS
+from seesay.scenes.world import CANVAS, LEVELS
 
 CHUNK = 200
 FORMATS = ("json", "h5", "parquet")
@@ -121,7 +121,9 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
         return True
     found = annotation.load_json(manifest)
     if not isinstance(found, dict) or {**found, "complete": None} != {**settings, "complete": None}:
-        raise UserError(f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose another folder.")
+        raise UserError(
+            f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose another folder."
+        )
     (folder / "parts").mkdir(exist_ok=True)
     return not found["complete"]
 
@@ -164,8 +166,13 @@ def _run(jobs: list[_Job], workers: int) -> Iterator[_Job]:
 def _die_with_parent() -> None:
     """A killed parent cannot tell its workers: each watches for it."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _make_chunk(job: _Job) -> None:

@@ -87,7 +87,7 @@ def make_plan(name: str, items: int | None = None) -> Plan:
 
 
 def test_plan(name: str, items: int) -> Plan:
-    """Only test items: `set+pos`, or `compositional-seen` and `compositional-unseen`. They are those of the whole plan."""
+    """The whole plan's test items alone: of `set+pos`, …, or of `compositional-seen` and `compositional-unseen`."""
     if name in ("compositional-seen", "compositional-unseen"):
         split = f"test_{name.partition('-')[2]}"
         wanted = tuple(cell for cell in cells() if seen(cell) == (split == "test_seen"))

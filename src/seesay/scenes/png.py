@@ -49,7 +49,7 @@ def _png(width: int, height: int, depth: int, kind: int, rows: Bytes, colours: B
     lines[0, 1:] = rows[0]
     np.subtract(rows[1:], rows[:-1], out=lines[1:, 1:])
     packer = zlib.compressobj(1, zlib.DEFLATED, 15, 9, zlib.Z_RLE)
-    body = packer.compress(lines) + packer.flush()
+    body = packer.compress(lines.data) + packer.flush()
     header = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
     palette = _chunk(b"PLTE", colours.tobytes()) if colours is not None else b""
     return _SIGNATURE + _chunk(b"IHDR", header) + palette + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seesay.questions import BadRow, UserError
 from seesay.scenes.annotation import load_json
-
-if TYPE_CHECKING:
-    import h5py
 
 SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
 START, END, UNKNOWN = 1, 2, 3
@@ -62,7 +60,9 @@ def read_questions(path: Path) -> tuple[list[Asked], list[BadRow]]:
             image = _name(one["image_filename"])
             original = _name(one.get("image_filename_original", image))
             split = str(one.get("split", path.stem))
-            asked.append(Asked(int(one["image_index"]), one["question"], one["answer"] == "yes", image, original, split))
+            asked.append(
+                Asked(int(one["image_index"]), one["question"], one["answer"] == "yes", image, original, split)
+            )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             bad.append(BadRow(row, f"{type(error).__name__} {error}"))
     if not asked:
@@ -111,10 +111,9 @@ def arrays(records: Sequence[Mapping[str, Any]], vocab: Mapping[str, Mapping[str
 def require_h5py() -> Any:
     """h5py, or the line that installs it."""
     try:
-        import h5py
+        return import_module("h5py")
     except ImportError as error:
         raise UserError("Files in .h5 need an extra that is not installed: pip install 'seesay[scenes]'") from error
-    return h5py
 
 
 def write_h5(path: Path, records: Sequence[Mapping[str, Any]], vocab: Mapping[str, Mapping[str, int]]) -> None:
@@ -142,7 +141,7 @@ def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
         raise UserError(f"'{path}' is no questions file: {type(error).__name__} {error}.") from error
 
 
-def _column(file: h5py.File, name: str) -> NDArray[np.int64]:
+def _column(file: Any, name: str) -> NDArray[np.int64]:
     found = file[name]
     if found.size > 1 << 28:
         raise ValueError(f"{name} is too large")

@@ -47,7 +47,7 @@ def mask(shape: str, radius: int, turn: int) -> tuple[int, int, NDArray[np.bool_
 @lru_cache(maxsize=16)
 def palette(levels: int = 1) -> Bytes:
     """RGB of every index, for pictures whose things use the brightest `levels` steps."""
-    rows = [(0, 0, 0)]
+    rows: list[tuple[int, ...]] = [(0, 0, 0)]
     for dim in range(levels):
         shine = brightness(LEVELS - dim)
         rows += [tuple(part * shine // 255 for part in RGB[colour]) for colour in COLOURS]
@@ -87,7 +87,7 @@ def _published_starts() -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.searchsorted(rows, edges), np.searchsorted(columns, edges)
 
 
-def _patches(scene: Scene, size: int) -> Iterator[tuple[int, int, NDArray[np.bool_], int]]:
+def patches(scene: Scene, size: int) -> Iterator[tuple[int, int, NDArray[np.bool_], int]]:
     """For every thing: the first row and column of its patch, the pixels it covers there, and its palette index."""
     if size not in (CANVAS, PUBLISHED):
         raise ValueError(f"palette pictures have {CANVAS} or {PUBLISHED} pixels a side, not {size}: use `rgb`")
@@ -106,7 +106,7 @@ def _patches(scene: Scene, size: int) -> Iterator[tuple[int, int, NDArray[np.boo
 def paint(scene: Scene, size: int = CANVAS) -> Bytes:
     """The scene as palette indices, at the canvas' own size or at the published one."""
     picture = np.zeros((size, size), dtype=np.uint8)
-    for top, left, covered, index in _patches(scene, size):
+    for top, left, covered, index in patches(scene, size):
         window = picture[top : top + covered.shape[0], left : left + covered.shape[1]]
         np.copyto(window, np.uint8(index), where=covered)
     return picture
@@ -118,7 +118,7 @@ def paint_halves(scene: Scene, size: int, out: Bytes) -> None:
     A PNG of up to 16 colours holds pixels so; painting them so at once saves three passes over the picture.
     """
     out[:] = 0
-    for top, left, covered, index in _patches(scene, size):
+    for top, left, covered, index in patches(scene, size):
         rows, columns = covered.shape
         odd = left % 2
         even = np.zeros((rows, (columns + odd + 1) // 2 * 2), dtype=np.uint8)
@@ -130,10 +130,8 @@ def paint_halves(scene: Scene, size: int, out: Bytes) -> None:
 def rgb(scene: Scene, size: int, out: Bytes | None = None) -> Bytes:
     """The scene as an RGB picture of any size (rows, columns, 3)."""
     check_size(size)
-    if size in (CANVAS, PUBLISHED):
-        picture = palette(_levels(scene))[paint(scene, size)]
-    else:
-        picture = _averaged(scene, size)
+    exact = size in (CANVAS, PUBLISHED)
+    picture = palette(_levels(scene))[paint(scene, size)] if exact else _averaged(scene, size)
     if out is None:
         return picture
     out[:] = picture
@@ -175,7 +173,7 @@ def _averaged(scene: Scene, size: int) -> Bytes:
 
 
 def _edges(start: int, length: int, part: int, unit: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    """The first picture pixel that a mask touches, and for it and every edge after it: mask pixels and parts before it."""
+    """The first picture pixel that a mask touches; for its edge and the ones after it, mask pixels and parts before."""
     first = start * part // unit
     last = -(-(start + length) * part // unit)
     edges = np.clip(np.arange(first, last + 1) * unit, start * part, (start + length) * part)

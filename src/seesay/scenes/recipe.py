@@ -14,7 +14,7 @@ from seesay.scenes.kinds import Kind, kind
 from seesay.scenes.thresholds import Threshold, threshold
 from seesay.scenes.world import COLOURS, SHAPES
 
-MOST_THINGS = 40
+MOST_THINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,17 @@ class Cell:
 
 
 def cells() -> list[Cell]:
-    """All 80 classes, in an order in which every prefix is as balanced as it can be.
+    """All 80 classes, in an order in which every beginning is as balanced as it can be.
 
-    The answer changes fastest, then the adjective; colours and shapes run side by side, and since 4 and 5 share no
-    factor, every pair comes once in 20 steps.
+    Colours and shapes run side by side: since 4 and 5 share no factor, every pair comes once in 20 steps. The four ways
+    to ask (adjective, answer) change with every step, and shift so that each pair has had them all after 80.
     """
-    return [
-        Cell(COLOURS[i // 4 % len(COLOURS)], SHAPES[i // 4 % len(SHAPES)], i // 2 % 2 == 0, i % 2 == 0)
-        for i in range(4 * len(COLOURS) * len(SHAPES))
-    ]
+    found = []
+    for i in range(4 * len(COLOURS) * len(SHAPES)):
+        rounds, pair = divmod(i, len(COLOURS) * len(SHAPES))
+        way = (rounds + pair + pair // 4) % 4
+        found.append(Cell(COLOURS[pair % len(COLOURS)], SHAPES[pair % len(SHAPES)], way < 2, way % 2 == 0))
+    return found
 
 
 def seen(cell: Cell) -> bool:
@@ -51,7 +53,7 @@ def seen(cell: Cell) -> bool:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that scene i depends on: two equal recipes give equal scenes, on any machine, with any number of workers."""
+    """All that a scene depends on: equal recipes give equal scenes, on any machine, with any number of workers."""
 
     task: str
     seed: int = 0
@@ -85,7 +87,9 @@ class Recipe:
     def settings(self) -> dict[str, object]:
         """What a data set's manifest keeps of it."""
         full = asdict(self)
-        return {name: full[name] for name in ("task", "seed", "objects", "adjective", "threshold", "k_mean", "k_deviation")}
+        return {
+            name: full[name] for name in ("task", "seed", "objects", "adjective", "threshold", "k_mean", "k_deviation")
+        }
 
     @property
     def fingerprint(self) -> str:

@@ -18,7 +18,7 @@ from seesay.scenes.world import Scene, Thing
 FIXED_K = RH_R.mean
 
 Positive = Callable[[Scene, int, Adjective, bool], bool]
-"""Whether a thing is big (or tall, or bright): scene, place, adjective, and whether its own shape is the reference set."""
+"""Whether a thing is big (tall, bright): scene, place, adjective, and whether its own shape is the reference set."""
 
 
 def fixed_k(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:

@@ -26,7 +26,7 @@ from seesay.scenes.world import COLOURS, LEVELS, RADII, SHAPES, TALL, WIDE, Scen
 
 BATCH = 160
 _INDEPENDENT = 9  # above this many things independent places practically always overlap: place one after the other
-_ROUNDS = 4000
+_ROUNDS, _CROWDED_ROUNDS = 4000, 60
 Ints = NDArray[np.int64]
 
 
@@ -61,7 +61,7 @@ class _Candidates:
 
 def draw(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> Item:
     """One item of the class."""
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if recipe.objects[1] <= _INDEPENDENT else _CROWDED_ROUNDS):
         found = _attempt(recipe, cell, rng)
         if found is not None:
             return found
@@ -80,9 +80,13 @@ def _attempt(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> Item | Non
         return _one_by_one(recipe, cell, candidates, rng)
     if not len(candidates.count):
         return None
-    top, left = placing.corners(candidates.shape, candidates.radius, candidates.turn, rng.random((*candidates.shape.shape, 2)))
-    state, meeting = placing.collisions(candidates.shape, candidates.radius, candidates.turn, top, left, candidates.present)
-    for row in np.flatnonzero(state != placing.BLOCKED):
+    top, left = placing.corners(
+        candidates.shape, candidates.radius, candidates.turn, rng.random((*candidates.shape.shape, 2))
+    )
+    state, meeting = placing.collisions(
+        candidates.shape, candidates.radius, candidates.turn, top, left, candidates.present
+    )
+    for row in np.flatnonzero(state != placing.BLOCKED).tolist():
         stones = _stones(candidates, row, top[row], left[row])
         if state[row] == placing.CLEAR or placing.apart(stones, meeting[row], candidates.shape.shape[1]):
             return _item(recipe, cell, candidates, row, stones, rng)
@@ -230,8 +234,9 @@ def _stones(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placing.Sto
 
 
 def _one_by_one(recipe: Recipe, cell: Cell, c: _Candidates, rng: np.random.Generator, tries: int = 60) -> Item | None:
-    """Crowded scenes: every thing looks for a free place, the largest first."""
-    for row in range(min(len(c.count), 4)):
+    """Crowded scenes: every thing looks for a free place, the largest first. Candidates that cover least go first."""
+    room = np.where(c.present, _measures("big")[c.shape, c.radius, 0, LEVELS], 0).sum(axis=1)
+    for row in np.argsort(room, kind="stable")[:4].tolist():
         count = int(c.count[row])
         chance = rng.random((tries, count, 2))
         every = [placing.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]

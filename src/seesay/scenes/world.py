@@ -33,7 +33,7 @@ _CIRCLE_AREAS |= {80: 20069, 90: 25433, 100: 31397, 110: 37969, 120: 45213}
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One coloured shape. `row` and `column` are its centre; a triangle's are its apex, the corner with the right angle."""
+    """One coloured shape. `row` and `column` are its centre; a triangle's are its apex, where the right angle is."""
 
     shape: str
     colour: str

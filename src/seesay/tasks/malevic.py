@@ -124,7 +124,9 @@ def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
         scenes, worse = read(path)
         bad += worse
         for scene in scenes:
-            sentences = [(text, holds) for pair in scene.captions for text, holds in zip(pair, (True, False), strict=True)]
+            sentences = [
+                (text, holds) for pair in scene.captions for text, holds in zip(pair, (True, False), strict=True)
+            ]
             for number, (text, holds) in enumerate(sentences):
                 one = Asked(0, text, holds, scene.image, scene.image, folder.name)
                 key = f"{scene.image}/{number}"
@@ -188,5 +190,7 @@ def _question(one: Asked, key: str, picture: Path, known: dict[str, Annotated]) 
 def _published(name: str) -> tuple[Published, ...]:
     row = _ACCURACY.get(name, ())
     return tuple(
-        Published(model, "accuracy", value, _SOURCE) for model, value in zip(_MODELS, row, strict=False) if value is not None
+        Published(model, "accuracy", value, _SOURCE)
+        for model, value in zip(_MODELS, row, strict=False)
+        if value is not None
     )

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.needs import absent
+from tests.scenes.published import EXAMPLES
 from tests.shared_data import shared
 
 from seesay.questions import UserError
@@ -46,6 +47,24 @@ def test_every_published_dataset_file_is_read() -> None:
                 read_all[f"{name}/{path.stem}"] = len(asked)
     assert sum(read_all.values()) == 23_000
     assert len(read_all) == 13
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_published_captions_are_those_of_the_annotation(task: str) -> None:
+    folder = shared(f"malevic/examples/{EXAMPLES[task]}")
+    told, bad = published.read_captions(folder / "captions.txt")
+    known = [scene for file in folder.glob("annotations_*.json") for scene in read(file)[0]]
+    assert not bad
+    assert sorted(told) == sorted((scene.image, *pair) for scene in known for pair in scene.captions)
+
+
+def test_captions_that_are_none_are_reported(tmp_path: Path) -> None:
+    pair = [{"caption_true": "a"}, {"caption_false": "b"}]
+    file = tmp_path / "captions.txt"
+    file.write_text(f"image_name\tcaptions\n0.png\t{pair}\n1.png\t__import__('os')\n../2.png\t{pair}\n3.png\t{'(' * 5000}\n")
+    told, bad = published.read_captions(file)
+    assert told == [("0.png", "a", "b")]
+    assert [row.row for row in bad] == [2, 3, 4]
 
 
 @pytest.mark.parametrize("name", ["sup1", "pos1", "pos", "set-pos"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -140,10 +141,11 @@ def _recipe(
     from seesay.questions import UserError
     from seesay.scenes.recipe import Recipe
 
-    low, _, high = objects.partition("-")
-    if not low.isdecimal() or not (high or low).isdecimal() or len(objects) > 9:
+    found = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", objects, re.ASCII)
+    if found is None:
         raise UserError(f"--objects is '{objects}': give a number or a range, as in 5-9.")
-    return Recipe(task, seed, (int(low), int(high or low)), adjective, threshold, mean, deviation)
+    low, high = found.group(1), found.group(2) or found.group(1)
+    return Recipe(task, seed, (int(low), int(high)), adjective, threshold, mean, deviation)
 
 
 def _from_files(source: Path, count: int) -> list[tuple[Scene, str, bool]]:

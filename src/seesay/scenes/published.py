@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from seesay.scenes.annotation import load_json
 SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
 START, END, UNKNOWN = 1, 2, 3
 ANSWERS = ("no", "yes")
+LONGEST_LINE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,23 @@ def read_questions(path: Path) -> tuple[list[Asked], list[BadRow]]:
     if not asked:
         raise UserError(f"'{path}' has no question that can be read{f': {bad[0].reason}' if bad else ''}.")
     return asked, bad
+
+
+def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]:
+    """The examples' captions.txt: image, true sentence and false sentence of every line, and lines that are none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"'{path}' cannot be read as text ({type(error).__name__}).") from error
+    found, bad = [], []
+    for row, line in enumerate(lines[1:], start=1):
+        image, _, pair = line.partition("\t")
+        try:
+            true, false = ast.literal_eval(pair) if len(pair) < LONGEST_LINE else ()
+            found.append((_name(image), str(true["caption_true"]), str(false["caption_false"])))
+        except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
+            bad.append(BadRow(row, f"{type(error).__name__} {error}"))
+    return found, bad
 
 
 def _name(text: object) -> str:

@@ -10,6 +10,8 @@ import re
 from functools import partial
 from pathlib import Path
 
+from filelock import FileLock
+
 from seesay.folders import cache_folder
 from seesay.questions import BadRow, Published, Question, Task, Template, UserError
 from seesay.scenes.annotation import Annotated, read
@@ -23,6 +25,7 @@ from seesay.scenes.sentences import parse
 
 VERSION = "1"
 ITEMS = 2_000
+PICTURE = PUBLISHED
 CITATION = (
     "Sandro Pezzelle and Raquel Fernández. 2019. Is the Red Square Big? MALeViC: Modeling Adjectives Leveraging Visual "
     "Contexts. EMNLP-IJCNLP."
@@ -93,12 +96,14 @@ load_compositional_unseen = partial(load, "compositional-unseen")
 load_comparative = partial(load, "comparative")
 
 
-def generated(name: str, items: int = ITEMS, seed: int = 0) -> Path:
-    """The folder of a generated test set, made if it is not there yet."""
-    plan = test_plan(name, items)
-    recipe = Recipe(plan.task, seed=seed)
-    folder = cache_folder() / "scenes" / f"{name}-{items}-{recipe.fingerprint}-{VERSION}"
-    make(recipe, plan, Output(folder, picture=PUBLISHED, formats=("json",)))
+def generated(name: str) -> Path:
+    """The folder of a generated test set, made if it is not there yet; two processes do not make it at once."""
+    plan = test_plan(name, ITEMS)
+    recipe = Recipe(plan.task)
+    folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{recipe.fingerprint}-{VERSION}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        make(recipe, plan, Output(folder, picture=PICTURE, formats=("json",)))
     return folder
 
 

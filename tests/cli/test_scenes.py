@@ -18,7 +18,21 @@ def run(*arguments: str) -> None:
 
 def test_make(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "data"
-    command = ["make", "--task", "set+pos", "-n", "40", "--size", "64", "--workers", "1", "--formats", "parquet", "-o", str(folder)]
+    command = [
+        "make",
+        "--task",
+        "set+pos",
+        "-n",
+        "40",
+        "--size",
+        "64",
+        "--workers",
+        "1",
+        "--formats",
+        "parquet",
+        "-o",
+        str(folder),
+    ]
     run(*command)
     assert "train 32, val 4, test 4" in capsys.readouterr().out
     assert (folder / "data" / "test.parquet").is_file()
@@ -35,7 +49,23 @@ def test_make(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_options_reach_the_scenes(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     options = ["--adjective", "bright", "--threshold", "rh-n", "--k-mean", "0.4", "--objects", "6", "--arrays", "16"]
-    run("make", "-t", "pos", "-n", "10", "--size", "0", "--formats", "json", "--quiet", "-o", str(folder), "--workers", "1", *options)
+    run(
+        "make",
+        "-t",
+        "pos",
+        "-n",
+        "10",
+        "--size",
+        "0",
+        "--formats",
+        "json",
+        "--quiet",
+        "-o",
+        str(folder),
+        "--workers",
+        "1",
+        *options,
+    )
     scenes = json.loads((folder / "annotation" / "train_annotation.json").read_text())
     assert {scene[0]["n_objects"] for scene in scenes.values()} == {"6"}
     assert {o["size"] for scene in scenes.values() for o in scene[1]["objects"]} == {"bright", "dark"}

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
+from seesay.models.loading import Options
 from tests.models.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
 
-from seesay.models.loading import Options
 from seesay.models.picture_text import tiles
 from seesay.models.scene_baselines import SceneRule
 from seesay.models.vision import VisionModel, load_vision, open_picture, question
@@ -54,7 +54,11 @@ def test_answers_malevic_pos(kind: str, folder: Folder, prompts: list[Prompt]) -
     model = load(folder(kind))
     batches = model.plan(prompts)
     assert sorted(i for batch in batches for i in batch) == list(range(len(prompts)))
-    told = {i: scores for batch in batches for i, scores in zip(batch, model.answer([prompts[i] for i in batch]), strict=True)}
+    told = {
+        i: scores
+        for batch in batches
+        for i, scores in zip(batch, model.answer([prompts[i] for i in batch]), strict=True)
+    }
     for i, prompt in enumerate(prompts):
         assert len(told[i].logp) == len(prompt.options)
         assert all(math.isfinite(x) and x < 0 for x in told[i].logp)
@@ -166,7 +170,11 @@ def test_what_cannot_answer_is_told_in_one_sentence(folder: Folder, prompts: lis
     model = load(folder("blip"))
     text = prompts[0].text
     (tmp_path / "x.png").write_bytes(b"\x89PNG rubbish")
-    for picture, reason in ((None, "has some"), (str(tmp_path / "none.png"), "no picture"), (str(tmp_path / "x.png"), "opened")):
+    for picture, reason in (
+        (None, "has some"),
+        (str(tmp_path / "none.png"), "no picture"),
+        (str(tmp_path / "x.png"), "opened"),
+    ):
         with pytest.raises(UserError, match=reason):
             model.answer([Prompt(text, ("yes", "no"), picture)])
     with pytest.raises(UserError, match="cannot write"):
@@ -190,7 +198,11 @@ class Server(BaseHTTPRequestHandler):
         word = self.reply if self.reply is not None else "Yes" if yes else "No"
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": word}}
         if self.logprobs and body.get("logprobs"):
-            top = [{"token": "Yes", "logprob": -0.2}, {"token": " no", "logprob": -2.0}, {"token": "True", "logprob": -3.0}]
+            top = [
+                {"token": "Yes", "logprob": -0.2},
+                {"token": " no", "logprob": -2.0},
+                {"token": "True", "logprob": -3.0},
+            ]
             choice["logprobs"] = {"content": [{"token": word, "logprob": -0.2, "top_logprobs": top}]}
         answer = json.dumps({"choices": [choice]}).encode()
         self.send_response(200)
@@ -219,7 +231,9 @@ def test_server_with_log_probabilities(server: str, prompts: list[Prompt]) -> No
         told = model.answer(prompts[:3])
     assert told[0].logp == (-3.0, -3.0)  # "True" begins true; false is not told and gets the lowest
     assert told[1].logp == (-0.2, -2.0)
-    pictures = [p["image_url"]["url"] for b in Server.asked for p in b["messages"][0]["content"] if p["type"] == "image_url"]
+    pictures = [
+        p["image_url"]["url"] for b in Server.asked for p in b["messages"][0]["content"] if p["type"] == "image_url"
+    ]
     assert len(pictures) == 3
     assert all(url.startswith("data:image/png;base64,") for url in pictures)
 

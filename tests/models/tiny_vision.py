@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 import transformers as tr
@@ -59,7 +59,7 @@ def byte_tokenizer(extra: list[str], image: str) -> Any:
 
 def _llava(folder: Path) -> None:
     tokenizer = byte_tokenizer(["<image>"], "<image>\n")
-    config = tr.LlavaConfig(
+    config = cast(Any, tr.LlavaConfig)(
         vision_config=tr.CLIPVisionConfig(**VISION_MODEL, image_size=56, patch_size=14, projection_dim=32),
         text_config=tr.LlamaConfig(**TEXT_MODEL, vocab_size=len(tokenizer)),
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
@@ -81,7 +81,9 @@ def word_tokenizer(folder: Path) -> Any:
     words = TEXT.lower().replace(".", " .").replace("?", " ?").replace(":", " :").split()
     pieces = [*string.ascii_lowercase, *(f"##{letter}" for letter in string.ascii_lowercase)]
     vocab = folder / "words.txt"
-    vocab.write_text("\n".join(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]", "[ENC]", *words, *pieces])))
+    vocab.write_text(
+        "\n".join(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]", "[ENC]", *words, *pieces]))
+    )
     return tr.BertTokenizer(vocab=str(vocab))
 
 
@@ -128,7 +130,14 @@ def _qwen(folder: Path) -> None:
     rope = {"type": "default", "rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}
     config = tr.Qwen2VLConfig(
         text_config={**TEXT_MODEL, "vocab_size": len(tokenizer), "rope_parameters": rope},
-        vision_config={"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 4, "mlp_ratio": 2, "patch_size": 14},
+        vision_config={
+            "depth": 2,
+            "embed_dim": 32,
+            "hidden_size": 32,
+            "num_heads": 4,
+            "mlp_ratio": 2,
+            "patch_size": 14,
+        },
         **ids,
     )
     tr.Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
@@ -148,5 +157,5 @@ def _vilt(folder: Path) -> None:
         label2id={name: i for i, name in answers.items()},
     )
     tr.ViltForQuestionAnswering(config).save_pretrained(folder)
-    images = tr.ViltImageProcessor(size={"shortest_edge": 64}, size_divisor=16)
+    images = cast(Any, tr.ViltImageProcessor)(size={"shortest_edge": 64}, size_divisor=16)
     tr.ViltProcessor(images, tokenizer).save_pretrained(folder)

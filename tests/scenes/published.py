@@ -42,7 +42,9 @@ def full_k(known: Annotated, kind: Kind) -> float:
     assert stored is not None
     low, high = stored - 5e-5, stored + 5e-5
     values = measure(known.scene.things, BIG)
-    for value, members, label in zip(values, reference_sets(known.scene.things, kind.by_set), known.labels, strict=True):
+    for value, members, label in zip(
+        values, reference_sets(known.scene.things, kind.by_set), known.labels, strict=True
+    ):
         top, width = values[members].max(), np.ptp(values[members])
         if width == 0 or label.prob is None or label.distance is None:
             continue

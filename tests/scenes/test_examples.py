@@ -16,7 +16,10 @@ from seesay.scenes import Recipe, batches, make_plan, rgb
 from seesay.scenes.rules import RULES, holds
 from seesay.scenes.sheet import contact_sheet
 
-MODULES = ["seesay.scenes", *(f"seesay.scenes.{module.name}" for module in pkgutil.iter_modules(seesay.scenes.__path__))]
+MODULES = [
+    "seesay.scenes",
+    *(f"seesay.scenes.{module.name}" for module in pkgutil.iter_modules(seesay.scenes.__path__)),
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -30,7 +33,9 @@ def test_batches() -> None:
     assert [len(batch.sentences) for batch in found] == [30, 30, 20]
     for batch in found:
         assert batch.pictures.shape == (len(batch.items), 48, 48, 3)
-        for picture, item, text, answer in zip(batch.pictures, batch.items, batch.sentences, batch.answers, strict=True):
+        for picture, item, text, answer in zip(
+            batch.pictures, batch.items, batch.sentences, batch.answers, strict=True
+        ):
             assert np.array_equal(picture, rgb(item.scene, 48))
             assert holds(RULES["fixed-k"], item.scene, text) == answer
 
@@ -38,7 +43,10 @@ def test_batches() -> None:
 def test_contact_sheet() -> None:
     image = pytest.importorskip("PIL.Image")
     batch = next(batches(Recipe("pos"), make_plan("pos", 20), "train", size=32, count=7))
-    shown = [(item.scene, text, bool(answer)) for item, text, answer in zip(batch.items, batch.sentences, batch.answers, strict=True)]
+    shown = [
+        (item.scene, text, bool(answer))
+        for item, text, answer in zip(batch.items, batch.sentences, batch.answers, strict=True)
+    ]
     sheet = image.open(io.BytesIO(contact_sheet(shown, columns=3, size=100)))
     assert sheet.size == (3 * 108 + 8, 3 * (100 + 45 + 8) + 8)
     with pytest.raises(UserError):

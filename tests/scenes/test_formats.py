@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tests.needs import absent
 from tests.scenes.published import EXAMPLES
 from tests.shared_data import shared
@@ -61,7 +62,9 @@ def test_published_captions_are_those_of_the_annotation(task: str) -> None:
 def test_captions_that_are_none_are_reported(tmp_path: Path) -> None:
     pair = [{"caption_true": "a"}, {"caption_false": "b"}]
     file = tmp_path / "captions.txt"
-    file.write_text(f"image_name\tcaptions\n0.png\t{pair}\n1.png\t__import__('os')\n../2.png\t{pair}\n3.png\t{'(' * 5000}\n")
+    file.write_text(
+        f"image_name\tcaptions\n0.png\t{pair}\n1.png\t__import__('os')\n../2.png\t{pair}\n3.png\t{'(' * 5000}\n"
+    )
     told, bad = published.read_captions(file)
     assert told == [("0.png", "a", "b")]
     assert [row.row for row in bad] == [2, 3, 4]
@@ -120,7 +123,7 @@ def test_all_formats_tell_the_same(made: Path) -> None:
         assert all(np.array_equal(rgb(s.scene, 256), _picture(made / "images" / split / s.image)) for s in scenes)
 
 
-def _picture(path: Path) -> np.ndarray:  # type: ignore[type-arg]
+def _picture(path: Path) -> NDArray[np.uint8]:
     image = pytest.importorskip("PIL.Image")
     return np.asarray(image.open(path).convert("RGB"))
 
@@ -131,7 +134,9 @@ def test_card(made: Path) -> None:
     assert "Pezzelle" in card
 
 
-@given(st.sampled_from(("sup1", "pos", "set+pos-hard")), st.integers(0, 10**6), st.sampled_from(("big", "tall", "bright")))
+@given(
+    st.sampled_from(("sup1", "pos", "set+pos-hard")), st.integers(0, 10**6), st.sampled_from(("big", "tall", "bright"))
+)
 @settings(max_examples=30, deadline=None)
 def test_annotation_round_trip(task: str, index: int, adjective: str) -> None:
     recipe = Recipe(task, adjective=adjective)

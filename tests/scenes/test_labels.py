@@ -95,7 +95,7 @@ def test_bigger_things_are_never_less_big(sizes: list[int], name: str, k: float)
 
 @given(st.permutations(RADII))
 def test_order_does_not_matter(radii: list[int]) -> None:
-    by_radius = {r: label for r, label in zip(radii, positives(squares(*radii), by_set=True), strict=True)}
+    by_radius = dict(zip(radii, positives(squares(*radii), by_set=True), strict=True))
     assert by_radius == dict(zip(RADII, positives(squares(*RADII), by_set=True), strict=True))
 
 

@@ -46,7 +46,8 @@ from seesay.scenes.making import Output, make
 from seesay.scenes.plan import make_plan
 from seesay.scenes.recipe import Recipe
 if __name__ == "__main__":
-    make(Recipe("pos", seed=2), make_plan("pos", 2000), Output(Path({folder!r}), 512, 16, ("json", "parquet")), workers=2)
+    output = Output(Path({folder!r}), 512, 16, ("json", "parquet"))
+    make(Recipe("pos", seed=2), make_plan("pos", 2000), output, workers=2)
 """
 
 
@@ -133,7 +134,11 @@ def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "set" / making.MANIFEST).write_text("[]")
     with pytest.raises(UserError, match="other settings"):
         make(Recipe("pos"), make_plan("pos", 20), Output(tmp_path / "set"), workers=1)
-    for output in (Output(tmp_path / "x", 3), Output(tmp_path / "x", array=10**6), Output(tmp_path / "x", formats=("csv",))):
+    for output in (
+        Output(tmp_path / "x", 3),
+        Output(tmp_path / "x", array=10**6),
+        Output(tmp_path / "x", formats=("csv",)),
+    ):
         with pytest.raises(UserError):
             make(Recipe("pos"), make_plan("pos", 20), output, workers=1)
     assert not (tmp_path / "x").exists()

@@ -88,7 +88,9 @@ def test_test_sets_alone_are_those_of_the_whole() -> None:
         assert alone == list(make_plan("compositional").items(f"test_{part}", 0, 300))
 
 
-@pytest.mark.parametrize(("name", "size"), [("pos2", None), ("pos", 0), ("pos", -5), ("pos", 10**9), ("mixture-4000", 500)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("pos2", None), ("pos", 0), ("pos", -5), ("pos", 10**9), ("mixture-4000", 500)]
+)
 def test_impossible_sets_are_refused(name: str, size: int | None) -> None:
     with pytest.raises(UserError):
         make_plan(name, size)

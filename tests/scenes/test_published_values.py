@@ -68,6 +68,9 @@ def test_pictures_are_drawn_as_published(task: str) -> None:
 def test_what_may_be_asked_is_what_was_asked(task: str) -> None:
     for file in annotation_files(task):
         for known in read(file)[0]:
-            names = [f"The {known.scene.things[i].colour} {known.scene.things[i].shape} is" for i in askable(known.scene, kind(task))]
+            names = [
+                f"The {known.scene.things[i].colour} {known.scene.things[i].shape} is"
+                for i in askable(known.scene, kind(task))
+            ]
             said = [" ".join(true.split()[:4]) for true, _ in known.captions]
             assert sorted(names) == sorted(said)

@@ -28,7 +28,9 @@ def test_sup1_by_rule_is_perfect() -> None:
 @pytest.mark.parametrize(("rule", "accuracy"), [("fixed-k", 0.976), ("whole-scene", 0.636), ("max-is-big", 0.931)])
 def test_compositional_seen_set(rule: str, accuracy: float) -> None:
     found = _published(
-        "set-pos-compositional/annotation/test_seen_annotation.json", "set-pos-compositional/dataset/test_seen.json", rule
+        "set-pos-compositional/annotation/test_seen_annotation.json",
+        "set-pos-compositional/dataset/test_seen.json",
+        rule,
     )
     assert found == pytest.approx(accuracy)
 

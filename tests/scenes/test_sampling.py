@@ -22,7 +22,6 @@ from seesay.scenes.recipe import Cell, Recipe, cells, seen
 from seesay.scenes.sampling import Item, draw
 from seesay.scenes.world import Scene, Thing
 
-
 GOLDEN = Thing("circle", "red", 100, 157, 431)
 GOLDEN_K = 0.32714104214410616
 
@@ -46,7 +45,7 @@ def check(recipe: Recipe, cell: Cell, item: Item) -> None:
         rival = scene.things[item.other]
         assert names[target.colour, target.shape] == names[rival.colour, rival.shape] == 1
         return
-    assert item.target in askable(scene, recipe.kind, recipe.words, recipe.line)
+    assert item.target in askable(scene, recipe.kind, recipe.words)
     words = recipe.words.superlative if recipe.kind.degree == "superlative" else recipe.words.positive
     assert judge(scene, recipe.kind, recipe.words, recipe.line)[item.target].word == words[0 if cell.high else 1]
 
@@ -106,7 +105,7 @@ def test_classes() -> None:
 def test_what_cannot_be_made_is_refused() -> None:
     for bad in ({"objects": (2, 9)}, {"objects": (9, 5)}, {"objects": (5, 99)}, {"seed": -1}, {"k_deviation": -1.0}):
         with pytest.raises(UserError):
-            Recipe("set+pos", **bad)  # type: ignore[arg-type]
+            Recipe("set+pos", **bad)
     with pytest.raises(UserError, match="finite"):
         Recipe("set+pos", k_mean=float("nan"))
     impossible = Recipe("pos", threshold="ah", k_mean=1e9, k_deviation=0.0)

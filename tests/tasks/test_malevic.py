@@ -54,7 +54,11 @@ def test_wordings() -> None:
         "Is the red square a big square? Answer: [MASK].",
         "Is it true that the red square is a big square? Answer: [MASK].",
     ]
-    assert [template.ask(question).options for template in task.templates] == [("true", "false"), ("yes", "no"), ("yes", "no")]
+    assert [template.ask(question).options for template in task.templates] == [
+        ("true", "false"),
+        ("yes", "no"),
+        ("yes", "no"),
+    ]
     assert question.tags["colour"] == "red"
     assert question.tags["vague"] in ("yes", "no")
     comparative = malevic.load("comparative").questions[0]
@@ -110,4 +114,7 @@ def test_baselines_say_what_they_need(tmp_path: Path) -> None:
             model.answer([prompt])
     with pytest.raises(UserError, match="choose fixed-k"):
         SceneRule("baseline:fixed")
-    assert sentence_of("Is the red circle bigger than the blue square? [MASK]") == "The red circle is bigger than the blue square"
+    assert (
+        sentence_of("Is the red circle bigger than the blue square? [MASK]")
+        == "The red circle is bigger than the blue square"
+    )

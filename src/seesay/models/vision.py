@@ -30,13 +30,12 @@ PICTURES = 8
 
 def load_vision(rest: str, options: Options) -> VisionModel:
     """`vision:FOLDER` or `vision:HUB-ID`."""
-    from seesay.models.loading import require_models
+    from seesay.models.loading import on_hub, require_models
 
     if not rest:
         raise UserError("A vision-language model needs a folder or a Hub id: seesay probe vision:FOLDER.")
     require_models()
     import torch
-    from safetensors import SafetensorError
     from transformers import AutoConfig, AutoModelForImageTextToText, AutoModelForVisualQuestionAnswering
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as CONTINUES,
@@ -46,6 +45,11 @@ def load_vision(rest: str, options: Options) -> VisionModel:
     )
 
     source = Path(rest).expanduser() if Path(rest).expanduser().is_dir() else rest
+    if not isinstance(source, Path) and not on_hub(rest, options.revision):
+        raise UserError(
+            f"Could not load '{rest}': there is no such folder, and the model hub did not give it (offline, unknown or "
+            "private?)."
+        )
     where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
     device = options.device if options.device != "auto" else _device()
     try:
@@ -68,8 +72,11 @@ def load_vision(rest: str, options: Options) -> VisionModel:
             output_loading_info=True,
         )
         processor = Processor(source, where, config)
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError, AttributeError) as error:
-        raise UserError(f"Could not load '{rest}': {str(error).strip().splitlines()[0]}") from error
+    except UserError:
+        raise
+    except Exception as error:  # other people's files fail in more ways than can be listed
+        lines = str(error).strip().splitlines()
+        raise UserError(f"Could not load '{rest}': {lines[0] if lines else type(error).__name__}") from error
     if report["missing_keys"]:
         missing = sorted(report["missing_keys"])
         raise UserError(f"'{rest}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random.")

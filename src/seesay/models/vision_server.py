@@ -13,7 +13,6 @@ import math
 import os
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from seesay.models.vision import open_picture, question
@@ -21,10 +20,9 @@ from seesay.questions import Prompt, Scores, UserError
 
 if TYPE_CHECKING:
     from seesay.models.loading import Options
-    from seesay.models.server import Client
+    from seesay.models.client import Client
 
 BATCH = 32
-PARALLEL = 4
 TOP = 20
 REPLY = 8  # tokens of a reply where no log-probabilities are told
 LARGEST = 1024  # servers scale pictures down anyway: larger ones only cost time
@@ -33,7 +31,7 @@ REFUSED = math.log(1e-6)
 
 def load_vision_server(rest: str, options: Options) -> VisionServer:
     """`openai-vision:MODEL` with --base-url."""
-    from seesay.models.server import Client
+    from seesay.models.client import Client
 
     base = options.base_url or os.environ.get("OPENAI_BASE_URL")
     if not rest or not base:
@@ -50,11 +48,20 @@ class VisionServer:
 
     def __init__(self, name: str, client: Client) -> None:
         self.name, self._client = name, client
-        told = self._client.post("chat/completions", self._body([{"type": "text", "text": "Say yes or no."}], True))
-        self._logprobs = bool(_alternatives(told))
+        self._logprobs = self._tells()
         self.scope = "reply" if self._logprobs else "choice"
         seen = f"{client.base} {client.model} vision {self.scope}"
         self.fingerprint = hashlib.blake2b(seen.encode(), digest_size=8).hexdigest()
+
+    def _tells(self) -> bool:
+        """Whether the server tells log-probabilities: found out at the start."""
+        from seesay.models.client import RefusedError
+
+        trial = [{"type": "text", "text": "Say yes or no."}]
+        try:
+            return bool(_alternatives(self._client.post("chat/completions", self._body(trial, True))))
+        except RefusedError:
+            return False
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches in order: the server does its own batching."""
@@ -62,8 +69,8 @@ class VisionServer:
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability of every option as the reply's beginning; without log-probabilities, the one choice."""
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            rows = list(pool.map(self._scores, prompts))
+        told = self._client.parallel(self._scores, prompts)
+        rows = [told[prompt] for prompt in prompts]
         lost = sum(len(set(row)) == 1 for row in rows)
         if lost:
             warnings.warn(

@@ -97,7 +97,7 @@ def _captions(
         true, false = (say(kind, words, first, more == holds, second) for holds in (True, False))
         return [[{"caption_true": true}, {"caption_false": false}]]
     found = []
-    for i in labels.askable(scene, kind, words, recipe.line):
+    for i in labels.askable(scene, kind, words):
         label = judged[i]
         high = label.word in (words.positive[0], words.superlative[0])
         true, false = (say(kind, words, things[i], high == holds) for holds in (True, False))

@@ -94,16 +94,16 @@ def judge(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Thres
     return superlatives(scene, adjective)
 
 
-def askable(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[int]:
+def askable(scene: Scene, kind: Kind, adjective: Adjective = BIG) -> list[int]:
     """Which things a sentence may be about: named without doubt, and not given away by their size alone."""
     things, values = scene.things, measure(scene.things, adjective)
     names = [thing.colour if kind.single else (thing.colour, thing.shape) for thing in things]
     members = reference_sets(things, kind.by_set)
     found = []
-    judged = judge(scene, kind, adjective, threshold)
+    ends = superlatives(scene, adjective) if kind.degree == "superlative" else []
     for i, thing in enumerate(things):
         same = values[members[i]]
-        if names.count(names[i]) > 1 or at_the_end(thing, adjective) or judged[i].word == "NA":
+        if names.count(names[i]) > 1 or at_the_end(thing, adjective) or (ends and ends[i].word == "NA"):
             continue
         if kind.degree == "positive" and (values.min() == values.max() or same.min() == same.max()):
             continue

@@ -218,14 +218,20 @@ def _finish(recipe: Recipe, plan: Plan, output: Output, jobs: list[_Job], comman
     folder, formats = output.folder, output.formats
     for name in ("dataset", "annotation", *(["data"] if "parquet" in formats else [])):
         (folder / name).mkdir(exist_ok=True)
-    records = {split: [json.loads(asked) for asked, _ in _rows(jobs, split)] for split in plan.splits()}
-    vocab = published.vocabulary({one["question"] for split in records.values() for one in split})
+    sentences = {json.loads(asked)["question"] for split in plan.splits() for asked, _ in _rows(jobs, split)}
+    vocab, length = published.vocabulary(sentences), 2 + max(len(text.split()) for text in sentences)
     published.write_json(folder / "dataset" / "vocab.json", vocab)
-    for split, questions in records.items():
-        published.write_json(folder / "dataset" / f"{split}.json", {"info": {}, "questions": questions})
-        _stream_annotation(folder / "annotation" / f"{split}_annotation.json", jobs, split)
+    for split, count in plan.splits().items():
+        questions = folder / "dataset" / f"{split}.json"
+        published.stream_json(
+            questions, '{"info": {}, "questions": [', (asked for asked, _ in _rows(jobs, split)), "]}"
+        )
+        scenes = (f'"{number}": {scene}' for number, (_, scene) in enumerate(_rows(jobs, split)))
+        published.stream_json(folder / "annotation" / f"{split}_annotation.json", "{", scenes, "}")
         if "h5" in formats:
-            published.write_h5(folder / "dataset" / f"{split}_questions.h5", questions, vocab)
+            records = (json.loads(asked) for asked, _ in _rows(jobs, split))
+            target = folder / "dataset" / f"{split}_questions.h5"
+            published.write_h5(target, records, vocab, count=count, length=length)
         if "parquet" in formats:
             pictures = folder / "images" / split if output.picture is not None else None
             rows = (_flat(json.loads(asked), scene) for asked, scene in _rows(jobs, split))
@@ -248,12 +254,3 @@ def _rows(jobs: list[_Job], split: str) -> Iterator[tuple[str, str]]:
 def _flat(asked: dict[str, Any], scene: str) -> dict[str, Any]:
     label = published.ANSWERS.index(asked["answer"])
     return {"sentence": asked["question"], "label": label, "index": asked["image_index"], "annotation": scene}
-
-
-def _stream_annotation(path: Path, jobs: list[_Job], split: str) -> None:
-    beside = path.with_suffix(".part")
-    with beside.open("w", encoding="utf-8") as file:
-        for number, (_, scene) in enumerate(_rows(jobs, split)):
-            file.write(f'{", " if number else "{"}"{number}": {scene}')
-        file.write("}")
-    beside.replace(path)

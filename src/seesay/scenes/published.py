@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,9 @@ def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]
     for row, line in enumerate(lines[1:], start=1):
         image, _, pair = line.partition("\t")
         try:
-            true, false = ast.literal_eval(pair) if len(pair) < LONGEST_LINE else ()
+            if len(pair) > LONGEST_LINE:
+                raise ValueError("longer than any pair of sentences")
+            true, false = ast.literal_eval(pair)
             found.append((_name(image), str(true["caption_true"]), str(false["caption_false"])))
         except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
             bad.append(BadRow(row, f"{type(error).__name__} {error}"))
@@ -113,10 +116,12 @@ def encode(sentence: str, tokens: Mapping[str, int], length: int) -> list[int]:
     return ids + [0] * (length - len(ids))
 
 
-def arrays(records: Sequence[Mapping[str, Any]], vocab: Mapping[str, Mapping[str, int]]) -> dict[str, NDArray[Any]]:
-    """What the .h5 file holds, by name."""
+def arrays(
+    records: Sequence[Mapping[str, Any]], vocab: Mapping[str, Mapping[str, int]], length: int | None = None
+) -> dict[str, NDArray[Any]]:
+    """What the .h5 file holds, by name; questions of `length` tokens, or of as many as the longest has."""
     tokens, answers = vocab["question_token_to_idx"], vocab["answer_token_to_idx"]
-    length = max(len(one["question"].split()) for one in records) + 2
+    length = length or max(len(one["question"].split()) for one in records) + 2
     columns = {
         "answers": [answers[one["answer"]] for one in records],
         "image_idxs": [one["image_index"] for one in records],
@@ -135,11 +140,25 @@ def require_h5py() -> Any:
         raise UserError("Files in .h5 need an extra that is not installed: pip install 'seesay[scenes]'") from error
 
 
-def write_h5(path: Path, records: Sequence[Mapping[str, Any]], vocab: Mapping[str, Mapping[str, int]]) -> None:
-    """The questions as token ids."""
-    with require_h5py().File(path, "w") as file:
-        for name, values in arrays(records, vocab).items():
-            file.create_dataset(name, data=values)
+def write_h5(
+    path: Path,
+    records: Iterable[Mapping[str, Any]],
+    vocab: Mapping[str, Mapping[str, int]],
+    *,
+    count: int,
+    length: int,
+    rows: int = 10_000,
+) -> None:
+    """The questions as token ids, so many rows at a time."""
+    beside = path.with_suffix(".part")
+    waiting = iter(records)
+    with require_h5py().File(beside, "w") as file:
+        for start in range(0, count, rows):
+            for name, values in arrays(list(islice(waiting, rows)), vocab, length).items():
+                if not start:
+                    file.create_dataset(name, shape=(count, *values.shape[1:]), dtype=values.dtype)
+                file[name][start : start + len(values)] = values
+    beside.replace(path)
 
 
 def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
@@ -165,6 +184,17 @@ def _column(file: Any, name: str) -> NDArray[np.int64]:
     if found.size > 1 << 28:
         raise ValueError(f"{name} is too large")
     return np.asarray(found[:], dtype=np.int64)
+
+
+def stream_json(path: Path, before: str, texts: Iterable[str], after: str) -> None:
+    """A large JSON file from the JSON texts of its members, whole or not at all."""
+    beside = path.with_suffix(".part")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(before)
+        for number, text in enumerate(texts):
+            file.write(f", {text}" if number else text)
+        file.write(after)
+    beside.replace(path)
 
 
 def write_json(path: Path, document: Any) -> None:

@@ -145,26 +145,20 @@ def _averaged(scene: Scene, size: int) -> Bytes:
     of a mask lies above and left of a point is linear in both directions inside a canvas pixel, so that its table of
     sums, read between its entries, is exact. `unit` divides 1024, so the mean is a shift.
     """
-    shared = gcd(size, CANVAS)
-    part, unit = size // shared, CANVAS // shared
+    part, unit, edges = _grid(size)
     total = np.zeros((size, size, 3), dtype=np.int32)
     colours = palette(_levels(scene)).astype(np.int32)
     for thing in scene.things:
         top, left, covered = _placed(thing)
-        sums = _sums(thing.shape, thing.radius, thing.turn)
-        first_row, rows, row_rest = _edges(top, covered.shape[0], part, unit)
-        first_column, columns, column_rest = _edges(left, covered.shape[1], part, unit)
-        upper, lower = sums[rows], sums[np.minimum(rows + 1, covered.shape[0])]
-        down = upper * (part - row_rest)[:, None] + lower * row_rest[:, None]
-        right = np.minimum(columns + 1, covered.shape[1])
-        within = down[:, columns] * (part - column_rest) + down[:, right] * column_rest
-        covers = within[1:, 1:] - within[:-1, 1:] - within[1:, :-1] + within[:-1, :-1]
-        window = total[
-            first_row : first_row + covers.shape[0], first_column : first_column + covers.shape[1]
-        ]  # a pixel may touch two things
-        for channel, shine in enumerate(colours[index_of(thing)].tolist()):
-            if shine:
-                window[:, :, channel] += (covers * shine).astype(np.int32)
+        rows, columns = covered.shape
+        first_row, down = _crossed(edges, top, rows, part, unit)
+        first_column, across = _crossed(edges, left, columns, part, unit)
+        if thing.shape in ("square", "rectangle"):
+            covers = np.multiply.outer(np.diff(down), np.diff(across)).astype(np.int32)
+        else:
+            covers = _covered(_sums(thing.shape, thing.radius, thing.turn), down, across, part)
+        window = total[first_row : first_row + len(covers), first_column : first_column + covers.shape[1]]
+        window += covers[:, :, None] * colours[index_of(thing)]  # a pixel may touch two things
     shift = 2 * (unit.bit_length() - 1)
     if shift:
         total += 1 << (shift - 1)
@@ -172,22 +166,41 @@ def _averaged(scene: Scene, size: int) -> Bytes:
     return total.astype(np.uint8)
 
 
-def _edges(start: int, length: int, part: int, unit: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    """The first picture pixel that a mask touches; for its edge and the ones after it, mask pixels and parts before."""
+@lru_cache(maxsize=4)
+def _grid(size: int) -> tuple[int, int, NDArray[np.int64]]:
+    """Parts of a canvas pixel, parts of a picture pixel, and every picture pixel's edge in parts."""
+    shared = gcd(size, CANVAS)
+    return size // shared, CANVAS // shared, np.arange(size + 1) * (CANVAS // shared)
+
+
+def _crossed(edges: NDArray[np.int64], start: int, length: int, part: int, unit: int) -> tuple[int, NDArray[np.int64]]:
+    """The first picture pixel that a mask touches; for its edge and the ones after it, the mask's parts before it."""
     first = start * part // unit
     last = -(-(start + length) * part // unit)
-    edges = np.clip(np.arange(first, last + 1) * unit, start * part, (start + length) * part)
-    whole, rest = np.divmod(edges - start * part, part)
-    return first, whole, rest
+    inside = edges[first : last + 1] - start * part
+    inside[0], inside[-1] = 0, length * part
+    return first, inside
+
+
+def _covered(
+    sums: NDArray[np.int64], down: NDArray[np.int64], across: NDArray[np.int64], part: int
+) -> NDArray[np.int32]:
+    """How many parts of every picture pixel the mask covers."""
+    (row, below), (column, beside) = np.divmod(down, part), np.divmod(across, part)
+    at = row[:, None] * sums.shape[1] + column
+    upper = sums.take(at) * (part - beside) + sums.take(at + 1) * beside
+    at += sums.shape[1]
+    lower = sums.take(at) * (part - beside) + sums.take(at + 1) * beside
+    within = upper * (part - below)[:, None] + lower * below[:, None]
+    strips = within[1:] - within[:-1]
+    return np.asarray((strips[:, 1:] - strips[:, :-1]).astype(np.int32))
 
 
 @lru_cache(maxsize=512)
 def _sums(shape: str, radius: int, turn: int) -> NDArray[np.int64]:
-    """How many of the mask's pixels lie above and left of every grid point."""
+    """How many of the mask's pixels lie above and left of every grid point; the last row and column stand twice."""
     covered = mask(shape, radius, turn)[2]
-    sums = np.zeros((covered.shape[0] + 1, covered.shape[1] + 1), dtype=np.int64)
-    sums[1:, 1:] = covered.cumsum(axis=0).cumsum(axis=1)
-    return sums
+    return np.pad(np.pad(covered.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0))), ((0, 1), (0, 1)), mode="edge")
 
 
 def check_size(size: int) -> None:

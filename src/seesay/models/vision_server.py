@@ -19,8 +19,8 @@ from seesay.models.vision import open_picture, question
 from seesay.questions import Prompt, Scores, UserError
 
 if TYPE_CHECKING:
-    from seesay.models.loading import Options
     from seesay.models.client import Client
+    from seesay.models.loading import Options
 
 BATCH = 32
 TOP = 20

@@ -144,6 +144,20 @@ def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    recipe, plan, output = Recipe("pos"), make_plan("pos", 250), Output(folder, None, None, ("json",))
+
+    def second(done: int, total: int) -> None:
+        if done:
+            with pytest.raises(UserError, match="Another process"):
+                make(recipe, plan, output, workers=1)
+
+    make(recipe, plan, output, workers=1, advance=second)
+    assert _complete(folder)
+    assert not (folder / "parts").exists()
+
+
 def test_only_arrays(tmp_path: Path) -> None:
     make(Recipe("pos"), make_plan("pos", 20), Output(tmp_path / "set", None, 24, ("json",)), workers=1)
     assert not (tmp_path / "set" / "images").exists()

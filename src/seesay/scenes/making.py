@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from seesay.questions import UserError
 from seesay.scenes import annotation, hub, published
@@ -75,6 +76,25 @@ def make(
     if not _begin(output.folder, settings):
         advance(total, total)
         return plan.splits()
+    try:
+        with FileLock(output.folder / "parts" / "lock", timeout=0):
+            _make_all(recipe, plan, output, workers, command, advance)
+    except Timeout as error:
+        raise UserError(f"Another process is making '{output.folder}': wait for it.") from error
+    published.write_json(output.folder / MANIFEST, settings | {"complete": True})
+    shutil.rmtree(output.folder / "parts", ignore_errors=True)
+    return plan.splits()
+
+
+def _make_all(
+    recipe: Recipe,
+    plan: Plan,
+    output: Output,
+    workers: int | None,
+    command: str,
+    advance: Callable[[int, int], None],
+) -> None:
+    total = sum(plan.splits().values())
     _prepare(plan, output)
     jobs = [
         _Job(recipe, plan, output, split, start, min(start + CHUNK, size))
@@ -86,9 +106,6 @@ def make(
     for job in _run(waiting, min(workers or os.cpu_count() or 1, max(len(waiting), 1))):
         advance(job.stop - job.start, total)
     _finish(recipe, plan, output, jobs, command)
-    published.write_json(output.folder / MANIFEST, settings | {"complete": True})
-    shutil.rmtree(output.folder / "parts")
-    return plan.splits()
 
 
 def _check(output: Output) -> None:
@@ -124,8 +141,11 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
         raise UserError(
             f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose another folder."
         )
+    if found.get("complete"):
+        shutil.rmtree(folder / "parts", ignore_errors=True)
+        return False
     (folder / "parts").mkdir(exist_ok=True)
-    return not found["complete"]
+    return True
 
 
 def _prepare(plan: Plan, output: Output) -> None:

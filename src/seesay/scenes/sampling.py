@@ -53,10 +53,15 @@ class _Candidates:
     level: Ints
     k: NDArray[np.float64]
     value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
     other: Ints
 
     def take(self, rows: NDArray[np.intp]) -> _Candidates:
-        return _Candidates(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return _Candidates(*(getattr(self, name)[rows] for name in _COLUMNS))
+
+
+_COLUMNS = tuple(field.name for field in fields(_Candidates))
 
 
 def draw(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> Item:
@@ -139,7 +144,10 @@ def _candidates(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> _Candid
     k = rng.normal(recipe.line.mean, recipe.line.deviation, BATCH)
     value = _measures(recipe.adjective)[shapes, radius, turn, level]
     other = (whole[2] * (counts[choice] - 1)).astype(np.int64) + 1
-    return _Candidates(counts[choice], present, shapes, colours, radius, turn, level, k, value, other)
+    low_end, high_end = lowest(value, present), highest(value, present)
+    return _Candidates(
+        counts[choice], present, shapes, colours, radius, turn, level, k, value, low_end, high_end, other
+    )
 
 
 @lru_cache(maxsize=8)
@@ -158,7 +166,7 @@ def _measures(adjective: str) -> NDArray[np.float64]:
 def _fits(recipe: Recipe, cell: Cell, c: _Candidates) -> NDArray[np.bool_]:
     """Which candidates make the first thing a fair target with the wanted label."""
     kind, target = recipe.kind, c.value[:, 0]
-    low, high = lowest(c.value, c.present), highest(c.value, c.present)
+    low, high = c.low, c.high
     fair = high > low
     if kind.degree == "comparative":
         rows = np.arange(len(target))
@@ -211,7 +219,7 @@ def _chosen(recipe: Recipe, c: _Candidates, rng: np.random.Generator) -> _Candid
 def _askable(recipe: Recipe, c: _Candidates) -> NDArray[np.bool_]:
     """`labels.askable` but for the names, for many scenes at once."""
     kind, fair = recipe.kind, _inner(recipe, c)
-    low, high = lowest(c.value, c.present)[:, None], highest(c.value, c.present)[:, None]
+    low, high = c.low[:, None], c.high[:, None]
     if kind.degree == "superlative":
         return np.asarray(fair & ((c.value == low) | (c.value == high)))
     if kind.inner_scene:

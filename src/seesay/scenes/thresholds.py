@@ -1,4 +1,4 @@
-"""Where big begins: threshold functions of Schmidt, Goodman, Barner & Tenenbaum (2009), by their names.
+"""Where big begins: the threshold functions that Schmidt, Goodman, Barner & Tenenbaum (2009) compare.
 
 Each takes the values of a reference set and k, and gives T: a thing is big if its value is above T. MALeViC uses
 RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, eq. 1). The defaults of k for the other three are

@@ -16,6 +16,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -33,38 +34,57 @@ def main() -> None:
     """Print one line a way."""
     items = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000
     cores = os.cpu_count() or 1
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores, SET+POS")
-    print(f"{'way':<58}{'scenes/s':>10}{'x published':>13}{'x discarding':>14}{'peak MB':>9}")
-    slow = discarding(12)
-    line("drawing and discarding, RGBA PNG of 1478 px, 1 process", slow, slow)
+    load = os.getloadavg()[0]
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores, load {load:.1f}, SET+POS")
+    print(f"{'way':<60}{'scenes/s':>9}{'a core-s':>9}{'x published':>12}{'x discarding':>13}{'peak MB':>8}")
+    slow = line("drawing and discarding, RGBA PNG of 1478 px, 1 process", 12, discarding)
     with tempfile.TemporaryDirectory() as folder:
-        for count in (items // 4, items):
-            rate = timed(count, Output(Path(folder) / f"png-{count}"), cores)
-            line(f"make, PNG of 1478 px, all formats, {count:,} items", rate, slow)
-        rate = timed(items, Output(Path(folder) / "arrays", None, 224, ("json",)), cores)
-        line(f"make, 224 px arrays on disk and annotation, {items:,} items", rate, slow)
-    plan, began = make_plan("set+pos", items), time.perf_counter()
-    made = sum(len(batch.sentences) for batch in batches(Recipe("set+pos"), plan, "train", size=224))
-    line(f"batches, 224 px arrays in memory, 1 process, {made:,} items", made / (time.perf_counter() - began), slow)
+
+        def png(count: int) -> None:
+            complete(count, Output(Path(folder) / f"png-{count}"), cores)
+
+        def arrays(count: int) -> None:
+            complete(count, Output(Path(folder) / "arrays", None, 224, ("json",)), cores)
+
+        line(f"make, PNG of 1478 px, all formats, {cores} processes", items // 4, png, slow)
+        line(f"make, PNG of 1478 px, all formats, {cores} processes", items, png, slow)
+        line(f"make, 224 px arrays on disk and annotation, {cores} processes", items, arrays, slow)
+    line("batches, 224 px arrays in memory, 1 process", items, in_memory, slow)
 
 
-def line(name: str, rate: float, slow: float) -> None:
-    """One row of the table. Peak memory is that of the largest process so far."""
+def line(name: str, count: int, work: Callable[[int], None], slow: float | None = None) -> float:
+    """One row of the table: by the clock, by the seconds that cores worked (what others run does not matter there)."""
+    began, worked = time.perf_counter(), _worked()
+    work(count)
+    rate, per_core = count / (time.perf_counter() - began), count / (_worked() - worked)
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
-    print(f"{name:<58}{rate:>10.1f}{rate / PUBLISHED_RATE:>13,.0f}{rate / slow:>14,.0f}{peak:>9}", flush=True)
+    ratios = f"{rate / PUBLISHED_RATE:>12,.0f}{rate / (slow or rate):>13,.0f}"
+    print(f"{f'{name}, {count:,}':<60}{rate:>9.1f}{per_core:>9.1f}{ratios}{peak:>8}", flush=True)
+    return rate
 
 
-def timed(count: int, output: Output, workers: int) -> float:
-    """Items a second, from nothing to a finished data set, start of the workers included."""
-    began = time.perf_counter()
+def _worked() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def complete(count: int, output: Output, workers: int) -> None:
+    """From nothing to a finished data set, start of the workers included."""
     make(Recipe("set+pos"), make_plan("set+pos", count), output, workers=workers)
-    return count / (time.perf_counter() - began)
 
 
-def discarding(count: int) -> float:
-    """Items a second by drawing whole pictures until one fits; every class in turn."""
+def in_memory(count: int) -> None:
+    """Arrays as training takes them."""
+    plan = make_plan("set+pos", count)
+    for split in plan.splits():
+        for _ in batches(Recipe("set+pos"), plan, split, size=224):
+            pass
+
+
+def discarding(count: int) -> None:
+    """Whole pictures, drawn until one fits; every class in turn."""
     recipe, rng, every = Recipe("set+pos"), np.random.default_rng(0), cells()
-    began, kept = time.perf_counter(), 0
+    kept = 0
     while kept < count:
         scene = _drawn(rng)
         if scene is None:
@@ -77,7 +97,6 @@ def discarding(count: int) -> float:
                 Image.fromarray(picture).save(io.BytesIO(), "PNG")
                 kept += 1
                 break
-    return count / (time.perf_counter() - began)
 
 
 def _drawn(rng: np.random.Generator) -> Scene | None:

@@ -76,14 +76,14 @@ def positives(scene: Scene, by_set: bool, adjective: Adjective = BIG, threshold:
     width = highest(table, members) - lowest(table, members)
     usual = above(scene, by_set, threshold.mean, adjective, threshold)
     labels = []
-    for value, at, span, as_usual in zip(values, line, width, usual, strict=True):
+    for value, at, span, as_usual in zip(*(part.tolist() for part in (values, line, width, usual)), strict=True):
         if span == 0:
             labels.append(Label(adjective.positive[1], 0.5, None))
             continue
-        big = bool(value > at)
+        big = value > at
         prob = 0.5 * math.erfc(-(value - at) * adjective.scale / WEBER / math.sqrt(2))
         word = adjective.positive[0 if big else 1]
-        labels.append(Label(word, prob if big else 1 - prob, abs(value - at) / span, big != bool(as_usual)))
+        labels.append(Label(word, prob if big else 1 - prob, abs(value - at) / span, big != as_usual))
     return labels
 
 
@@ -96,22 +96,23 @@ def judge(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Thres
 
 def askable(scene: Scene, kind: Kind, adjective: Adjective = BIG) -> list[int]:
     """Which things a sentence may be about: named without doubt, and not given away by their size alone."""
-    things, values = scene.things, measure(scene.things, adjective)
-    names = [thing.colour if kind.single else (thing.colour, thing.shape) for thing in things]
-    members = reference_sets(things, kind.by_set)
+    values = [adjective.measure(thing) for thing in scene.things]
+    names = [thing.colour if kind.single else (thing.colour, thing.shape) for thing in scene.things]
+    ends = (min(values), max(values))
     found = []
-    ends = superlatives(scene, adjective) if kind.degree == "superlative" else []
-    for i, thing in enumerate(things):
-        same = values[members[i]]
-        if names.count(names[i]) > 1 or at_the_end(thing, adjective) or (ends and ends[i].word == "NA"):
+    for i, thing in enumerate(scene.things):
+        if names.count(names[i]) > 1 or at_the_end(thing, adjective):
             continue
-        if kind.degree == "positive" and (values.min() == values.max() or same.min() == same.max()):
-            continue
-        if kind.inner_scene and values[i] in (values.min(), values.max()):
-            continue
-        if kind.inner_set and values[i] in (same.min(), same.max()):
-            continue
-        if len(same) >= kind.least:
+        same = [
+            v for v, other in zip(values, scene.things, strict=True) if not kind.by_set or other.shape == thing.shape
+        ]
+        if kind.degree == "superlative":
+            fair = values[i] in ends and values.count(values[i]) == 1
+        else:
+            fair = min(same) < max(same) and len(same) >= kind.least
+            fair &= not (kind.inner_scene and values[i] in ends)
+            fair &= not (kind.inner_set and values[i] in (min(same), max(same)))
+        if fair:
             found.append(i)
     return found
 

@@ -22,7 +22,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from seesay.questions import UserError
-from seesay.scenes import annotation, hub, published
+from seesay.scenes import annotation, published
 from seesay.scenes.plan import Plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_halves, palette, rgb
@@ -235,6 +235,8 @@ def _row(recipe: Recipe, item: Item, place: int, split: str) -> str:
 
 def _finish(recipe: Recipe, plan: Plan, output: Output, jobs: list[_Job], command: str) -> None:
     """The files of each format, from the parts."""
+    from seesay.scenes import hub  # pyarrow, which no worker needs
+
     folder, formats = output.folder, output.formats
     for name in ("dataset", "annotation", *(["data"] if "parquet" in formats else [])):
         (folder / name).mkdir(exist_ok=True)

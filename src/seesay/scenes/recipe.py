@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -98,6 +99,10 @@ class Recipe:
 
     def generator(self, stream: int, index: int) -> np.random.Generator:
         """The own source of chance of item `index` of a stream."""
-        digest = hashlib.blake2b(self.task.encode(), digest_size=4).digest()
-        key = (int.from_bytes(digest, "big"), stream, index)
+        key = (_number(self.task), stream, index)
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
+
+
+@lru_cache(maxsize=64)
+def _number(task: str) -> int:
+    return int.from_bytes(hashlib.blake2b(task.encode(), digest_size=4).digest(), "big")

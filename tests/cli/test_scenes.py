@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.scenes.needed import needed
 from tests.shared_data import shared
 
 from seesay.cli.scenes import app
@@ -101,7 +102,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(tmp_path: Path, arguments: 
 
 
 def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    image = pytest.importorskip("PIL.Image")
+    image = needed("PIL.Image")
     sheet = tmp_path / "sheets" / "pos.png"
     run("show", "-t", "pos", "-n", "6", "-o", str(sheet), "--columns", "3", "--size", "64", "--json")
     told = json.loads(capsys.readouterr().out)

@@ -17,6 +17,7 @@ import pytest
 import torch
 from seesay.models.loading import Options
 from tests.models.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
+from tests.scenes.needed import needed
 
 from seesay.models.picture_text import tiles
 from seesay.models.scene_baselines import SceneRule
@@ -26,11 +27,11 @@ from seesay.questions import Prompt, UserError
 from seesay.tasks import malevic
 
 Folder = Callable[[str], Path]
-pytest.importorskip("PIL")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    needed("PIL.Image")
     torch.set_num_threads(1)
     return cache(lambda kind: save_tiny_vision(kind, tmp_path_factory.mktemp(kind)))
 
@@ -216,7 +217,7 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    pytest.importorskip("httpx")
+    needed("httpx")
     Server.logprobs, Server.reply, Server.asked = True, None, []
     running = HTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=running.serve_forever, daemon=True).start()

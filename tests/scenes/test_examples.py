@@ -9,6 +9,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from tests.scenes.needed import needed
 
 import seesay.scenes
 from seesay.questions import UserError
@@ -41,7 +42,7 @@ def test_batches() -> None:
 
 
 def test_contact_sheet() -> None:
-    image = pytest.importorskip("PIL.Image")
+    image = needed("PIL.Image")
     batch = next(batches(Recipe("pos"), make_plan("pos", 20), "train", size=32, count=7))
     shown = [
         (item.scene, text, bool(answer))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.needs import absent
+from tests.scenes.needed import needed
 from tests.scenes.published import EXAMPLES
 from tests.shared_data import shared
 
@@ -72,7 +73,7 @@ def test_captions_that_are_none_are_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["sup1", "pos1", "pos", "set-pos"])
 def test_published_h5_is_read_and_made_again(name: str) -> None:
-    h5 = pytest.importorskip("h5py")
+    h5 = needed("h5py")
     folder = shared(f"malevic/{name}/dataset")
     records = json.loads((folder / "test.json").read_text())["questions"]
     vocab = json.loads((folder / "vocab.json").read_text())
@@ -100,7 +101,7 @@ def test_written_dataset_json_has_the_published_keys(made: Path) -> None:
 
 
 def test_all_formats_tell_the_same(made: Path) -> None:
-    datasets = pytest.importorskip("datasets")
+    datasets = needed("datasets")
     loaded = datasets.load_dataset(str(made), cache_dir=str(made.parent / "cache"))
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 80, "val": 10, "test": 10}
     for split, rows in loaded.items():
@@ -124,7 +125,7 @@ def test_all_formats_tell_the_same(made: Path) -> None:
 
 
 def _picture(path: Path) -> NDArray[np.uint8]:
-    image = pytest.importorskip("PIL.Image")
+    image = needed("PIL.Image")
     return np.asarray(image.open(path).convert("RGB"))
 
 
@@ -203,7 +204,7 @@ def test_questions_that_cannot_be_used_are_reported(tmp_path: Path) -> None:
 
 
 def test_h5_rubbish(tmp_path: Path) -> None:
-    pytest.importorskip("h5py")
+    needed("h5py")
     (tmp_path / "q.h5").write_bytes(b"\x89HDF rubbish")
     (tmp_path / "vocab.json").write_text(json.dumps(published.vocabulary(["a b"])))
     with pytest.raises(UserError, match="no questions file"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.scenes.needed import needed
 from tests.scenes.published import EXAMPLES, annotation_files, full_k
 from tests.shared_data import shared
 
@@ -50,7 +51,7 @@ def test_annotation_is_written_as_published(task: str) -> None:
 
 @pytest.mark.parametrize("task", EXAMPLES)
 def test_pictures_are_drawn_as_published(task: str) -> None:
-    image = pytest.importorskip("PIL.Image")
+    image = needed("PIL.Image")
     folder = shared(f"malevic/examples/{EXAMPLES[task]}")
     drawn = 0
     for file in sorted(folder.glob("annotations_*.json")):

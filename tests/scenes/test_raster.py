@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.scenes.needed import needed
 
 from seesay.questions import UserError
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb
@@ -58,7 +59,7 @@ def box_mean(picture: NDArray[np.uint8], size: int) -> NDArray[np.float64]:
 
 
 @given(things(levels=True), things(levels=True), st.sampled_from((17, 64, 100, 128, 224, 331)))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_other_sizes_are_means_over_the_area(one: Thing, other: Thing, size: int) -> None:
     scene = Scene((one,))
     if not ((paint(scene) > 0) & (paint(Scene((other,))) > 0)).any():
@@ -84,7 +85,7 @@ def test_halves_hold_the_same_pixels(many: list[Thing]) -> None:
 
 
 def test_png_is_read_back() -> None:
-    image = pytest.importorskip("PIL.Image")
+    image = needed("PIL.Image")
     scene = Scene((Thing("circle", "green", 90, 300, 400), Thing("triangle", "white", 50, 800, 700, 1, 4)))
     picture, colours = paint(scene, PUBLISHED), palette(LEVELS)
     back = image.open(io.BytesIO(encode_indices(picture, colours)))

@@ -1,0 +1,90 @@
+"""Adjectives: their words, and the dimension along which they order things.
+
+MALeViC asks about big and small, by area in pixels. The same mathematics holds for any adjective that orders things
+along one dimension (Schmidt et al. 2009 studied tall), so a pair of adjectives is a row of this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from seesay.questions import UserError
+from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, Thing, area, brightness
+
+
+def height(shape: str, radius: int, turn: int) -> int:
+    """Pixel rows that the thing covers."""
+    if shape == "circle":
+        return 2 * radius - 1
+    if shape == "square":
+        return 2 * radius
+    if shape == "rectangle":
+        return radius if turn == WIDE else 4 * radius
+    return (2 if turn == WIDE else 4) * radius - 1
+
+
+def _area(thing: Thing) -> int:
+    return area(thing.shape, thing.radius)
+
+
+def _height(thing: Thing) -> int:
+    return height(thing.shape, thing.radius, thing.turn)
+
+
+def _brightness(thing: Thing) -> int:
+    return brightness(thing.level)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjective:
+    """A pair of opposite adjectives, in three degrees each, over one dimension.
+
+    `scale` brings the dimension to the units in which Weber's fraction 0.05 is meant: 1e-5 a pixel of area is
+    published; the others give their whole range the width that all areas together have.
+    """
+
+    name: str
+    positive: tuple[str, str]
+    comparative: tuple[str, str]
+    superlative: tuple[str, str]
+    measure: Callable[[Thing], int]
+    scale: float
+
+
+_WIDTH = 1e-5 * (area("square", RADII[-1]) - area("circle", RADII[0]))
+_HEIGHTS = [height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)]
+
+ADJECTIVES = {
+    "big": Adjective(
+        "big",
+        ("big", "small"),
+        ("bigger", "smaller"),
+        ("biggest", "smallest"),
+        _area,
+        1e-5,
+    ),
+    "tall": Adjective(
+        "tall",
+        ("tall", "short"),
+        ("taller", "shorter"),
+        ("tallest", "shortest"),
+        _height,
+        _WIDTH / (max(_HEIGHTS) - min(_HEIGHTS)),
+    ),
+    "bright": Adjective(
+        "bright",
+        ("bright", "dark"),
+        ("brighter", "darker"),
+        ("brightest", "darkest"),
+        _brightness,
+        _WIDTH / (brightness(LEVELS) - brightness(1)),
+    ),
+}
+
+
+def adjective(name: str) -> Adjective:
+    """The pair by the name of its positive member."""
+    if name not in ADJECTIVES:
+        raise UserError(f"No adjective '{name}': choose {', '.join(ADJECTIVES)}.")
+    return ADJECTIVES[name]

@@ -1,0 +1,124 @@
+"""What is true of a scene: who is big, how surely, how far from the line, and whether it is a matter of taste.
+
+Definitions of the published data: T from the threshold function over the reference set; prob = Φ((value − T) · scale
+/ 0.05), for small one minus that; distance = |value − T| / (max − min); vagueness is "same" if the label would be the
+same at the mean k. A set whose values are all equal has nothing big in it: small, 0.5, no distance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.scenes.adjectives import ADJECTIVES, Adjective
+from seesay.scenes.kinds import Kind
+from seesay.scenes.thresholds import RH_R, Threshold, highest, lowest
+from seesay.scenes.world import RADII, Scene, Thing
+
+WEBER = 0.05
+BIG = ADJECTIVES["big"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What holds of one thing. `word` is an adjective, or "NA" where a superlative fits neither way."""
+
+    word: str
+    prob: float | None = None
+    distance: float | None = None
+    vague: bool = False
+
+
+def measure(things: tuple[Thing, ...], adjective: Adjective) -> NDArray[np.float64]:
+    """Where every thing lies on the adjective's dimension."""
+    return np.array([adjective.measure(thing) for thing in things], dtype=np.float64)
+
+
+def reference_sets(things: tuple[Thing, ...], by_set: bool) -> NDArray[np.bool_]:
+    """Row i: the things that thing i is compared with."""
+    if not by_set:
+        return np.ones((len(things), len(things)), dtype=bool)
+    shapes = np.array([thing.shape for thing in things])
+    return np.asarray(shapes[:, None] == shapes[None, :])
+
+
+def above(
+    scene: Scene, by_set: bool, k: float, adjective: Adjective = BIG, threshold: Threshold = RH_R
+) -> NDArray[np.bool_]:
+    """Which things are above the line at this k: the positive adjective holds of them."""
+    members = reference_sets(scene.things, by_set)
+    values = measure(scene.things, adjective)
+    return np.asarray(values > threshold.line(np.broadcast_to(values, members.shape), members, np.full(len(values), k)))
+
+
+def superlatives(scene: Scene, adjective: Adjective = BIG) -> list[Label]:
+    """The one highest and the one lowest thing; nobody where two share the place."""
+    values = measure(scene.things, adjective)
+    high, low = (values == values.max()).sum() == 1, (values == values.min()).sum() == 1
+    words = adjective.superlative
+    return [
+        Label(words[0] if high and v == values.max() else words[1] if low and v == values.min() else "NA")
+        for v in values
+    ]
+
+
+def positives(scene: Scene, by_set: bool, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
+    """The label of every thing at the scene's k."""
+    if scene.k is None:
+        raise ValueError("a scene without k has no line between the adjectives")
+    members = reference_sets(scene.things, by_set)
+    values = measure(scene.things, adjective)
+    table = np.broadcast_to(values, members.shape)
+    line = threshold.line(table, members, np.full(len(values), scene.k))
+    width = highest(table, members) - lowest(table, members)
+    usual = above(scene, by_set, threshold.mean, adjective, threshold)
+    labels = []
+    for value, at, span, as_usual in zip(*(part.tolist() for part in (values, line, width, usual)), strict=True):
+        if span == 0:
+            labels.append(Label(adjective.positive[1], 0.5, None))
+            continue
+        big = value > at
+        prob = 0.5 * math.erfc(-(value - at) * adjective.scale / WEBER / math.sqrt(2))
+        word = adjective.positive[0 if big else 1]
+        labels.append(Label(word, prob if big else 1 - prob, abs(value - at) / span, big != as_usual))
+    return labels
+
+
+def judge(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
+    """The label of every thing, as the task understands it."""
+    if kind.degree == "positive":
+        return positives(scene, kind.by_set, adjective, threshold)
+    return superlatives(scene, adjective)
+
+
+def askable(scene: Scene, kind: Kind, adjective: Adjective = BIG) -> list[int]:
+    """Which things a sentence may be about: named without doubt, and not given away by their size alone."""
+    values = [adjective.measure(thing) for thing in scene.things]
+    names = [thing.colour if kind.single else (thing.colour, thing.shape) for thing in scene.things]
+    ends = (min(values), max(values))
+    found = []
+    for i, thing in enumerate(scene.things):
+        if names.count(names[i]) > 1 or at_the_end(thing, adjective):
+            continue
+        same = [
+            v for v, other in zip(values, scene.things, strict=True) if not kind.by_set or other.shape == thing.shape
+        ]
+        if kind.degree == "superlative":
+            fair = values[i] in ends and values.count(values[i]) == 1
+        else:
+            fair = min(same) < max(same) and len(same) >= kind.least
+            fair &= not (kind.inner_scene and values[i] in ends)
+            fair &= not (kind.inner_set and values[i] in (min(same), max(same)))
+        if fair:
+            found.append(i)
+    return found
+
+
+def at_the_end(thing: Thing, adjective: Adjective) -> bool:
+    """Whether the thing has the least or the largest size there is: one could answer without looking at the others."""
+    if adjective.name == "bright":
+        return thing.level in (1, 10)
+    return thing.radius in (RADII[0], RADII[-1])

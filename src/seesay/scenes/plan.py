@@ -1,0 +1,121 @@
+"""Which items make a data set: classes, splits, and the indices that seed them.
+
+Every split has its own numbering, and item j of a split depends on the recipe, the split and j alone: a larger data
+set begins with the smaller one. Classes come round in turn, so that any beginning of a split is balanced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from seesay.questions import UserError
+from seesay.scenes.recipe import Cell, cells, seen
+
+MIXTURES = (64, 128, 256, 512, 1024, 2048, 4000)
+LARGEST = 10_000_000
+_STREAMS = {"train": 0, "val": 1, "test": 2, "test_seen": 3, "test_unseen": 4, "train unseen": 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some items of a split: item j is of class `cells[j % len(cells)]` and draws from `stream`."""
+
+    split: str
+    stream: int
+    cells: tuple[Cell, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A data set's name, the scene task behind it, and its parts in order."""
+
+    name: str
+    task: str
+    parts: tuple[Part, ...]
+
+    def splits(self) -> dict[str, int]:
+        """How many items every split has."""
+        sizes: dict[str, int] = {}
+        for part in self.parts:
+            sizes[part.split] = sizes.get(part.split, 0) + part.count
+        return sizes
+
+    def items(self, split: str, start: int, stop: int) -> Iterator[tuple[int, Cell, int, int]]:
+        """For items start … stop − 1 of a split: place, class, stream, and index in the stream."""
+        first = 0
+        for part in self.parts:
+            if part.split != split:
+                continue
+            for place in range(max(start, first), min(stop, first + part.count)):
+                yield place, part.cells[(place - first) % len(part.cells)], part.stream, place - first
+            first += part.count
+
+
+NAMES = (
+    *("sup1", "pos1", "pos", "set+pos", "pos-hard", "set+pos-hard", "comparative", "compositional"),
+    *(f"mixture-{unseen}" for unseen in MIXTURES),
+)
+"""Data sets by name: the tasks themselves, the compositional split of SET+POS, and its small-data mixtures."""
+
+
+def default_size(name: str) -> int:
+    """How many items the published data set of this name has."""
+    if name == "compositional" or name.startswith("mixture-"):
+        return 11_000
+    return 2_000 if name.endswith("-hard") else 20_000
+
+
+def make_plan(name: str, items: int | None = None) -> Plan:
+    """The plan of a data set by its name, with so many items over all splits (by default as many as published)."""
+    name = name.lower()
+    name = {"set-pos": "set+pos", "set-pos-hard": "set+pos-hard"}.get(name, name)
+    if name not in NAMES:
+        raise UserError(f"No scene task '{name}': choose {', '.join(NAMES)}.")
+    items = default_size(name) if items is None else items
+    if not 1 <= items <= LARGEST:
+        raise UserError(f"A data set has 1 to {LARGEST:,} items, not {items:,}.")
+    if name == "compositional" or name.startswith("mixture-"):
+        return _compositional(name, items)
+    everything = tuple(cells())
+    if name.endswith("-hard"):
+        return Plan(name, name, (_part("test", everything, items),))
+    held_out = _share(items, 10, len(everything))
+    sizes = {"train": items - 2 * held_out, "val": held_out, "test": held_out}
+    return Plan(name, name, tuple(_part(split, everything, size) for split, size in sizes.items() if size))
+
+
+def test_plan(name: str, items: int) -> Plan:
+    """The whole plan's test items alone: of `set+pos`, …, or of `compositional-seen` and `compositional-unseen`."""
+    if name in ("compositional-seen", "compositional-unseen"):
+        split = f"test_{name.partition('-')[2]}"
+        wanted = tuple(cell for cell in cells() if seen(cell) == (split == "test_seen"))
+        return Plan(name, "set+pos", (_part(split, wanted, items),))
+    whole = make_plan(name)
+    return Plan(whole.name, whole.task, (_part("test", tuple(cells()), items),))
+
+
+def _compositional(name: str, items: int) -> Plan:
+    known = tuple(cell for cell in cells() if seen(cell))
+    new = tuple(cell for cell in cells() if not seen(cell))
+    held_out = _share(items, 11, len(known))
+    train = items - 3 * held_out
+    parts = [_part("train", known, train)]
+    if name != "compositional":
+        unseen = int(name.removeprefix("mixture-"))
+        if unseen >= train:
+            raise UserError(f"{name} needs more than {unseen} training items: ask for {unseen * 11 // 8 + 40} or more.")
+        parts = [_part("train", known, train - unseen), Part("train", _STREAMS["train unseen"], new, unseen)]
+    tests = (_part("val", known, held_out), _part("test_seen", known, held_out), _part("test_unseen", new, held_out))
+    return Plan(name, "set+pos", (*parts, *(part for part in tests if part.count)))
+
+
+def _part(split: str, kinds: tuple[Cell, ...], count: int) -> Part:
+    return Part(split, _STREAMS[split], kinds, count)
+
+
+def _share(items: int, parts: int, classes: int) -> int:
+    """One of so many equal parts, in whole rounds of the classes where there is room for one."""
+    share = items // parts
+    return share // classes * classes if share >= classes else share

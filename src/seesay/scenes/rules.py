@@ -1,0 +1,64 @@
+"""Answers by rule, from the scene itself: the ceiling that perfect eyes reach without knowing k, and two shortcuts.
+
+A rule reads a sentence and a scene and says true or false. The rules of MALeViC's paper (§5.2): a fixed k of 0.29,
+the threshold over the whole scene where the target's own shape is meant, and "big is only the biggest".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from seesay.questions import UserError
+from seesay.scenes.adjectives import Adjective
+from seesay.scenes.labels import above, measure, reference_sets
+from seesay.scenes.sentences import parse
+from seesay.scenes.thresholds import RH_R
+from seesay.scenes.world import Scene, Thing
+
+FIXED_K = RH_R.mean
+
+Positive = Callable[[Scene, int, Adjective, bool], bool]
+"""Whether a thing is big (tall, bright): scene, place, adjective, and whether its own shape is the reference set."""
+
+
+def fixed_k(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
+    """Big if above the line at k = 0.29, in the right reference set."""
+    return bool(above(scene, by_set, FIXED_K, adjective)[place])
+
+
+def whole_scene(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
+    """Big if above the line at k = 0.29 among all things, whatever the sentence compares with."""
+    return bool(above(scene, False, FIXED_K, adjective)[place])
+
+
+def max_is_big(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
+    """Big if nothing in the right reference set is bigger."""
+    values = measure(scene.things, adjective)
+    return bool(values[place] == values[reference_sets(scene.things, by_set)[place]].max())
+
+
+RULES: dict[str, Positive] = {"fixed-k": fixed_k, "whole-scene": whole_scene, "max-is-big": max_is_big}
+
+
+def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
+    """Whether the rule takes the sentence for true."""
+    said = parse(sentence)
+    if said is None:
+        raise UserError(f"'{sentence}' is no sentence about a scene of shapes.")
+    colour, shape, adjective, degree, positive, other = said
+    place = _find(scene.things, colour, shape, sentence)
+    values = measure(scene.things, adjective)
+    if degree == "comparative" and other is not None:
+        rival = values[_find(scene.things, *other, sentence)]
+        return bool(values[place] > rival if positive else values[place] < rival)
+    if degree == "superlative":
+        return bool(values[place] == (values.max() if positive else values.min()))
+    by_set = not sentence.rstrip(".").endswith(" object")
+    return rule(scene, place, adjective, by_set) == positive
+
+
+def _find(things: tuple[Thing, ...], colour: str, shape: str, sentence: str) -> int:
+    found = [i for i, thing in enumerate(things) if (thing.colour, thing.shape) == (colour, shape)]
+    if len(found) != 1:
+        raise UserError(f"'{sentence}': the scene has {len(found)} {colour} {shape}s, so it is not clear who is meant.")
+    return found[0]

@@ -1,0 +1,96 @@
+"""What a scene is made of: shapes, colours, sizes, and where they stand.
+
+MALeViC's world (Pezzelle & Fernández 2019, §4): a black canvas of 1024 x 1024 pixels with coloured shapes that
+never overlap. A thing is kept as the published annotation keeps it (centre or apex, radius), so that reading and
+writing lose nothing; its pixels follow from that in `raster`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CANVAS = 1024
+SHAPES = ("circle", "square", "rectangle", "triangle")
+COLOURS = ("red", "blue", "yellow", "white", "green")
+RGB = {
+    "red": (255, 0, 0),
+    "blue": (0, 0, 255),
+    "yellow": (255, 255, 0),
+    "white": (255, 255, 255),
+    "green": (0, 255, 0),  # the data's documentation says (0, 128, 0), its pictures have (0, 255, 0)
+}
+RADII = tuple(range(30, 121, 10))
+LEVELS = 10
+"""Steps of brightness; a thing of MALeViC shines with all of them, the adjectives bright and dark use the others."""
+
+WIDE, TALL = 0, 1
+"""Turns. A rectangle lies or stands; a triangle has its base on top or on its left. Other shapes have one turn only."""
+
+_CIRCLE_AREAS = {30: 2809, 40: 5013, 50: 7825, 60: 11277, 70: 15361}
+_CIRCLE_AREAS |= {80: 20069, 90: 25433, 100: 31397, 110: 37969, 120: 45213}
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One coloured shape. `row` and `column` are its centre; a triangle's are its apex, where the right angle is."""
+
+    shape: str
+    colour: str
+    radius: int
+    row: int
+    column: int
+    turn: int = WIDE
+    level: int = LEVELS
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Things on the canvas and the k with which a speaker draws the line between big and small here.
+
+    `k` is None where the scene's task needs none (superlatives, comparatives).
+    """
+
+    things: tuple[Thing, ...]
+    k: float | None = None
+
+
+def extent(shape: str, radius: int, turn: int) -> tuple[int, int]:
+    """Rows and columns of the box that the published generator keeps inside the canvas."""
+    if shape in ("circle", "square"):
+        return 2 * radius, 2 * radius
+    long, short = (4 * radius, radius) if shape == "rectangle" else (4 * radius, 2 * radius)
+    return (short, long) if turn == WIDE else (long, short)
+
+
+def anchor(shape: str, radius: int, turn: int) -> tuple[int, int]:
+    """From the box's upper left corner to the point that is stored."""
+    if shape == "triangle":
+        return 2 * radius, 2 * radius
+    rows, columns = extent(shape, radius, turn)
+    return rows // 2, columns // 2
+
+
+def area(shape: str, radius: int) -> int:
+    """How many pixels the shape covers. All but the circle have exactly 4r²; a triangle's steps sum to it too."""
+    if shape != "circle":
+        return 4 * radius * radius
+    if radius in _CIRCLE_AREAS:
+        return _CIRCLE_AREAS[radius]
+    return sum(2 * _half_chord(radius, y) + 1 for y in range(-radius + 1, radius))
+
+
+def brightness(level: int) -> int:
+    """The strongest channel of a thing's colour, 71 … 255: every level can be told from the black background."""
+    return round(255 * (0.28 + 0.72 * (level - 1) / (LEVELS - 1)))
+
+
+def _half_chord(radius: int, y: int) -> int:
+    """The largest x with x² + y² < r²."""
+    x = int((radius * radius - y * y) ** 0.5)
+    return x - 1 if x * x + y * y >= radius * radius else x
+
+
+def areas(things: Sequence[Thing]) -> list[int]:
+    """Pixel areas, in order."""
+    return [area(thing.shape, thing.radius) for thing in things]

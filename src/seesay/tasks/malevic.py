@@ -1,0 +1,201 @@
+"""MALeViC: is the red square big? Sentences about pictures of shapes, true or false (Pezzelle & Fernández 2019).
+
+Without data, 2,000 test items are generated (seed 0) into the cache; with `data`, a data set in the published layout
+is read: its folder, one of its dataset JSON files, or a folder of the published examples.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+from filelock import FileLock
+
+from seesay.folders import cache_folder
+from seesay.questions import BadRow, Published, Question, Task, Template, UserError
+from seesay.scenes.annotation import Annotated, read
+from seesay.scenes.finding import annotation_path, picture_path
+from seesay.scenes.making import Output, make
+from seesay.scenes.plan import test_plan
+from seesay.scenes.published import Asked, read_questions
+from seesay.scenes.raster import PUBLISHED
+from seesay.scenes.recipe import Recipe
+from seesay.scenes.sentences import parse
+
+VERSION = "1"
+ITEMS = 2_000
+PICTURE = PUBLISHED
+CITATION = (
+    "Sandro Pezzelle and Raquel Fernández. 2019. Is the Red Square Big? MALeViC: Modeling Adjectives Leveraging Visual "
+    "Contexts. EMNLP-IJCNLP."
+)
+_SOURCE = "Pezzelle & Fernández 2019"
+
+TEMPLATES = (
+    Template("true-false", "{sentence}. True or false? Answer: [MASK]."),
+    Template("is-it", "{question}? Answer: [MASK].", {"true": "yes", "false": "no"}),
+    Template("is-it-true", "Is it true that {claim}? Answer: [MASK].", {"true": "yes", "false": "no"}),
+)
+
+_TITLES = {
+    "sup1": "Is it the biggest? Shapes of one kind",
+    "pos1": "Is it big? Shapes of one kind",
+    "pos": "Is it a big object? Among shapes of many kinds",
+    "set-pos": "Is it a big square? Among the squares of a scene",
+    "pos-hard": "POS without the scene's largest and smallest",
+    "set-pos-hard": "SET+POS without the set's largest and smallest",
+    "compositional-seen": "SET+POS, the combinations of adjective and shape that training has",
+    "compositional-unseen": "SET+POS, the combinations of adjective and shape that training lacks",
+    "comparative": "Is one thing bigger than another?",
+}
+
+_MODELS = ("CNN+LSTM", "CNN+LSTM+SA", "FiLM", "ceiling (k = 0.29)")
+_ACCURACY: dict[str, tuple[float | None, ...]] = {
+    "sup1": (0.807, 0.998, 0.999, 1.0),
+    "pos1": (0.546, 0.931, 0.855, 0.97),
+    "pos": (0.549, 0.940, 0.933, 0.97),
+    "set-pos": (0.551, 0.775, 0.879, 0.97),
+    "pos-hard": (0.533, 0.865, 0.869, 0.92),
+    "set-pos-hard": (0.462, 0.478, 0.651, None),
+    "compositional-seen": (0.608, 0.781, 0.849, None),
+    "compositional-unseen": (0.404, 0.235, 0.153, None),
+}
+
+
+def load(name: str, data: Path | None = None) -> Task:
+    """The task of this name."""
+    split = {"compositional-seen": "test_seen", "compositional-unseen": "test_unseen"}.get(name, "test")
+    if data is None:
+        data = generated(name)
+    if data.is_dir() and not (data / "dataset").is_dir() and any(data.glob("annotations_*.json")):
+        questions, bad = _from_examples(data)
+    else:
+        questions, bad = _from_data_set(data, split)
+    return Task(
+        name=f"malevic-{name}",
+        version=VERSION,
+        title=_TITLES[name],
+        templates=TEMPLATES,
+        questions=tuple(questions),
+        metrics=("accuracy",),
+        published=_published(name),
+        citation=CITATION,
+        bad_rows=tuple(bad),
+    )
+
+
+load_sup1 = partial(load, "sup1")
+load_pos1 = partial(load, "pos1")
+load_pos = partial(load, "pos")
+load_set_pos = partial(load, "set-pos")
+load_pos_hard = partial(load, "pos-hard")
+load_set_pos_hard = partial(load, "set-pos-hard")
+load_compositional_seen = partial(load, "compositional-seen")
+load_compositional_unseen = partial(load, "compositional-unseen")
+load_comparative = partial(load, "comparative")
+
+
+def generated(name: str) -> Path:
+    """The folder of a generated test set, made if it is not there yet; two processes do not make it at once."""
+    plan = test_plan(name, ITEMS)
+    recipe = Recipe(plan.task)
+    folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{recipe.fingerprint}-{VERSION}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        make(recipe, plan, Output(folder, picture=PICTURE, formats=("json",)))
+    return folder
+
+
+def _from_data_set(data: Path, split: str) -> tuple[list[Question], list[BadRow]]:
+    file = data
+    if data.is_dir():
+        file = data / "dataset" / f"{split}.json"
+    elif not data.is_file():
+        raise UserError(f"There is no file or folder '{data}'.")
+    split, root = file.stem, file.parent.parent
+    asked, bad = read_questions(file)
+    known: dict[str, Annotated] = {}
+    if annotation_path(root, split).is_file():
+        scenes, worse = read(annotation_path(root, split))
+        known, bad = {scene.index: scene for scene in scenes}, [*bad, *worse]
+    found = [_question(one, f"{split}/{one.index}", picture_path(root, split, one.image), known) for one in asked]
+    return _once(found, bad)
+
+
+def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
+    found, bad = [], []
+    for path in sorted(folder.glob("annotations_*.json")):
+        scenes, worse = read(path)
+        bad += worse
+        for scene in scenes:
+            sentences = [
+                (text, holds) for pair in scene.captions for text, holds in zip(pair, (True, False), strict=True)
+            ]
+            for number, (text, holds) in enumerate(sentences):
+                one = Asked(0, text, holds, scene.image, scene.image, folder.name)
+                key = f"{scene.image}/{number}"
+                found.append(_question(one, key, folder / scene.image, {"0": scene}))
+    return _once(found, bad)
+
+
+def _once(found: list[Question | str], bad: list[BadRow]) -> tuple[list[Question], list[BadRow]]:
+    """The questions that can be asked, each once; the others as bad rows."""
+    kept: dict[str, Question] = {}
+    for row, one in enumerate(found):
+        if isinstance(one, str):
+            bad.append(BadRow(row, one))
+        elif one.id in kept:
+            bad.append(BadRow(row, f"{one.id} stands twice"))
+        else:
+            kept[one.id] = one
+    if not kept:
+        raise UserError(f"No sentence about scenes could be read{f': {bad[0].reason}' if bad else ''}.")
+    return list(kept.values()), bad
+
+
+def _question(one: Asked, key: str, picture: Path, known: dict[str, Annotated]) -> Question | str:
+    said = parse(one.question)
+    if said is None:
+        return f"{one.question!r} is no sentence about a scene"
+    colour, shape, adjective, degree, positive, _ = said
+    claim = one.question.rstrip(".")
+    fields = {
+        "sentence": claim,
+        "claim": f"{claim[:1].lower()}{claim[1:]}",
+        "question": re.sub(r"^The (\S+ \S+) is ", r"Is the \1 ", claim),
+    }
+    tags = {
+        "adjective": getattr(adjective, degree)[0 if positive else 1],
+        "colour": colour,
+        "shape": shape,
+        "answer": "true" if one.answer else "false",
+    }
+    scene = known.get(str(one.index))
+    if scene is not None:
+        tags["objects"] = str(len(scene.scene.things))
+        about = [
+            label
+            for thing, label in zip(scene.scene.things, scene.labels, strict=True)
+            if (thing.colour, thing.shape) == (colour, shape)
+        ]
+        if len(about) == 1 and about[0].prob is not None:
+            tags["vague"] = "yes" if about[0].vague else "no"
+    return Question(
+        id=key,
+        fields=fields,
+        options=("true", "false"),
+        gold={tags["answer"]: 1.0},
+        object=str(picture.name),
+        tags=tags,
+        picture=str(picture),
+    )
+
+
+def _published(name: str) -> tuple[Published, ...]:
+    row = _ACCURACY.get(name, ())
+    return tuple(
+        Published(model, "accuracy", value, _SOURCE)
+        for model, value in zip(_MODELS, row, strict=False)
+        if value is not None
+    )

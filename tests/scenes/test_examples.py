@@ -1,0 +1,54 @@
+"""The examples in the docstrings are true, batches hold what they say, and a contact sheet is a picture."""
+
+from __future__ import annotations
+
+import doctest
+import io
+import pkgutil
+from importlib import import_module
+
+import numpy as np
+import pytest
+from tests.scenes.needed import needed
+
+import seesay.scenes
+from seesay.questions import UserError
+from seesay.scenes import Recipe, batches, make_plan, rgb
+from seesay.scenes.rules import RULES, holds
+from seesay.scenes.sheet import contact_sheet
+
+MODULES = [
+    "seesay.scenes",
+    *(f"seesay.scenes.{module.name}" for module in pkgutil.iter_modules(seesay.scenes.__path__)),
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    assert doctest.testmod(import_module(name)).failed == 0
+
+
+def test_batches() -> None:
+    recipe, plan = Recipe("comparative"), make_plan("comparative", 100)
+    found = list(batches(recipe, plan, "train", size=48, count=30))
+    assert [len(batch.sentences) for batch in found] == [30, 30, 20]
+    for batch in found:
+        assert batch.pictures.shape == (len(batch.items), 48, 48, 3)
+        for picture, item, text, answer in zip(
+            batch.pictures, batch.items, batch.sentences, batch.answers, strict=True
+        ):
+            assert np.array_equal(picture, rgb(item.scene, 48))
+            assert holds(RULES["fixed-k"], item.scene, text) == answer
+
+
+def test_contact_sheet() -> None:
+    image = needed("PIL.Image")
+    batch = next(batches(Recipe("pos"), make_plan("pos", 20), "train", size=32, count=7))
+    shown = [
+        (item.scene, text, bool(answer))
+        for item, text, answer in zip(batch.items, batch.sentences, batch.answers, strict=True)
+    ]
+    sheet = image.open(io.BytesIO(contact_sheet(shown, columns=3, size=100)))
+    assert sheet.size == (3 * 108 + 8, 3 * (100 + 45 + 8) + 8)
+    with pytest.raises(UserError):
+        contact_sheet([])

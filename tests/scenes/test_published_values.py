@@ -1,0 +1,77 @@
+"""Every value of the published annotations, computed again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.scenes.needed import needed
+from tests.scenes.published import EXAMPLES, annotation_files, full_k
+from tests.shared_data import shared
+
+from seesay.scenes.annotation import entry, match_picture, parse, read
+from seesay.scenes.kinds import kind
+from seesay.scenes.labels import askable
+from seesay.scenes.raster import PUBLISHED, rgb
+from seesay.scenes.recipe import Recipe
+
+COUNTS = {  # scenes, objects
+    "sup1": (2020, 11006),
+    "pos1": (20, 117),
+    "pos": (20, 118),
+    "set+pos": (1020, 6429),
+    "pos-hard": (20, 123),
+    "set+pos-hard": (20, 129),
+}
+OURS = {"turn", "level"}
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_annotation_is_written_as_published(task: str) -> None:
+    """The scene, every object with area, label, probability, distance and vagueness, and every caption: all equal."""
+    recipe, scenes, objects = Recipe(task), 0, 0
+    for file in annotation_files(task):
+        for key, published in json.loads(file.read_text()).items():
+            known = parse(key, published)
+            scene = known.scene
+            if recipe.kind.degree == "positive":
+                scene = replace(scene, k=full_k(known, recipe.kind))
+            about, things, *captions = entry(recipe, scene, published[0]["image_url"])
+            assert about == published[0]
+            for ours, theirs in zip(things["objects"], published[1]["objects"], strict=True):
+                assert {name: value for name, value in ours.items() if name not in OURS} == theirs
+            by_sentence = {pair["captions"][0]["caption_true"]: pair for pair in published[2:]}
+            assert {pair["captions"][0]["caption_true"]: pair for pair in captions} == by_sentence
+            scenes += 1
+            objects += len(things["objects"])
+    assert (scenes, objects) == COUNTS[task]
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_pictures_are_drawn_as_published(task: str) -> None:
+    image = needed("PIL.Image")
+    folder = shared(f"malevic/examples/{EXAMPLES[task]}")
+    drawn = 0
+    for file in sorted(folder.glob("annotations_*.json")):
+        for known in read(file)[0]:
+            picture = np.asarray(image.open(folder / known.image))
+            assert picture.shape == (PUBLISHED, PUBLISHED, 4)
+            scene = match_picture(known.scene, picture)
+            assert np.array_equal(rgb(scene, PUBLISHED), picture[:, :, :3]), known.image
+            assert (picture[:, :, 3] == 255).all()
+            drawn += 1
+    assert drawn == 20
+
+
+@pytest.mark.parametrize("task", EXAMPLES)
+def test_what_may_be_asked_is_what_was_asked(task: str) -> None:
+    for file in annotation_files(task):
+        for known in read(file)[0]:
+            names = [
+                f"The {known.scene.things[i].colour} {known.scene.things[i].shape} is"
+                for i in askable(known.scene, kind(task))
+            ]
+            said = [" ".join(true.split()[:4]) for true, _ in known.captions]
+            assert sorted(names) == sorted(said)

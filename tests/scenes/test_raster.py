@@ -1,0 +1,110 @@
+"""Pixels: published areas, exact sizes, and the mean at the others."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests.scenes.needed import needed
+
+from seesay.questions import UserError
+from seesay.scenes.png import encode_halves, encode_indices, encode_rgb
+from seesay.scenes.raster import PUBLISHED, mask, paint, paint_halves, palette, rgb
+from seesay.scenes.world import CANVAS, COLOURS, LEVELS, RADII, SHAPES, Scene, Thing, anchor, area, extent
+
+CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
+
+
+@st.composite
+def things(draw: st.DrawFn, levels: bool = False) -> Thing:
+    shape, radius, turn = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(RADII)), draw(st.integers(0, 1))
+    if shape in ("circle", "square"):
+        turn = 0
+    rows, columns = extent(shape, radius, turn)
+    down, right = anchor(shape, radius, turn)
+    row, column = draw(st.integers(0, CANVAS - rows)), draw(st.integers(0, CANVAS - columns))
+    level = draw(st.integers(1, LEVELS)) if levels else LEVELS
+    return Thing(shape, draw(st.sampled_from(COLOURS)), radius, row + down, column + right, turn, level)
+
+
+def test_areas_of_circles_are_the_published_ones() -> None:
+    assert tuple(area("circle", radius) for radius in RADII) == CIRCLES
+
+
+@given(st.sampled_from(SHAPES), st.integers(2, 130), st.integers(0, 1))
+def test_area_counts_the_masks_pixels(shape: str, radius: int, turn: int) -> None:
+    if shape == "rectangle" and radius % 2:
+        radius += 1
+    assert mask(shape, radius, turn)[2].sum() == area(shape, radius)
+
+
+@given(things())
+@settings(max_examples=40, deadline=None)
+def test_a_thing_has_its_area_at_canvas_size(thing: Thing) -> None:
+    assert (paint(Scene((thing,))) > 0).sum() == area(thing.shape, thing.radius)
+
+
+def box_mean(picture: NDArray[np.uint8], size: int) -> NDArray[np.float64]:
+    """The mean over the area of every pixel, by brute force."""
+    edges = np.arange(size + 1) * CANVAS / size
+    weights = np.clip(
+        np.minimum.outer(edges[1:], np.arange(1, CANVAS + 1)) - np.maximum.outer(edges[:-1], np.arange(CANVAS)), 0, None
+    )
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.stack([weights @ picture[:, :, channel].astype(float) @ weights.T for channel in range(3)], axis=-1)
+
+
+@given(things(levels=True), things(levels=True), st.sampled_from((17, 64, 100, 128, 224, 331)))
+@settings(max_examples=12, deadline=None)
+def test_other_sizes_are_means_over_the_area(one: Thing, other: Thing, size: int) -> None:
+    scene = Scene((one,))
+    if not ((paint(scene) > 0) & (paint(Scene((other,))) > 0)).any():
+        scene = Scene((one, other))
+    exact = palette(LEVELS)[paint(scene)]
+    assert np.abs(rgb(scene, size) - box_mean(exact, size)).max() <= 0.5 + 1e-6
+
+
+def test_doubling_repeats_pixels() -> None:
+    scene = Scene((Thing("triangle", "red", 60, 500, 500),))
+    assert np.array_equal(rgb(scene, 2 * CANVAS), rgb(scene, CANVAS).repeat(2, axis=0).repeat(2, axis=1))
+
+
+@given(st.lists(things(), max_size=4))
+@settings(max_examples=15, deadline=None)
+def test_halves_hold_the_same_pixels(many: list[Thing]) -> None:
+    scene = Scene(tuple(many[:1]))
+    for size in (CANVAS, PUBLISHED):
+        halves = np.empty((size, size // 2), dtype=np.uint8)
+        paint_halves(scene, size, halves)
+        both = np.stack([halves >> 4, halves & 15], axis=-1).reshape(size, size)
+        assert np.array_equal(both, paint(scene, size))
+
+
+def test_png_is_read_back() -> None:
+    image = needed("PIL.Image")
+    scene = Scene((Thing("circle", "green", 90, 300, 400), Thing("triangle", "white", 50, 800, 700, 1, 4)))
+    picture, colours = paint(scene, PUBLISHED), palette(LEVELS)
+    back = image.open(io.BytesIO(encode_indices(picture, colours)))
+    assert (back.mode, back.size) == ("P", (PUBLISHED, PUBLISHED))
+    assert np.array_equal(np.asarray(back.convert("RGB")), colours[picture])
+    bright = Scene(scene.things[:1])
+    halves = np.empty((PUBLISHED, PUBLISHED // 2), dtype=np.uint8)
+    paint_halves(bright, PUBLISHED, halves)
+    back = image.open(io.BytesIO(encode_halves(halves, palette())))
+    assert np.array_equal(np.asarray(back.convert("RGB")), rgb(bright, PUBLISHED))
+    small = rgb(scene, 97)
+    assert np.array_equal(np.asarray(image.open(io.BytesIO(encode_rgb(small)))), small)
+
+
+def test_impossible_pictures_are_refused() -> None:
+    scene = Scene((Thing("circle", "red", 60, 10, 500),))
+    with pytest.raises(UserError, match="leaves the canvas"):
+        paint(scene)
+    with pytest.raises(UserError, match="8 to 8192"):
+        rgb(Scene(()), 3)
+    with pytest.raises(ValueError, match="use `rgb`"):
+        paint(Scene(()), 224)

@@ -101,7 +101,7 @@ def test_task_names_are_expanded() -> None:
         "core-space",
         "core-parts",
     ]
-    assert expand(["all"])[:7] == list(TASKS.builtin)
+    assert expand(["all"])[: len(TASKS.builtin)] == list(TASKS.builtin)
     assert expand([]) == []
     with pytest.raises(UserError, match=r"Unknown task 'cora'\. Did you mean 'core'"):
         expand(["coda", "cora"])

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
-from seesay.models.loading import Options
 from tests.models.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
 from tests.scenes.needed import needed
 
+from seesay.models.loading import Options
 from seesay.models.picture_text import tiles
 from seesay.models.scene_baselines import SceneRule
 from seesay.models.vision import VisionModel, load_vision, open_picture, question

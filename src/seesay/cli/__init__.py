@@ -21,6 +21,7 @@ from seesay.cli.models import models
 from seesay.cli.output import plain
 from seesay.cli.probe import probe
 from seesay.cli.report import report
+from seesay.cli.scenes import app as scenes_app
 from seesay.cli.tasks import tasks
 from seesay.questions import UserError
 
@@ -54,6 +55,7 @@ app.command()(report)
 app.command()(tasks)
 app.command()(models)
 app.add_typer(data_app, name="data")
+app.add_typer(scenes_app, name="scenes")
 
 
 def _version(asked: bool) -> None:

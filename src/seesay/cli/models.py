@@ -15,6 +15,7 @@ def models(
     from seesay.models import MODELS
     from seesay.models.baselines import BASELINES
     from seesay.models.catalogue import CATALOGUE, DEFAULT
+    from seesay.scenes.rules import RULES
 
     rows = [
         {"name": entry.name, "what": entry.title, "licence": entry.licence, "default": entry.name == DEFAULT}
@@ -23,6 +24,15 @@ def models(
     rows += [
         {"name": f"baseline:{name}", "what": _summary(baseline.__doc__), "licence": "", "default": False}
         for name, baseline in BASELINES.items()
+    ]
+    rows += [
+        {
+            "name": f"baseline:{name}",
+            "what": "A rule that reads the scene, for malevic tasks.",
+            "licence": "",
+            "default": False,
+        }
+        for name in RULES
     ]
     rows += [
         {"name": f"{name}:…", "what": f"from the package '{MODELS.package(name)}'", "licence": "", "default": False}
@@ -34,7 +44,9 @@ def models(
         return
     out.print(table(["name", "what", "licence"], [[row["name"], row["what"], row["licence"]] for row in rows]))
     out.print("Any other: a Hub id (bert-base-uncased), a folder (./my-model), a GGUF file (model.gguf),")
-    out.print("or a server (openai:MODEL --base-url http://host:port/v1).")
+    out.print(
+        "a server (openai:MODEL --base-url http://host:port/v1), or one that sees (vision:MODEL, openai-vision:MODEL)."
+    )
 
 
 def _summary(docstring: str | None) -> str:

@@ -21,6 +21,8 @@ MODELS: Registry[Loader] = Registry(
         "baseline": "seesay.models.baselines:load_baseline",
         "mock": "seesay.models.baselines:load_mock",
         "openai": "seesay.models.server:load_server",
+        "openai-vision": "seesay.models.vision_server:load_vision_server",
+        "vision": "seesay.models.vision:load_vision",
     },
     group="seesay.models",
     listing="seesay models",

@@ -25,6 +25,7 @@ class Baseline:
 
     family = "baseline"
     scope = "option"
+    sees = True
 
     def __init__(self, name: str) -> None:
         self.name = self.fingerprint = name
@@ -115,8 +116,14 @@ BASELINES: dict[str, type[Baseline]] = {"uniform": Baseline, "majority": Majorit
 
 def load_baseline(rest: str, options: Options) -> Baseline:
     """`baseline:NAME`."""
+    from seesay.scenes.rules import RULES
+
+    if rest in RULES:
+        from seesay.models.scene_baselines import SceneRule
+
+        return SceneRule(f"baseline:{rest}")
     if rest not in BASELINES:
-        raise unknown("baseline", rest, BASELINES, "seesay models")
+        raise unknown("baseline", rest, [*BASELINES, *RULES], "seesay models")
     return BASELINES[rest](f"baseline:{rest}")
 
 

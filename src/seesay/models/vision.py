@@ -142,6 +142,7 @@ class VisionModel:
     """What all three have in common: pictures are opened, batches are made, replies are summed over spellings."""
 
     family = "vision"
+    sees = True
     scope = "reply"
     padding = "right"
 

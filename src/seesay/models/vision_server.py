@@ -45,6 +45,7 @@ class VisionServer:
     """`/v1/chat/completions` with a picture."""
 
     family = "chat"
+    sees = True
 
     def __init__(self, name: str, client: Client) -> None:
         self.name, self._client = name, client

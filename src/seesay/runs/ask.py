@@ -62,6 +62,8 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
     """The finished run: read from its folder if it was finished before, else asked as far as it is not yet answered."""
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)
+    if any(q.picture for q in task.questions) and not getattr(model, "sees", False):
+        raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text alone: try vision:MODEL.")
     if model.scope == "choice":
         task = for_choice(task)
     manifest = describe(model, task, settings)

@@ -39,12 +39,24 @@ TASKS: Registry[Loader] = Registry(
         "memory-colors": "seesay.tasks.memory_colors:load",
         "property-norms": "seesay.tasks.property_norms:load",
         "coda": "seesay.tasks.coda:load",
+        "malevic-sup1": "seesay.tasks.malevic:load_sup1",
+        "malevic-pos1": "seesay.tasks.malevic:load_pos1",
+        "malevic-pos": "seesay.tasks.malevic:load_pos",
+        "malevic-set-pos": "seesay.tasks.malevic:load_set_pos",
+        "malevic-pos-hard": "seesay.tasks.malevic:load_pos_hard",
+        "malevic-set-pos-hard": "seesay.tasks.malevic:load_set_pos_hard",
+        "malevic-compositional-seen": "seesay.tasks.malevic:load_compositional_seen",
+        "malevic-compositional-unseen": "seesay.tasks.malevic:load_compositional_unseen",
+        "malevic-comparative": "seesay.tasks.malevic:load_comparative",
     },
     group="seesay.tasks",
     listing="seesay tasks",
 )
 
-GROUPS: dict[str, tuple[str, ...]] = {"core": ("core-color", "core-size", "core-space", "core-parts")}
+GROUPS: dict[str, tuple[str, ...]] = {
+    "core": ("core-color", "core-size", "core-space", "core-parts"),
+    "malevic": tuple(name for name in TASKS.builtin if name.startswith("malevic-")),
+}
 
 _SUMMARIES = {
     "core-color": Summary("The colours of everyday things", "seesay", licence="CC0-1.0"),
@@ -59,6 +71,20 @@ _SUMMARIES = {
     "property-norms": Summary(
         "What people say of how things look", "Hagström & Johansson 2022", ("cslb-norms", "property-norms")
     ),
+    **{
+        f"malevic-{kind}": Summary(title, "Pezzelle & Fernández 2019")
+        for kind, title in (
+            ("sup1", "Is it the biggest? Shapes of one kind"),
+            ("pos1", "Is it big? Shapes of one kind"),
+            ("pos", "Is it a big object? Among shapes of many kinds"),
+            ("set-pos", "Is it a big square? Among the squares of a scene"),
+            ("pos-hard", "malevic-pos without the scene's extremes"),
+            ("set-pos-hard", "malevic-set-pos without the set's extremes"),
+            ("compositional-seen", "Adjective and shape in combinations that training has"),
+            ("compositional-unseen", "Adjective and shape in combinations that training lacks"),
+            ("comparative", "Is one thing bigger than another?"),
+        )
+    },
     "coda": Summary("How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",)),
 }
 
@@ -95,13 +121,14 @@ def load_task(name: str, data: Path | None = None) -> Task:
         )
     if data is None and name not in _SUMMARIES:
         return task
-    return with_provenance(task, data, summary(name).needs)
+    task = with_provenance(task, data, summary(name).needs)
+    return replace(task, citation="") if data is not None and name in GROUPS["core"] else task
 
 
 def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task:
     """The task with a note of the files it was built from.
 
-    Published figures stand beside answers to the published questions only, and a user's own table is not ours to cite.
+    Published figures stand beside answers to the published questions only.
     """
     from seesay.data import store
 
@@ -114,9 +141,4 @@ def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task
         f"{path.name} sha256:{store.checksum(path)[:16]} ({'as published' if same else 'not verified'})"
         for path, same in as_published.items()
     )
-    return replace(
-        task,
-        data=notes,
-        published=task.published if all(as_published.values()) else (),
-        citation=task.citation if needs or data is None else "",
-    )
+    return replace(task, data=notes, published=task.published if all(as_published.values()) else ())

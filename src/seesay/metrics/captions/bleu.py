@@ -46,9 +46,9 @@ def statistics(corpus: Corpus) -> Floats:
 
 def pooled(order: int, sums: Floats) -> Floats:
     """BLEU-`order` of each row of summed statistics."""
-    matches, grams = sums[:, :order], sums[:, ORDERS : ORDERS + order]
-    precision = np.prod((matches + _TINY) / (grams + _SMALL), axis=1) ** (1 / order)
-    ratio = (sums[:, -2] + _TINY) / (sums[:, -1] + _SMALL)
+    matches, grams = sums[..., :order], sums[..., ORDERS : ORDERS + order]
+    precision = np.prod((matches + _TINY) / (grams + _SMALL), axis=-1) ** (1 / order)
+    ratio = (sums[..., -2] + _TINY) / (sums[..., -1] + _SMALL)
     with np.errstate(over="ignore"):
         brevity = np.where(ratio < 1, np.exp(1 - 1 / ratio), 1.0)
     return np.asarray(precision * brevity)

@@ -2,8 +2,9 @@
 
 What it does was found by watching its comparisons, and differs from its papers in ways that change scores:
 
-- A match counts for `int(words · weight)`, so that a single word matched by stem, synonym or paraphrase counts for
-  nothing: it is taken where it joins chunks or costs nothing, and `dogs` alone never matches `dog`.
+- A match that is not exact counts for the whole number just below words · weight, so that a single word matched by
+  stem, synonym or paraphrase counts for nothing: it is taken where it joins chunks, and `dogs` alone never matches
+  `dog` where a second matcher vies with the first.
 - The distance of a match is charged not to the path that takes it but to the paths tried after it.
 - Words that only one match covers, on both sides, are matched beforehand.
 """
@@ -11,12 +12,14 @@ What it does was found by watching its comparisons, and differs from its papers 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from operator import itemgetter
 from typing import NamedTuple
 
 BEAM = 40
+EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
-"""Of exact, stem, synonym and paraphrase matches."""
+"""Of the four kinds of match."""
 
 # A path's rank is one integer, smaller is better: matched words (negative), then chunks, then distance.
 _WORDS, _CHUNK = 1 << 48, 1 << 32
@@ -35,7 +38,7 @@ class Match(NamedTuple):
 Matches = Sequence[Sequence[tuple[int, int, int, int, int]]]
 Chain = tuple[tuple[int, int, int, int, int], "Chain"] | None
 Path = tuple[int, int, int, int, Chain]
-"""Rank, next word of the reference, where the last match ended in the hypothesis (−1: no match), words used, matches."""
+"""Rank, where the last match ended in the reference and in the hypothesis (−1: a gap since), words used, matches."""
 
 _rank = itemgetter(0)
 
@@ -49,7 +52,7 @@ def align(matches: Matches, hypothesis_size: int, beam: int = BEAM) -> tuple[lis
     paths: list[Path] = [(0, 0, -1, 0, None)]
     for here, row in enumerate(matches):
         if not row:
-            paths = [_skip(path, here) for path in paths]
+            paths = [p if p[2] < 0 or p[1] > here else (p[0] + _CHUNK, here, -1, p[3], p[4]) for p in paths]
         elif alone[here]:
             paths = _take(paths, here, row[0])
         else:
@@ -71,24 +74,21 @@ def _unrivalled(matches: Matches, hypothesis_size: int) -> list[bool]:
     """Whether the match that begins here is the only one to cover each of its words."""
     ours, theirs = [0] * hypothesis_size, [0] * len(matches)
     for row in matches:
-        for reference, size, start, length, _ in row:
-            for word in range(reference, reference + size):
-                theirs[word] += 1
-            for word in range(start, start + length):
-                ours[word] += 1
+        for reference, size, start, length, module in row:
+            if module < PARAPHRASE:
+                theirs[reference] += 1
+                ours[start] += 1
+            else:
+                for word in range(reference, reference + size):
+                    theirs[word] += 1
+                for word in range(start, start + length):
+                    ours[word] += 1
     alone = [False] * len(matches)
     for here, row in enumerate(matches):
         if len(row) == 1 and theirs[here] == 1:
             reference, size, start, length, _ = row[0]
             alone[here] = sum(theirs[reference : reference + size]) == size and sum(ours[start : start + length]) == length
     return alone
-
-
-def _skip(path: Path, here: int) -> Path:
-    rank, position, end, used, chain = path
-    if position > here:
-        return path
-    return (rank if end < 0 else rank + _CHUNK), here + 1, -1, used, chain
 
 
 def _take(paths: list[Path], here: int, match: tuple[int, int, int, int, int]) -> list[Path]:
@@ -126,10 +126,11 @@ def _branch(paths: list[Path], here: int, row: Sequence[tuple[int, int, int, int
                 add(((rank if end == start else broken) + gain, after, ended, used | words, (match, chain)))
                 rank += distance
                 broken += distance
-        add((broken, here + 1, -1, used, chain))
+        add((broken, here, -1, used, chain))
     return grown
 
 
 def _gain(size: int, length: int, module: int) -> int:
-    weight = WEIGHTS[module]
-    return -_WORDS * (int(size * weight) + int(length * weight))
+    if not module:
+        return -_WORDS * (size + length)
+    return -_WORDS * (ceil(size * WEIGHTS[module]) + ceil(length * WEIGHTS[module]) - 2)

@@ -11,27 +11,32 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM
 from seesay.metrics.captions.meteor.paraphrases import Paraphrases, Span
 from seesay.metrics.captions.meteor.resources import Resources
 from seesay.metrics.captions.meteor.stem import stem
 
-EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
-
 RawMatch = tuple[int, int, int, int, int]
 
 
-@dataclass
+@dataclass(slots=True)
 class Text:
-    """A text's words with what the matchers ask of them."""
+    """A text's words, and its phrases of the paraphrase table."""
 
     words: list[str]
-    stems: list[str]
-    places: dict[str, list[int]] = field(default_factory=dict)
-    stem_places: dict[str, list[int]] = field(default_factory=dict)
     phrases: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    """By state of the paraphrase table: where the phrase stands, and its number of words."""
+    """By state of the table: where the phrase stands, and its number of words."""
     sources: list[tuple[int, int, Mapping[int, int]]] = field(default_factory=list)
     """Start and number of words of the phrases that have paraphrases in the corpus, and those."""
+
+
+@dataclass(slots=True)
+class Hypothesis:
+    """A hypothesis with where each word and each stem stands."""
+
+    text: Text
+    places: dict[str, list[int]]
+    stems: dict[str, list[int]]
 
 
 class Matcher:
@@ -53,44 +58,52 @@ class Matcher:
 
     def text(self, number: int, words: list[str]) -> Text:
         """The corpus's text of that number, prepared."""
-        text = Text(words, [self._stems[word] for word in words])
-        for i, word in enumerate(words):
-            text.places.setdefault(word, []).append(i)
-            text.stem_places.setdefault(text.stems[i], []).append(i)
-        for start, size, state in self._spans[number] if self._spans else ():
-            text.phrases.setdefault(state, []).append((start, size))
-            others = self._paraphrases.get(state)
-            if others:
-                text.sources.append((start, size, others))
+        text = Text(words)
+        if not self._spans:
+            return text
+        phrases, sources, paraphrases = text.phrases, text.sources, self._paraphrases
+        for start, size, state in self._spans[number]:
+            if state in phrases:
+                phrases[state].append((start, size))
+            else:
+                phrases[state] = [(start, size)]
+            if state in paraphrases:
+                sources.append((start, size, paraphrases[state]))
         return text
 
-    def matches(self, hypothesis: Text, reference: Text) -> list[list[RawMatch]]:
+    def hypothesis(self, number: int, words: list[str]) -> Hypothesis:
+        """The same for a hypothesis."""
+        places: dict[str, list[int]] = {}
+        stems: dict[str, list[int]] = {}
+        for i, word in enumerate(words):
+            places.setdefault(word, []).append(i)
+            stems.setdefault(self._stems[word], []).append(i)
+        return Hypothesis(self.text(number, words), places, stems)
+
+    def matches(self, hypothesis: Hypothesis, reference: Text) -> list[list[RawMatch]]:
         """For each word of the reference the matches that begin there."""
         rows: list[list[RawMatch]] = []
-        places, stem_places, ours = hypothesis.places, hypothesis.stem_places, hypothesis.words
-        synonyms = self._synonyms
+        places, stems, ours = hypothesis.places, hypothesis.stems, hypothesis.text.words
         for j, word in enumerate(reference.words):
-            row: list[RawMatch] = []
-            if word in places:
-                row = [(j, 1, i, 1, EXACT) for i in places[word]]
-            stemmed = reference.stems[j]
-            if stemmed in stem_places:
-                row += [(j, 1, i, 1, STEM) for i in stem_places[stemmed] if ours[i] != word]
-            related = synonyms.get(word)
+            row = [(j, 1, i, 1, EXACT) for i in places[word]] if word in places else []
+            stemmed = self._stems[word]
+            if stemmed in stems:
+                row += [(j, 1, i, 1, STEM) for i in stems[stemmed] if ours[i] != word]
+            related = self._synonyms.get(word)
             if related and not related.isdisjoint(places):
                 row += [(j, 1, i, 1, SYNONYM) for i, other in enumerate(ours) if other in related]
             rows.append(row)
-        self._add_paraphrases(rows, hypothesis, reference)
+        self._add_paraphrases(rows, hypothesis.text, reference)
         return rows
 
     def _add_paraphrases(self, rows: list[list[RawMatch]], hypothesis: Text, reference: Text) -> None:
         ours, theirs = hypothesis.phrases, reference.phrases
         for j, size, others in reference.sources:
-            found = others.keys() & ours.keys()
-            for state in sorted(found, key=others.__getitem__) if len(found) > 1 else found:
-                rows[j] += [(j, size, i, length, PARAPHRASE) for i, length in ours[state]]
+            if not ours.keys().isdisjoint(others):
+                for state in sorted(others.keys() & ours.keys(), key=others.__getitem__):
+                    rows[j] += [(j, size, i, length, PARAPHRASE) for i, length in ours[state]]
         for i, length, others in hypothesis.sources:
-            found = others.keys() & theirs.keys()
-            for state in sorted(found, key=others.__getitem__) if len(found) > 1 else found:
-                for j, size in theirs[state]:
-                    rows[j].append((j, size, i, length, PARAPHRASE))
+            if not theirs.keys().isdisjoint(others):
+                for state in sorted(others.keys() & theirs.keys(), key=others.__getitem__):
+                    for j, size in theirs[state]:
+                        rows[j].append((j, size, i, length, PARAPHRASE))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter, mul
 
 import numpy as np
 
 from seesay.metrics.captions.corpus import Corpus, Floats, Measured
 from seesay.metrics.captions.meteor.alignment import WEIGHTS, align
-from seesay.metrics.captions.meteor.matches import Matcher, Text
+from seesay.metrics.captions.meteor.matches import Hypothesis, Matcher, RawMatch, Text
 from seesay.metrics.captions.meteor.normalize import normalize
 from seesay.metrics.captions.meteor.resources import Resources
 
@@ -17,7 +18,8 @@ ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 
 COLUMNS = 23
 """METEOR's own order: length of hypothesis and reference, function words of both; then for each matcher the content
-words of both and the function words of both that it matched; chunks; matched words of both."""
+words of both and the function words of both that it matched; chunks; matched words of both. A single chunk that covers
+both texts whole is not fragmented: it counts as no chunk, in the caption and in the corpus."""
 
 
 def statistics(corpus: Corpus, resources: Resources) -> Floats:
@@ -26,28 +28,68 @@ def statistics(corpus: Corpus, resources: Resources) -> Floats:
     owners = len(texts)
     texts += [normalize(text, resources.prefixes) for references in corpus.references for text in references]
     matcher = Matcher(resources, texts)
+    functional = resources.function_words
     rows = np.zeros((owners, COLUMNS))
     number = owners
     for i, references in enumerate(corpus.references):
-        hypothesis = matcher.text(i, texts[i])
-        best, highest = [0.0] * COLUMNS, -1.0
-        for _ in references:
-            row = _compare(matcher, resources.function_words, hypothesis, matcher.text(number, texts[number]))
-            score = _score(row)
-            if score > highest:
-                best, highest = row, score
-            number += 1
-        rows[i] = best
+        hypothesis = matcher.hypothesis(i, texts[i])
+        last = number + len(references)
+        rows[i] = _best(matcher, functional, hypothesis, [matcher.text(j, texts[j]) for j in range(number, last)])
+        number = last
     return rows
 
 
-def _compare(matcher: Matcher, function_words: frozenset[str], hypothesis: Text, reference: Text) -> list[float]:
-    chosen, chunks = align(matcher.matches(hypothesis, reference), len(hypothesis.words))
-    ours = [word in function_words for word in hypothesis.words]
-    theirs = [word in function_words for word in reference.words]
+def _best(
+    matcher: Matcher, functional: frozenset[str], hypothesis: Hypothesis, references: Sequence[Text]
+) -> Sequence[float]:
+    """The statistics against the best reference. Those that could not win, however they align, are not aligned."""
+    ours = [word in functional for word in hypothesis.text.words]
+    candidates = []
+    for place, reference in enumerate(references):
+        theirs = [word in functional for word in reference.words]
+        matches = matcher.matches(hypothesis, reference)
+        candidates.append((_ceiling(matches, ours, theirs), -place, matches, theirs))
+    candidates.sort(key=itemgetter(0, 1), reverse=True)
+    best: Sequence[float] = ()
+    highest = (-1.0, 0)
+    for ceiling, order, matches, theirs in candidates:
+        if ceiling < highest[0]:
+            break
+        row = _compare(matches, ours, theirs)
+        if (_score(row), order) > highest:
+            best, highest = row, (_score(row), order)
+    return best
+
+
+def _ceiling(matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: list[bool]) -> float:
+    """A bound on the score: each word matched as well as any match does it, all in one chunk."""
+    left, right = [0.0] * len(ours), [0.0] * len(theirs)
+    for row in matches:
+        for j, size, i, length, module in row:
+            weight = WEIGHTS[module]
+            for word in range(i, i + length):
+                if left[word] < weight:
+                    left[word] = weight
+            for word in range(j, j + size):
+                if right[word] < weight:
+                    right[word] = weight
+    precision, recall = _share(left, ours), _share(right, theirs)
+    if not precision or not recall:
+        return 0.0
+    covered = (len(left) - left.count(0.0) + len(right) - right.count(0.0)) / 2
+    penalty = 0.0 if all(left) and all(right) else GAMMA * (1 / covered) ** BETA
+    return precision * recall / (ALPHA * precision + (1 - ALPHA) * recall) * (1 - penalty) + 1e-9
+
+
+def _share(weights: list[float], functional: list[bool]) -> float:
+    importance = [1 - DELTA if function else DELTA for function in functional]
+    return sum(map(mul, weights, importance)) / sum(importance) if importance else 0.0
+
+
+def _compare(matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: list[bool]) -> list[float]:
+    chosen, chunks = align(matches, len(ours))
     row = [0.0] * COLUMNS
     row[0:4] = len(ours), len(theirs), sum(ours), sum(theirs)
-    row[20] = chunks
     for match in chosen:
         at = 4 + 4 * match.module
         for i in range(match.hypothesis, match.hypothesis + match.hypothesis_size):
@@ -56,12 +98,13 @@ def _compare(matcher: Matcher, function_words: frozenset[str], hypothesis: Text,
             row[at + 1 + 2 * theirs[j]] += 1
         row[21] += match.hypothesis_size
         row[22] += match.reference_size
+    row[20] = 0 if chunks == 1 and row[21] == row[0] and row[22] == row[1] else chunks
     return row
 
 
 def _score(row: Sequence[float]) -> float:
     """`pooled` for one caption, without arrays: it runs once a reference."""
-    if not row[20]:
+    if not row[21]:
         return 0.0
     sides = []
     for side in (0, 1):
@@ -73,13 +116,11 @@ def _score(row: Sequence[float]) -> float:
         sides.append(matched / length)
     precision, recall = sides
     mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-    if row[20] == 1 and row[21] == row[0] and row[22] == row[1]:
-        return mean
     return mean * (1 - GAMMA * (row[20] / ((row[21] + row[22]) / 2)) ** BETA)
 
 
 def pooled(sums: Floats) -> Floats:
-    """METEOR of each row of summed statistics. A single chunk that covers both texts whole is not fragmented."""
+    """METEOR of each row of summed statistics."""
     sides = []
     for side in (0, 1):
         content = sums[..., 4 + side : 20 : 4]
@@ -90,9 +131,7 @@ def pooled(sums: Floats) -> Floats:
     precision, recall = sides
     mean = _ratio(precision * recall, ALPHA * precision + (1 - ALPHA) * recall)
     chunks, ours, theirs = sums[..., 20], sums[..., 21], sums[..., 22]
-    whole = (chunks == 1) & (ours == sums[..., 0]) & (theirs == sums[..., 1])
-    fragmentation = np.where(whole, 0.0, _ratio(chunks, (ours + theirs) / 2))
-    return np.asarray(mean * (1 - GAMMA * fragmentation**BETA))
+    return np.asarray(mean * (1 - GAMMA * _ratio(chunks, (ours + theirs) / 2) ** BETA))
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

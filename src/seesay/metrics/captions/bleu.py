@@ -1,4 +1,4 @@
-"""BLEU as the COCO evaluation counts it (Papineni et al., 2002, with its own small constants), and unigram precision."""
+"""BLEU as the COCO evaluation counts it (Papineni et al., 2002, with its own constants), and unigram precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CIDEr-D and CIDEr (Vedantam et al., 2015): how alike a caption's n-grams are to its references', rare ones weighing more.
+"""CIDEr-D and CIDEr (Vedantam et al., 2015): n-grams shared with the references, rare ones weighing more.
 
 CIDEr-D clips a caption's counts at the reference's and punishes a difference in length with a Gaussian. The COCO
 evaluation's length counts bigrams, not words; it is kept.

@@ -1,4 +1,4 @@
-"""What the caption metrics share: tokenised captions beside their references, and how a figure is pooled from captions."""
+"""What the caption metrics share: captions beside their references, and how a figure is pooled from captions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Measured:
 
 def mean_of(name: str, scores: Floats) -> Measured:
     """A metric whose corpus figure is the mean over captions."""
-    return Measured(name, scores, np.column_stack([scores, np.ones(len(scores))]), lambda sums: sums[..., 0] / sums[..., 1])
+    return Measured(
+        name, scores, np.column_stack([scores, np.ones(len(scores))]), lambda sums: sums[..., 0] / sums[..., 1]
+    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ def count_grams(texts: Sequence[str], orders: int = ORDERS) -> Grams:
     for text in texts:
         words += text.split()
         ends.append(len(words))
-    lengths = np.diff(np.asarray(ends, np.int64), prepend=0)
+    lengths = np.asarray([end - start for start, end in pairwise([0, *ends])], np.int64)
     numbers = {word: i for i, word in enumerate(dict.fromkeys(words))}
     numbered = np.fromiter((numbers[word] for word in words), np.int64, len(words))
     text_of = np.repeat(np.arange(len(texts)), lengths)

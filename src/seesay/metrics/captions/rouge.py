@@ -1,4 +1,4 @@
-"""ROUGE-L as the COCO evaluation counts it (Lin, 2004): best precision and best recall over the references, taken apart."""
+"""ROUGE-L as the COCO evaluation counts it (Lin, 2004): best precision and best recall, over the references apart."""
 
 from __future__ import annotations
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from seesay.metrics.captions.lexer import ABBREVIATIONS, lex
+from seesay.metrics.captions.lexer import lex
+from seesay.metrics.captions.lexicon import ABBREVIATIONS
 
-PUNCTUATION = frozenset(["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-"] + ". ? ! , : - -- ... ;".split())
+PUNCTUATION = frozenset(
+    ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
+)
 """COCO's list. It is compared with tokens already in lower case, so the bracket names never match: `-lrb-` stays."""
 
 # What no neighbour can change: letters, perhaps hyphens inside, perhaps one mark after. A full stop needs two letters

@@ -87,7 +87,9 @@ def _unrivalled(matches: Matches, hypothesis_size: int) -> list[bool]:
     for here, row in enumerate(matches):
         if len(row) == 1 and theirs[here] == 1:
             reference, size, start, length, _ = row[0]
-            alone[here] = sum(theirs[reference : reference + size]) == size and sum(ours[start : start + length]) == length
+            alone[here] = (
+                sum(theirs[reference : reference + size]) == size and sum(ours[start : start + length]) == length
+            )
     return alone
 
 
@@ -109,7 +111,15 @@ def _take(paths: list[Path], here: int, match: tuple[int, int, int, int, int]) -
 
 def _branch(paths: list[Path], here: int, row: Sequence[tuple[int, int, int, int, int]]) -> list[Path]:
     options = [
-        (((1 << length) - 1) << start, start, _gain(size, length, module), here + size, start + length, abs(here - start), m)
+        (
+            ((1 << length) - 1) << start,
+            start,
+            _gain(size, length, module),
+            here + size,
+            start + length,
+            abs(here - start),
+            m,
+        )
         for m in row
         for _, size, start, length, module in (m,)
     ]

@@ -48,7 +48,9 @@ class Prefixes:
     def parse(cls, text: str) -> Prefixes:
         """From the format of METEOR's list: a word a line, `#` for comments, `#NUMERIC_ONLY#` after a word."""
         rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-        return cls(frozenset(row[0] for row in rows if len(row) == 1), frozenset(row[0] for row in rows if len(row) > 1))
+        return cls(
+            frozenset(row[0] for row in rows if len(row) == 1), frozenset(row[0] for row in rows if len(row) > 1)
+        )
 
 
 def normalize(text: str, prefixes: Prefixes) -> list[str]:

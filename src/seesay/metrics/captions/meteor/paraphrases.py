@@ -101,7 +101,9 @@ def open_table(source: Path, cache: Path) -> Paraphrases:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
         keys, starts, targets, phrase = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS)
     except (OSError, ValueError) as error:
-        raise UserError(f"The prepared paraphrase table {folder} is damaged: delete that folder and try again.") from error
+        raise UserError(
+            f"The prepared paraphrase table {folder} is damaged: delete that folder and try again."
+        ) from error
     return Paraphrases({word: i for i, word in enumerate(words)}, keys, starts, targets, phrase)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from seesay.folders import cache_folder, data_folder
@@ -33,7 +33,7 @@ class Resources:
     """What the matchers need. Without WordNet or paraphrases those matchers are left out, and the name says so."""
 
     function_words: frozenset[str] = frozenset()
-    prefixes: Prefixes = Prefixes()
+    prefixes: Prefixes = field(default_factory=Prefixes)
     wordnet: WordNet | None = None
     paraphrases: Paraphrases | None = None
 
@@ -50,7 +50,7 @@ class Resources:
 
 
 def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
-    """The jar and the paraphrase table: in the folder given, that of `SEESAY_METEOR`, the data folder, pycocoevalcap."""
+    """The jar and the paraphrase table: in the folder given or of `SEESAY_METEOR`, the data folder, pycocoevalcap."""
     named = folder or (Path(os.environ["SEESAY_METEOR"]) if os.environ.get("SEESAY_METEOR") else None)
     if named is not None:
         if not named.is_dir():

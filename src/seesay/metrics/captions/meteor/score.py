@@ -116,7 +116,8 @@ def _score(row: Sequence[float]) -> float:
         sides.append(matched / length)
     precision, recall = sides
     mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-    return mean * (1 - GAMMA * (row[20] / ((row[21] + row[22]) / 2)) ** BETA)
+    fragmentation = row[20] / ((row[21] + row[22]) / 2)
+    return float(mean * (1 - GAMMA * fragmentation**BETA))
 
 
 def pooled(sums: Floats) -> Floats:

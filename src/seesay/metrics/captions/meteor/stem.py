@@ -13,8 +13,10 @@ _IRREGULAR = {
     "skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "idly": "idl", "gently": "gentl",
     "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
 }  # fmt: skip
-_INVARIANT = frozenset("sky news howe atlas cosmos bias andes".split())
-_INVARIANT_AFTER_PLURAL = frozenset("inning outing canning herring earring proceed exceed succeed".split())
+_INVARIANT = frozenset(["sky", "news", "howe", "atlas", "cosmos", "bias", "andes"])
+_INVARIANT_AFTER_PLURAL = frozenset(
+    ["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"]
+)
 
 _CONSONANT_Y = re.compile("(^|[aeiouy])y")
 _REGION = re.compile("[aeiouy][^aeiouy]")
@@ -29,10 +31,13 @@ _STEP_2 = {
     "fulli": "ful", "lessli": "less", "li": "",
 }  # fmt: skip
 _STEP_3 = {
-    "tional": "tion", "ational": "ate", "alize": "al", "icate": "ic", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
-    "ative": "",
+    "tional": "tion", "ational": "ate", "alize": "al", "icate": "ic", "iciti": "ic", "ical": "ic", "ful": "",
+    "ness": "", "ative": "",
 }  # fmt: skip
-_STEP_4 = "al ance ence er ic able ible ant ement ment ent ism ate iti ous ive ize ion".split()
+_STEP_4 = [
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
+    "ion",
+]  # fmt: skip
 
 
 def _ending(word: str, endings: list[str]) -> str | None:

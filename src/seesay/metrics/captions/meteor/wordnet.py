@@ -1,4 +1,4 @@
-"""Synonyms by WordNet, from METEOR's three plain files: words that share a synset, each in its own form or its lemma."""
+"""Synonyms by WordNet, from METEOR's plain files: words that share a synset, each in its own form or its lemma."""
 
 from __future__ import annotations
 

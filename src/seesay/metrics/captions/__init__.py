@@ -9,11 +9,12 @@
 
 from seesay.metrics.captions.bleu import bleu, unigram_precision
 from seesay.metrics.captions.cider import DocumentFrequency, cider, cider_d
-from seesay.metrics.captions.corpus import Corpus, Measured
+from seesay.metrics.captions.corpus import Corpus
 from seesay.metrics.captions.evaluate import compare, evaluate, fuse, intervals, signature
 from seesay.metrics.captions.meteor import Resources, load, meteor
 from seesay.metrics.captions.rouge import longest_common_subsequence, rouge, rouge_l
 from seesay.metrics.captions.tokenize import tokenize
+from seesay.metrics.measured import Measured
 
 __all__ = [
     "Corpus",

@@ -8,14 +8,16 @@ from functools import partial
 
 import numpy as np
 
-from seesay.metrics.captions.corpus import Corpus, Floats, Measured
+from seesay.metrics.base import FloatArray
+from seesay.metrics.captions.corpus import Corpus
 from seesay.metrics.captions.ngrams import ORDERS, lookup
+from seesay.metrics.measured import Measured
 
 _TINY, _SMALL = 1e-15, 1e-9
 """Added above and below each fraction: no n-gram at all gives nearly 0, not a division by zero."""
 
 
-def statistics(corpus: Corpus) -> Floats:
+def statistics(corpus: Corpus) -> FloatArray:
     """A row a caption: clipped matches of order 1 to 4, n-grams of order 1 to 4, length, closest reference length.
 
     Of two references equally close the shorter one counts.
@@ -44,7 +46,7 @@ def statistics(corpus: Corpus) -> Floats:
     return rows
 
 
-def pooled(order: int, sums: Floats) -> Floats:
+def pooled(order: int, sums: FloatArray) -> FloatArray:
     """BLEU-`order` of each row of summed statistics."""
     matches, grams = sums[..., :order], sums[..., ORDERS : ORDERS + order]
     precision = np.prod((matches + _TINY) / (grams + _SMALL), axis=-1) ** (1 / order)
@@ -59,7 +61,7 @@ def bleu(corpus: Corpus) -> list[Measured]:
     rows = statistics(corpus)
     metrics = []
     for order in range(1, ORDERS + 1):
-        pool: Callable[[Floats], Floats] = partial(pooled, order)
+        pool: Callable[[FloatArray], FloatArray] = partial(pooled, order)
         metrics.append(Measured(f"BLEU-{order}", pool(rows), rows, pool))
     return metrics
 

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from seesay.metrics.captions.corpus import Corpus, Floats, Measured, mean_of
+from seesay.metrics.base import FloatArray
+from seesay.metrics.captions.corpus import Corpus
 from seesay.metrics.captions.ngrams import ORDERS, GramCounts, lookup
+from seesay.metrics.measured import Measured, mean_of
 from seesay.questions import UserError
 
 SIGMA = 6.0
@@ -74,7 +76,7 @@ def cider(corpus: Corpus, frequency: DocumentFrequency | None = None) -> Measure
     return mean_of("CIDEr", _scores(corpus, frequency, None))
 
 
-def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | None) -> Floats:
+def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | None) -> FloatArray:
     n = len(corpus)
     images = n if frequency is None else frequency.images
     if images == 1:
@@ -105,12 +107,12 @@ def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | 
     return np.asarray(10 * sums / (ORDERS * np.bincount(corpus.owner, minlength=n)))
 
 
-def _own_frequency(corpus: Corpus, table: GramCounts) -> Floats:
+def _own_frequency(corpus: Corpus, table: GramCounts) -> FloatArray:
     split = int(np.searchsorted(table.text, len(corpus)))
     kinds = np.int64(max(1, table.kinds))
     image = corpus.owner[table.text[split:] - len(corpus)]
     return np.bincount(np.unique(image * kinds + table.gram[split:]) % kinds, minlength=table.kinds).astype(np.float64)
 
 
-def _given_frequency(corpus: Corpus, order: int, frequency: DocumentFrequency) -> Floats:
+def _given_frequency(corpus: Corpus, order: int, frequency: DocumentFrequency) -> FloatArray:
     return np.asarray([frequency.counts.get(gram, 0) for gram in corpus.grams.spell(order)], np.float64)

@@ -1,45 +1,16 @@
-"""What the caption metrics share: captions beside their references, and how a figure is pooled from captions."""
+"""What the caption metrics share: tokenised captions beside their references."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seesay.metrics.captions.ngrams import Grams, Ints, count_grams
 from seesay.metrics.captions.tokenize import Tokenizer
 from seesay.questions import UserError
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One metric on one system's captions.
-
-    `statistics` has a row a caption; their sum is all that the corpus figure needs (`pool` takes rows of such sums), so
-    a bootstrap is one matrix product.
-    """
-
-    name: str
-    scores: Floats
-    statistics: Floats
-    pool: Callable[[Floats], Floats]
-
-    @property
-    def value(self) -> float:
-        """The figure of the whole corpus."""
-        return float(self.pool(self.statistics.sum(axis=0, keepdims=True))[0])
-
-
-def mean_of(name: str, scores: Floats) -> Measured:
-    """A metric whose corpus figure is the mean over captions."""
-    return Measured(
-        name, scores, np.column_stack([scores, np.ones(len(scores))]), lambda sums: sums[..., 0] / sums[..., 1]
-    )
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay import __version__
+from seesay.metrics.base import FloatArray
 from seesay.metrics.bootstrap import Interval, Resamples
 from seesay.metrics.captions.bleu import bleu
 from seesay.metrics.captions.cider import DocumentFrequency, cider_d
-from seesay.metrics.captions.corpus import Corpus, Floats, Measured
+from seesay.metrics.captions.corpus import Corpus
 from seesay.metrics.captions.meteor import Resources, meteor
 from seesay.metrics.captions.rouge import rouge
+from seesay.metrics.measured import Measured
 from seesay.metrics.paired import Difference, paired_bootstrap, sign_flip
 
 FUSION = "average fusion"
@@ -36,7 +38,7 @@ def fuse(parts: Sequence[Measured]) -> Measured:
     """
     ends = np.cumsum([part.statistics.shape[1] for part in parts]).tolist()
 
-    def pool(sums: Floats) -> Floats:
+    def pool(sums: FloatArray) -> FloatArray:
         figures = [
             part.pool(sums[..., end - part.statistics.shape[1] : end]) for part, end in zip(parts, ends, strict=True)
         ]

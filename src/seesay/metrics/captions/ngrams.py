@@ -13,6 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.metrics.base import FloatArray
+
 Ints = NDArray[np.int64]
 ORDERS = 4
 
@@ -74,7 +76,7 @@ def count_grams(texts: Sequence[str], orders: int = ORDERS) -> Grams:
     return Grams(words, lengths, tables)
 
 
-def lookup(keys: Ints, values: NDArray[np.float64], wanted: Ints) -> NDArray[np.float64]:
+def lookup(keys: Ints, values: FloatArray, wanted: Ints) -> FloatArray:
     """`values` at the `wanted` keys, 0 where a key is absent; `keys` are sorted."""
     if not len(keys):
         return np.zeros(len(wanted))

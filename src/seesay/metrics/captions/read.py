@@ -97,8 +97,7 @@ def pair(
 
 def _raw_lines(path: Path) -> Iterator[bytes]:
     try:
-        opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-        with cast("IO[bytes]", opened) as file:
+        with cast("IO[bytes]", gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")) as file:
             while raw := file.readline(LONGEST_FILE):
                 yield raw
     except FileNotFoundError:
@@ -108,10 +107,15 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
 
 
 def _is_lines(head: str) -> bool:
-    try:
-        return isinstance(json.loads(head.lstrip("\ufeff").splitlines()[0]), dict) and "annotations" not in head[:4096]
-    except (ValueError, IndexError, RecursionError):
-        return False
+    """Whether a line by itself is an object, and not COCO's annotations all in one."""
+    for line in head.lstrip("\ufeff").splitlines():
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict) and any(key in row for key in _IDS):
+            return True
+    return False
 
 
 def _numbered(found: Captions) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seesay.metrics.captions.corpus import Corpus, Measured, mean_of
+from seesay.metrics.captions.corpus import Corpus
+from seesay.metrics.measured import Measured, mean_of
 
 BETA = 1.2
 

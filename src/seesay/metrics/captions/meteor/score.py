@@ -7,11 +7,13 @@ from operator import itemgetter, mul
 
 import numpy as np
 
-from seesay.metrics.captions.corpus import Corpus, Floats, Measured
+from seesay.metrics.base import FloatArray
+from seesay.metrics.captions.corpus import Corpus
 from seesay.metrics.captions.meteor.alignment import WEIGHTS, align
 from seesay.metrics.captions.meteor.matches import Hypothesis, Matcher, RawMatch, Text
 from seesay.metrics.captions.meteor.normalize import normalize
 from seesay.metrics.captions.meteor.resources import Resources
+from seesay.metrics.measured import Measured, ratio
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 """The English ranking parameters: weight of recall, shape and size of the fragmentation penalty, content words."""
@@ -22,7 +24,7 @@ words of both and the function words of both that it matched; chunks; matched wo
 both texts whole is not fragmented: it counts as no chunk, in the caption and in the corpus."""
 
 
-def statistics(corpus: Corpus, resources: Resources) -> Floats:
+def statistics(corpus: Corpus, resources: Resources) -> FloatArray:
     """METEOR's statistics of each caption against the reference that gives it the best score, the first of equals."""
     texts = [normalize(text, resources.prefixes) for text in corpus.hypotheses]
     owners = len(texts)
@@ -120,7 +122,7 @@ def _score(row: Sequence[float]) -> float:
     return float(mean * (1 - GAMMA * fragmentation**BETA))
 
 
-def pooled(sums: Floats) -> Floats:
+def pooled(sums: FloatArray) -> FloatArray:
     """METEOR of each row of summed statistics."""
     sides = []
     for side in (0, 1):
@@ -128,15 +130,11 @@ def pooled(sums: Floats) -> Floats:
         function = sums[..., 6 + side : 20 : 4]
         matched = (DELTA * content + (1 - DELTA) * function) @ np.asarray(WEIGHTS)
         length = DELTA * (sums[..., side] - sums[..., 2 + side]) + (1 - DELTA) * sums[..., 2 + side]
-        sides.append(_ratio(matched, length))
+        sides.append(ratio(matched, length))
     precision, recall = sides
-    mean = _ratio(precision * recall, ALPHA * precision + (1 - ALPHA) * recall)
+    mean = ratio(precision * recall, ALPHA * precision + (1 - ALPHA) * recall)
     chunks, ours, theirs = sums[..., 20], sums[..., 21], sums[..., 22]
-    return np.asarray(mean * (1 - GAMMA * _ratio(chunks, (ours + theirs) / 2) ** BETA))
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.divide(above, below, out=np.zeros_like(below, dtype=np.float64), where=below != 0)
+    return np.asarray(mean * (1 - GAMMA * ratio(chunks, (ours + theirs) / 2) ** BETA))
 
 
 def meteor(corpus: Corpus, resources: Resources) -> Measured:

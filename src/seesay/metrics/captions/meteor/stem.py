@@ -35,8 +35,8 @@ _STEP_3 = {
     "ness": "", "ative": "",
 }  # fmt: skip
 _STEP_4 = [
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
-    "ion",
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti", "ous", "ive",
+    "ize", "ion",
 ]  # fmt: skip
 
 

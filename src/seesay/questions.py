@@ -131,7 +131,9 @@ class Task:
             seen.add(question.id)
             strangers = set(question.gold) - set(question.options)
             if strangers or not question.gold:
-                raise ValueError(f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among the options")
+                raise ValueError(
+                    f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among the options"
+                )
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

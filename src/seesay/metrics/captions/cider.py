@@ -17,7 +17,7 @@ import numpy as np
 from seesay.metrics.base import FloatArray
 from seesay.metrics.captions.corpus import Corpus
 from seesay.metrics.captions.ngrams import ORDERS, GramCounts, lookup
-from seesay.metrics.measured import Measured, mean_of
+from seesay.metrics.measured import Measured, mean_of, ratio
 from seesay.questions import UserError
 
 SIGMA = 6.0
@@ -98,7 +98,7 @@ def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | 
         clipped = ours if sigma is None else np.minimum(ours, theirs)
         dot = np.bincount(reference, clipped * theirs, minlength=len(total))
         scale = norm[:n][corpus.owner] * norm[n:]
-        total += np.divide(dot, scale, out=dot, where=scale != 0)
+        total += ratio(dot, scale)
     if sigma is not None:
         length = np.bincount(tables[1].text, tables[1].count, minlength=texts)
         difference = length[:n][corpus.owner] - length[n:]

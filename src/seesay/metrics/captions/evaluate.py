@@ -28,10 +28,11 @@ def evaluate(corpus: Corpus, resources: Resources | None, frequency: DocumentFre
     if resources is None:
         return [*blues, *rest]
     best = meteor(corpus, resources)
-    return [*blues, best, *rest, fuse([blues[-1], best, *rest])]
+    name = FUSION if resources.complete else f"{FUSION} with {best.name}"
+    return [*blues, best, *rest, fuse([blues[-1], best, *rest], name)]
 
 
-def fuse(parts: Sequence[Measured]) -> Measured:
+def fuse(parts: Sequence[Measured], name: str = FUSION) -> Measured:
     """The plain mean of figures, as one figure: of BLEU-4, METEOR, ROUGE-L and CIDEr-D it is the average fusion.
 
     The mean is taken of the corpus figures, so that a resample of captions moves all parts together.
@@ -45,7 +46,7 @@ def fuse(parts: Sequence[Measured]) -> Measured:
         return np.asarray(np.mean(figures, axis=0))
 
     scores = np.mean([part.scores for part in parts], axis=0)
-    return Measured(FUSION, scores, np.hstack([part.statistics for part in parts]), pool)
+    return Measured(name, scores, np.hstack([part.statistics for part in parts]), pool)
 
 
 def intervals(measured: Sequence[Measured], resamples: Resamples) -> list[Interval]:

@@ -46,7 +46,7 @@ def read_captions(path: Path, *, single: bool = False) -> Captions:
     elif start == "{":
         _read_lines(found, single)
     else:
-        _read_plain(found)
+        _read_plain(found, single)
     if not found.texts:
         first = f" ({found.unit} {found.bad[0].row}: {found.bad[0].reason})" if found.bad else " (it is empty)"
         raise UserError(f"{path} holds no caption that can be used{first}.")
@@ -129,10 +129,11 @@ def _numbered(found: Captions) -> Iterator[tuple[int, str]]:
             found.bad.append(BadRow(number, "not UTF-8 text"))
 
 
-def _read_plain(found: Captions) -> None:
+def _read_plain(found: Captions, single: bool) -> None:
+    """A caption a line; references may stand side by side, parted by tabs."""
     found.plain = True
     for number, line in _numbered(found):
-        found.texts[str(number)] = line.split("\t") if "\t" in line else [line]
+        found.texts[str(number)] = [line] if single else line.split("\t")
 
 
 def _read_lines(found: Captions, single: bool) -> None:

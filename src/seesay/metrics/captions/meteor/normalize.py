@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import zip_longest
 
 _LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
 _ALNUM = "0-9" + _LETTERS
@@ -62,7 +63,7 @@ def normalize(text: str, prefixes: Prefixes) -> list[str]:
         text = pattern.sub(replacement, text)
     words = text.split()
     found: list[str] = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
         found += _without_stop(word, following, prefixes)
     return " ".join(found).lower().split()
 

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,10 +92,12 @@ def _by_text(rows: Ints, lengths: Ints) -> list[list[Span]]:
     return spans
 
 
-def open_table(source: Path, cache: Path) -> Paraphrases:
+def open_table(source: Path, cache: Path, notice: Callable[[str], None] | None = None) -> Paraphrases:
     """The table of a gzipped file, prepared into `cache` if that has not been done (about half a minute)."""
     folder = cache / f"paraphrases-{_FORMAT}-{_fingerprint(source)}"
     if not folder.is_dir():
+        if notice:
+            notice(f"Preparing the paraphrase table in {folder}, once: about half a minute.")
         _prepare(source, folder)
     try:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")

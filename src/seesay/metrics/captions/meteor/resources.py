@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,8 +69,11 @@ def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
     return jar, table
 
 
-def load(folder: Path | None = None) -> Resources:
-    """What can be found; nothing at all gives the exact and stem matchers without function words."""
+def load(folder: Path | None = None, notice: Callable[[str], None] | None = None) -> Resources:
+    """What can be found; nothing at all gives the exact and stem matchers without function words.
+
+    `notice` hears of work that takes a while.
+    """
     jar, table = find(folder)
     if jar is None:
         return Resources()
@@ -78,7 +82,7 @@ def load(folder: Path | None = None) -> Resources:
         frozenset(texts["function"].split()),
         Prefixes.parse(texts["prefixes"]),
         WordNet(texts["synsets"], texts["exceptions"]),
-        open_table(table, cache_folder()) if table else None,
+        open_table(table, cache_folder(), notice) if table else None,
     )
 
 

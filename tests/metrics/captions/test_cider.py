@@ -40,7 +40,9 @@ def _naive(corpus: Corpus, *, clipped: bool) -> list[float]:
         for reference in references:
             for k in range(1, 5):
                 document = Counter(g for refs in corpus.references for g in {g for r in refs for g in grams(r, k)})
-                idf = {g: log(len(corpus)) - log(max(1, document[g])) for g in grams(hypothesis, k) | grams(reference, k)}
+                idf = {
+                    g: log(len(corpus)) - log(max(1, document[g])) for g in grams(hypothesis, k) | grams(reference, k)
+                }
                 ours = {g: n * idf[g] for g, n in grams(hypothesis, k).items()}
                 theirs = {g: n * idf[g] for g, n in grams(reference, k).items()}
                 scale = sqrt(sum(v * v for v in ours.values())) * sqrt(sum(v * v for v in theirs.values()))
@@ -77,7 +79,9 @@ def test_one_image_is_zero_and_says_so() -> None:
         assert cider_d(Corpus(["a dog"], [["a dog"]]), table).value > 0
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"images": 0, "counts": {}}', '{"images": 2, "counts": {"a": "x"}}', "nope"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"images": 0, "counts": {}}', '{"images": 2, "counts": {"a": "x"}}', "nope"]
+)
 def test_a_bad_table_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "df.json").write_text(text)
     with pytest.raises(UserError, match="document frequencies"):

@@ -47,7 +47,8 @@ def test_every_bad_row_is_reported_by_line(tmp_path: Path) -> None:
     rows = [json.dumps({"image_id": i, "caption": f"caption {i}"}) for i in range(1000)]
     rubbish = [
         "{", "[]", "null", '{"caption": "x"}', '{"image_id": 5}', '{"image_id": 5, "caption": 7}',
-        '{"image_id": true, "caption": "x"}', '{"image_id": 6, "captions": []}', "[" * 50_000, '{"image_id": 7, "caption": "x"}',
+        '{"image_id": true, "caption": "x"}', '{"image_id": 6, "captions": []}', "[" * 50_000,
+        '{"image_id": 7, "caption": "x"}',
     ]  # fmt: skip
     for i, text in enumerate(rubbish):
         rows[100 * i + 50] = text
@@ -65,7 +66,10 @@ def test_images_that_lack_something_are_reported(tmp_path: Path) -> None:
     references = read_captions(_write(tmp_path / "r.json", '{"1": ["a"], "3": ["c"]}'))
     images, texts, wanted, bad = pair(hypotheses, references)
     assert (images, texts, wanted) == (["1"], ["a"], [["a"]])
-    assert [row.reason for _, _, row in bad] == ["image 2 has no reference in r.json", "image 3 has no caption in h.json"]
+    assert [row.reason for _, _, row in bad] == [
+        "image 2 has no reference in r.json",
+        "image 3 has no caption in h.json",
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[1, 2]", "[" * 100_000, '[{"image_id": 1}]'])

@@ -1,4 +1,4 @@
-"""The expected tokens were given by Stanford's PTBTokenizer 3.4.1 (`-preserveLines -lowerCase`, Java 17), less COCO's list."""
+"""The expected tokens were given by Stanford's PTBTokenizer 3.4.1 (`-preserveLines -lowerCase`), less COCO's list."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def test_any_text_gives_clean_tokens(caption: str) -> None:
     assert "\n" not in tokens
 
 
-@pytest.mark.parametrize("text", ["a" * 60_000, "<a " * 20_000, "a." * 30_000, "a,b@" * 3_000, "'s-" * 5_000, "1 2/" * 9_000])
+@pytest.mark.parametrize(
+    "text", ["a" * 60_000, "<a " * 20_000, "a." * 30_000, "a,b@" * 3_000, "'s-" * 5_000, "1 2/" * 9_000]
+)
 def test_long_rubbish_is_no_trap(text: str) -> None:
     began = time.perf_counter()
     tokenize(text)

@@ -96,7 +96,7 @@ def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | 
         ours = lookup(table.text[:split] * kinds + table.gram[:split], weight[:split], wanted)
         theirs = weight[split:]
         clipped = ours if sigma is None else np.minimum(ours, theirs)
-        dot = np.bincount(reference, clipped * theirs, minlength=len(total))
+        dot = np.bincount(reference, clipped * theirs, minlength=len(total)).astype(np.float64)
         scale = norm[:n][corpus.owner] * norm[n:]
         total += ratio(dot, scale)
     if sigma is not None:

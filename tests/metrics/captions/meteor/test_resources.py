@@ -16,7 +16,9 @@ from seesay.metrics.captions.meteor.resources import JAR, TABLE, Resources
 from seesay.metrics.captions.meteor.wordnet import WordNet
 from seesay.questions import UserError
 
-SYNSETS = "big\n001 002\nlarge\n001\nchild\n010\nkid\n010 011\nglass\n020\nglasses\n021\nman\n030\ntame\n040\ntam\n041\n"
+SYNSETS = (
+    "big\n001 002\nlarge\n001\nchild\n010\nkid\n010 011\nglass\n020\nglasses\n021\nman\n030\ntame\n040\ntam\n041\n"
+)
 EXCEPTIONS = "child\nchildren\n"
 PAIRS = [("a lot of", "many"), ("before", "in front of"), ("before the", "in front of the"), ("many", "a lot of")]
 
@@ -56,7 +58,7 @@ def test_synonyms_by_form_and_lemma() -> None:
 
 
 def test_paraphrases_in_both_directions(found: Resources) -> None:
-    ours, theirs = "in front of the many".split(), "before the a lot of".split()
+    ours, theirs = ["in", "front", "of", "the", "many"], ["before", "the", "a", "lot", "of"]
     matcher = Matcher(found, [ours, theirs])
     rows = matcher.matches(matcher.hypothesis(0, ours), matcher.text(1, theirs))
     assert rows[0] == [(0, 1, 0, 3, 3), (0, 2, 0, 4, 3)]

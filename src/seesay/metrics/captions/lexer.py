@@ -190,23 +190,28 @@ def rules() -> tuple[Rule, ...]:
     return tuple(Rule(re.compile(pattern, re.I if caseless else 0), write or str) for pattern, write, caseless in rows)
 
 
+def step(text: str, at: int) -> tuple[str, int]:
+    """The token at a place, in its own case, and where it ends.
+
+    What is in no class, such as a blank or an emoji, gives an empty token: it is dropped and parts words.
+    """
+    reach = stop = at
+    write: Write = str
+    for pattern, how in rules():
+        match = pattern.match(text, at)
+        if match is not None and match.end() > reach:
+            reach, stop, write = match.end(), match.end(1), how
+    if stop == at:
+        return "", at + 1
+    return write(text[at:stop]).replace("\xad", ""), stop
+
+
 def lex(text: str) -> list[str]:
-    """The tokens of a line, in their own case. What is in no class, such as an emoji, is dropped and parts words."""
+    """The tokens of a line, in their own case."""
     tokens = []
-    at, end = 0, len(text)
-    table = rules()
-    while at < end:
-        reach = stop = at
-        write: Write = str
-        for rule in table:
-            match = rule.pattern.match(text, at)
-            if match is not None and match.end() > reach:
-                reach, stop, write = match.end(), match.end(1), rule.write
-        if stop == at:
-            at += 1
-            continue
-        token = write(text[at:stop]).replace("\xad", "")
+    at = 0
+    while at < len(text):
+        token, at = step(text, at)
         if token:
             tokens.append(token)
-        at = stop
     return tokens

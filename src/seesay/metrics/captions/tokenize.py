@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from seesay.metrics.captions.lexer import lex
+from seesay.metrics.captions.lexer import lex, step
 from seesay.metrics.captions.lexicon import ABBREVIATIONS
 
 PUNCTUATION = frozenset(
@@ -41,8 +41,30 @@ class Tokenizer:
                 known[chunk] = self._context_free(chunk)
             token = known[chunk]
             if token is None:
-                return _join(lex(caption))
+                return self._with_context(caption)
             if token:
+                tokens.append(token)
+        return " ".join(tokens)
+
+    def _with_context(self, caption: str) -> str:
+        """The same for a caption with chunks that are not plain: only those are lexed."""
+        tokens = []
+        at, begins = 0, True
+        while at < len(caption):
+            if begins:
+                end = caption.find(" ", at)
+                chunk = caption[at:] if end < 0 else caption[at:end]
+                if chunk not in self._plain:
+                    self._plain[chunk] = self._context_free(chunk)
+                plain = self._plain[chunk]
+                if plain is not None:
+                    if plain:
+                        tokens.append(plain)
+                    at += len(chunk) + 1
+                    continue
+            token, at = step(caption, at)
+            begins = caption[at - 1] == " "
+            if token and (token := token.lower()) not in PUNCTUATION:
                 tokens.append(token)
         return " ".join(tokens)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, align
-from seesay.metrics.captions.meteor.matches import Matcher, RawMatch
+from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch, align
+from seesay.metrics.captions.meteor.matches import Matcher
 from seesay.metrics.captions.meteor.resources import Resources
 
 

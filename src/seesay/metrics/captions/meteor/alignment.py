@@ -23,6 +23,7 @@ WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 
 # A path's rank is one integer, smaller is better: matched words (negative), then chunks, then distance.
 _WORDS, _CHUNK = 1 << 48, 1 << 32
+_NO_LIMIT = 1 << 62
 
 
 class Match(NamedTuple):
@@ -35,8 +36,9 @@ class Match(NamedTuple):
     module: int
 
 
-Matches = Sequence[Sequence[tuple[int, int, int, int, int]]]
-Chain = tuple[tuple[int, int, int, int, int], "Chain"] | None
+RawMatch = tuple[int, int, int, int, int]
+Matches = Sequence[Sequence[RawMatch]]
+Chain = tuple[RawMatch, "Chain"] | None
 Path = tuple[int, int, int, int, Chain]
 """Rank, where the last match ended in the reference and in the hypothesis (−1: a gap since), words used, matches."""
 
@@ -56,7 +58,7 @@ def align(matches: Matches, hypothesis_size: int, beam: int = BEAM) -> tuple[lis
         elif alone[here]:
             paths = _take(paths, here, row[0])
         else:
-            paths = _branch(paths, here, row)
+            paths = _branch(paths, here, row, beam)
         if len(paths) > 1:
             paths.sort(key=_rank)
             del paths[beam:]
@@ -93,7 +95,7 @@ def _unrivalled(matches: Matches, hypothesis_size: int) -> list[bool]:
     return alone
 
 
-def _take(paths: list[Path], here: int, match: tuple[int, int, int, int, int]) -> list[Path]:
+def _take(paths: list[Path], here: int, match: RawMatch) -> list[Path]:
     _, size, start, length, module = match
     gain = _gain(size, length, module) + abs(here - start)
     after, ended = here + size, start + length
@@ -109,34 +111,38 @@ def _take(paths: list[Path], here: int, match: tuple[int, int, int, int, int]) -
     return taken
 
 
-def _branch(paths: list[Path], here: int, row: Sequence[tuple[int, int, int, int, int]]) -> list[Path]:
+def _branch(paths: list[Path], here: int, row: Sequence[RawMatch], beam: int) -> list[Path]:
+    """Every path with each of the matches it has words for, and with none, the match's own distance not yet charged.
+
+    Paths come best first, so that once the beam is full most of what the later ones grow into need not be made.
+    """
     options = [
-        (
-            ((1 << length) - 1) << start,
-            start,
-            _gain(size, length, module),
-            here + size,
-            start + length,
-            abs(here - start),
-            m,
-        )
+        (((1 << m[3]) - 1) << m[2], m[2], _gain(m[1], m[3], m[4]), here + m[1], m[2] + m[3], abs(here - m[2]), m)
         for m in row
-        for _, size, start, length, module in (m,)
     ]
     grown: list[Path] = []
     add = grown.append
+    limit = _NO_LIMIT
     for path in paths:
         rank, position, end, used, chain = path
         if position > here:
-            add(path)
+            if rank < limit:
+                add(path)
             continue
         broken = rank if end < 0 else rank + _CHUNK
         for words, start, gain, after, ended, distance, match in options:
             if not used & words:
-                add(((rank if end == start else broken) + gain, after, ended, used | words, (match, chain)))
+                reached = (rank if end == start else broken) + gain
+                if reached < limit:
+                    add((reached, after, ended, used | words, (match, chain)))
                 rank += distance
                 broken += distance
-        add((broken, here, -1, used, chain))
+        if broken < limit:
+            add((broken, here, -1, used, chain))
+        if len(grown) > 2 * beam:
+            grown.sort(key=_rank)
+            del grown[beam:]
+            limit = grown[-1][0]
     return grown
 
 

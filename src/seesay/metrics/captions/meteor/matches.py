@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM
-from seesay.metrics.captions.meteor.paraphrases import Paraphrases, Span
+from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch
+from seesay.metrics.captions.meteor.paraphrases import Paraphrases, Spans
 from seesay.metrics.captions.meteor.resources import Resources
 from seesay.metrics.captions.meteor.stem import stem
-
-RawMatch = tuple[int, int, int, int, int]
 
 
 @dataclass(slots=True)
@@ -46,23 +44,22 @@ class Matcher:
         vocabulary = dict.fromkeys(word for text in texts for word in text)
         self._stems = {word: stem(word) for word in vocabulary}
         self._synonyms = resources.wordnet.synonyms(vocabulary) if resources.wordnet else {}
-        self._spans: list[list[Span]] = []
+        self._spans: Spans | None = None
         self._paraphrases: dict[int, dict[int, int]] = {}
         if resources.paraphrases:
             self._look_up(resources.paraphrases, texts)
 
     def _look_up(self, table: Paraphrases, texts: Sequence[Sequence[str]]) -> None:
         self._spans = table.spans(texts)
-        states = {state for spans in self._spans for _, _, state in spans}
-        self._paraphrases = table.among(np.fromiter(sorted(states), np.int64, len(states)))
+        self._paraphrases = table.among(np.unique(self._spans.rows[:, 2]))
 
     def text(self, number: int, words: list[str]) -> Text:
         """The corpus's text of that number, prepared."""
         text = Text(words)
-        if not self._spans:
+        if self._spans is None:
             return text
         phrases, sources, paraphrases = text.phrases, text.sources, self._paraphrases
-        for start, size, state in self._spans[number]:
+        for start, size, state in self._spans.of(number):
             if state in phrases:
                 phrases[state].append((start, size))
             else:

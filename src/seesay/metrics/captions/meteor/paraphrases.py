@@ -25,11 +25,22 @@ from numpy.typing import NDArray
 from seesay.questions import UserError
 
 Ints = NDArray[np.int64]
-Span = tuple[int, int, int]
-"""Start, number of words, state."""
-
 _FORMAT = 1
 _ARRAYS = ("keys", "starts", "targets", "phrase")
+
+
+@dataclass(frozen=True)
+class Spans:
+    """The phrases of many texts: rows of start, number of words and state; those of text i end at `ends[i]`."""
+
+    rows: Ints
+    ends: Ints
+
+    def of(self, text: int) -> list[list[int]]:
+        """One text's rows, by start and then length."""
+        first = int(self.ends[text - 1]) if text else 0
+        found: list[list[int]] = self.rows[first : int(self.ends[text])].tolist()
+        return found
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,7 @@ class Paraphrases:
     targets: NDArray[np.int32]
     phrase: NDArray[np.bool_]
 
-    def spans(self, texts: Sequence[Sequence[str]]) -> list[list[Span]]:
+    def spans(self, texts: Sequence[Sequence[str]]) -> Spans:
         """The phrases of the table that each text holds, by start and then length."""
         flat = np.fromiter((self.words.get(word, -1) for text in texts for word in text), np.int64)
         lengths = np.asarray([len(text) for text in texts], np.int64)
@@ -63,7 +74,12 @@ class Paraphrases:
             at, state = at[goes_on], state[goes_on]
             inside = flat[at + size] >= 0
             at, state = at[inside], state[inside]
-        return _by_text(np.concatenate(found) if found else np.zeros((0, 3), np.int64), lengths)
+        rows = np.concatenate(found) if found else np.zeros((0, 3), np.int64)
+        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+        last = np.cumsum(lengths)
+        spans = Spans(rows, np.searchsorted(rows[:, 0], last))
+        rows[:, 0] -= (last - lengths)[np.searchsorted(last, rows[:, 0], side="right")]
+        return spans
 
     def among(self, states: Ints) -> dict[int, dict[int, int]]:
         """For each of the states its paraphrases among them, with their places in the table."""
@@ -79,17 +95,6 @@ class Paraphrases:
         for source, other, rank in zip(sources, target[kept].tolist(), place[kept].tolist(), strict=True):
             table.setdefault(source, {})[other] = rank
         return table
-
-
-def _by_text(rows: Ints, lengths: Ints) -> list[list[Span]]:
-    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    first = np.cumsum(lengths) - lengths
-    owner = np.searchsorted(np.cumsum(lengths), rows[:, 0], side="right")
-    rows[:, 0] -= first[owner] if len(rows) else 0
-    spans: list[list[Span]] = [[] for _ in lengths]
-    for text, (start, size, state) in zip(owner.tolist(), rows.tolist(), strict=True):
-        spans[text].append((start, size, state))
-    return spans
 
 
 def open_table(source: Path, cache: Path, notice: Callable[[str], None] | None = None) -> Paraphrases:

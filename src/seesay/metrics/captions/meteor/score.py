@@ -9,8 +9,8 @@ import numpy as np
 
 from seesay.metrics.base import FloatArray
 from seesay.metrics.captions.corpus import Corpus
-from seesay.metrics.captions.meteor.alignment import WEIGHTS, align
-from seesay.metrics.captions.meteor.matches import Hypothesis, Matcher, RawMatch, Text
+from seesay.metrics.captions.meteor.alignment import WEIGHTS, RawMatch, align
+from seesay.metrics.captions.meteor.matches import Hypothesis, Matcher, Text
 from seesay.metrics.captions.meteor.normalize import normalize
 from seesay.metrics.captions.meteor.resources import Resources
 from seesay.metrics.measured import Measured, ratio

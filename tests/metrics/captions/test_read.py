@@ -61,6 +61,12 @@ def test_every_bad_row_is_reported_by_line(tmp_path: Path) -> None:
     assert "UTF-8" in found.bad[10].reason
 
 
+def test_a_book_is_no_caption(tmp_path: Path) -> None:
+    found = read_captions(_write(tmp_path / "x.txt", "a dog\n" + "a " * 2001 + "\n"))
+    assert found.texts == {"1": ["a dog"]}
+    assert [row.row for row in found.bad] == [2]
+
+
 def test_images_that_lack_something_are_reported(tmp_path: Path) -> None:
     hypotheses = read_captions(_write(tmp_path / "h.json", '{"1": "a", "2": "b"}'), single=True)
     references = read_captions(_write(tmp_path / "r.json", '{"1": ["a"], "3": ["c"]}'))

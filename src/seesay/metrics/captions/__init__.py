@@ -2,9 +2,9 @@
 
 >>> corpus = Corpus.tokenized(["A dog runs."], [["A dog is running.", "The dog runs fast!"]])
 >>> [round(metric.value, 3) for metric in bleu(corpus)][:2]
-[1.0, 1.0]
+[0.717, 0.717]
 >>> round(rouge(corpus).value, 3)
-0.796
+0.557
 """
 
 from seesay.metrics.captions.bleu import bleu, unigram_precision

@@ -14,6 +14,8 @@ from seesay.questions import BadRow, UserError
 
 LONGEST_LINE = 1 << 16
 LONGEST_FILE = 1 << 30
+MOST_WORDS = 2000
+"""METEOR's search grows with the square of a text that repeats itself: a longer one is no caption."""
 _IDS = ("image_id", "id", "image")
 _TEXTS = ("caption", "captions", "references", "text")
 
@@ -32,6 +34,8 @@ class Captions:
         """One row's captions; a second caption of an image is a bad row where there is to be one."""
         if single and (image in self.texts or len(texts) != 1):
             self.bad.append(BadRow(row, f"a second caption for image {image}"))
+        elif any(len(text.split()) > MOST_WORDS for text in texts):
+            self.bad.append(BadRow(row, f"a caption of more than {MOST_WORDS:,} words"))
         else:
             self.texts.setdefault(image, []).extend(texts)
 
@@ -133,7 +137,7 @@ def _read_plain(found: Captions, single: bool) -> None:
     """A caption a line; references may stand side by side, parted by tabs."""
     found.plain = True
     for number, line in _numbered(found):
-        found.texts[str(number)] = [line] if single else line.split("\t")
+        found.add(number, str(number), [line] if single else line.split("\t"), single=single)
 
 
 def _read_lines(found: Captions, single: bool) -> None:

@@ -3,8 +3,8 @@
     python benchmarks/captions.py [--sizes 1014 5000 29000] [--data ../shared/data/captions]
 
 Caption 1 of Multi30k against captions 2 to 5: the validation images, then so many training images. Tables are prepared
-before the clock starts; loading them counts, and so does starting Java. Every figure of both is compared. Seconds by the
-clock depend on what else the machine does; processor seconds, Java's included, do so less.
+before the clock starts; loading them counts, and so does starting Java. Every figure of both is compared. Seconds by
+the clock depend on what else the machine does; processor seconds, Java's included, do so less.
 """
 
 from __future__ import annotations
@@ -113,9 +113,9 @@ def main() -> None:
         left["all"], right["all"] = sum(left.values()), sum(right.values())
         steps = "  ".join(f"{step} {left[step]:.2f}|{right[step]:.2f}|{right[step] / left[step]:.1f}x" for step in left)
         apart = max((abs(figures[name] - expected[name]), name) for name in expected)
-        print(
-            f"{size:>6} images  {steps}\n{'':>6} largest difference of a figure {apart[0]:.1e} ({apart[1]})", flush=True
-        )
+        print(f"{size:>6} images  {steps}")
+        print(f"       processor seconds {spent[0]:.1f}|{spent[1]:.1f}|{spent[1] / spent[0]:.1f}x")
+        print(f"       largest difference of a figure {apart[0]:.1e} ({apart[1]})", flush=True)
         totals.append((size, left["all"], right["all"]))
     (n, a, b), (m, c, d) = totals[0], totals[-1]
     if n != m:

@@ -154,7 +154,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 def _records(
     task: str, name: str, measured: Sequence[Measured], drawn: Resamples, line: str, part: str | None = None
 ) -> list[Record]:
-    from seesay.metrics.captions import intervals
+    from seesay.metrics.measured import intervals
     from seesay.runs.schema import Record
 
     return [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from seesay.metrics.base import FloatArray
+from seesay.metrics.bootstrap import Interval, Resamples
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Measured:
     def value(self) -> float:
         """The figure of the whole corpus."""
         return float(self.pool(self.statistics.sum(axis=0, keepdims=True))[0])
+
+
+def intervals(measured: Sequence[Measured], resamples: Resamples) -> list[Interval]:
+    """Each figure with its 95 % interval. What a figure takes from the whole corpus, as CIDEr's idf, stays as it is."""
+    return resamples.intervals([(resamples.sums(one.statistics[None]), one.pool) for one in measured])
 
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@
 from seesay.metrics.captions.bleu import bleu, unigram_precision
 from seesay.metrics.captions.cider import DocumentFrequency, cider, cider_d
 from seesay.metrics.captions.corpus import Corpus
-from seesay.metrics.captions.evaluate import compare, evaluate, fuse, intervals, signature
+from seesay.metrics.captions.evaluate import PairedTest, compare, evaluate, fuse, signature
 from seesay.metrics.captions.meteor import Resources, load, meteor
 from seesay.metrics.captions.rouge import longest_common_subsequence, rouge, rouge_l
 from seesay.metrics.captions.tokenize import tokenize
@@ -20,6 +20,7 @@ __all__ = [
     "Corpus",
     "DocumentFrequency",
     "Measured",
+    "PairedTest",
     "Resources",
     "bleu",
     "cider",
@@ -27,7 +28,6 @@ __all__ = [
     "compare",
     "evaluate",
     "fuse",
-    "intervals",
     "load",
     "longest_common_subsequence",
     "meteor",

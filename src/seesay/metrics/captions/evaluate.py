@@ -9,7 +9,7 @@ import numpy as np
 
 from seesay import __version__
 from seesay.metrics.base import FloatArray
-from seesay.metrics.bootstrap import Interval, Resamples
+from seesay.metrics.bootstrap import Resamples
 from seesay.metrics.captions.bleu import bleu
 from seesay.metrics.captions.cider import DocumentFrequency, cider_d
 from seesay.metrics.captions.corpus import Corpus
@@ -49,13 +49,8 @@ def fuse(parts: Sequence[Measured], name: str = FUSION) -> Measured:
     return Measured(name, scores, np.hstack([part.statistics for part in parts]), pool)
 
 
-def intervals(measured: Sequence[Measured], resamples: Resamples) -> list[Interval]:
-    """Each figure with its 95 % interval; document frequencies stay those of the whole corpus."""
-    return resamples.intervals([(resamples.sums(one.statistics[None]), one.pool) for one in measured])
-
-
 @dataclass(frozen=True)
-class Test:
+class PairedTest:
     """Two systems by one metric: the difference with its interval, and the p-value of the sign-flip test."""
 
     name: str
@@ -63,14 +58,16 @@ class Test:
     p_signflip: float
 
 
-def compare(a: Sequence[Measured], b: Sequence[Measured], objects: Sequence[str], resamples: Resamples) -> list[Test]:
+def compare(
+    a: Sequence[Measured], b: Sequence[Measured], objects: Sequence[str], resamples: Resamples
+) -> list[PairedTest]:
     """Paired tests of two systems on the same captions' references, metric by metric."""
     tests = []
     for one, other in zip(a, b, strict=True):
         left, right = one.statistics[None], other.statistics[None]
         difference = paired_bootstrap(left, right, resamples, one.pool)
         p = sign_flip(left, right, objects, one.pool, flips=resamples.resamples, seed=resamples.seed)
-        tests.append(Test(one.name, difference, p))
+        tests.append(PairedTest(one.name, difference, p))
     return tests
 
 

@@ -5,7 +5,7 @@ from math import exp
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.captions.strategies import CORPORA, FULL, SENTENCES
 
@@ -31,6 +31,7 @@ def test_the_shorter_of_two_equally_close_references_counts() -> None:
     assert statistics(Corpus(["a b c"], [["a b c d", "a b"]]))[0, -1] == 2
 
 
+@settings(deadline=None)
 @given(CORPORA)
 def test_counts_are_those_of_plain_counting(pairs: list[tuple[str, list[str]]]) -> None:
     rows = statistics(Corpus([h for h, _ in pairs], [r for _, r in pairs]))
@@ -50,18 +51,21 @@ def _grams(words: list[str], k: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1))
 
 
+@settings(deadline=None)
 @given(SENTENCES, st.lists(SENTENCES, min_size=1, max_size=3), SENTENCES)
 def test_another_reference_never_lowers_the_clipped_counts(text: str, references: list[str], more: str) -> None:
     before, after = (statistics(Corpus([text], [refs]))[0, :4] for refs in (references, [*references, more]))
     assert (after >= before).all()
 
 
+@settings(deadline=None)
 @given(FULL)
 def test_a_caption_against_itself_is_perfect(text: str) -> None:
     orders = min(4, len(text.split()))
     assert [metric.value for metric in bleu(Corpus([text], [[text]]))[:orders]] == pytest.approx([1] * orders, abs=1e-6)
 
 
+@settings(deadline=None)
 @given(CORPORA, st.randoms())
 def test_order_changes_nothing_and_figures_stay_in_range(pairs: list[tuple[str, list[str]]], random: object) -> None:
     shuffled = list(pairs)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from tests.metrics.captions.strategies import CORPORA
 
 from seesay.metrics.captions import Corpus, DocumentFrequency, cider, cider_d
@@ -53,6 +53,7 @@ def _naive(corpus: Corpus, *, clipped: bool) -> list[float]:
     return scores
 
 
+@settings(deadline=None)
 @given(CORPORA)
 @pytest.mark.filterwarnings("ignore:CIDEr of one image")
 def test_against_the_formula(pairs: list[tuple[str, list[str]]]) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.captions.strategies import PAIRS, SENTENCES
 
@@ -26,6 +26,7 @@ def test_by_hand() -> None:
     )
 
 
+@settings(deadline=None)
 @given(WORDS, WORDS)
 def test_subsequence_by_brute_force(left: list[str], right: list[str]) -> None:
     def inside(part: tuple[str, ...]) -> bool:
@@ -36,11 +37,13 @@ def test_subsequence_by_brute_force(left: list[str], right: list[str]) -> None:
     assert longest_common_subsequence(left, right) == longest
 
 
+@settings(deadline=None)
 @given(SENTENCES)
 def test_a_caption_against_itself_is_perfect(text: str) -> None:
     assert rouge_l(text, ["", text]) == pytest.approx(1)
 
 
+@settings(deadline=None)
 @given(PAIRS)
 def test_in_range(pair: tuple[str, list[str]]) -> None:
     assert 0 <= rouge_l(*pair) <= 1 + 1e-12

@@ -6,7 +6,7 @@ import hashlib
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.metrics.captions.lexer import lex
@@ -61,6 +61,7 @@ def test_a_line_break_is_a_blank() -> None:
     assert tokenize("a dog\nruns\r\nfast\u2028now\x85") == "a dog runs fast now"
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("aAbBsStT.,'-!?5 ()\"’éC:/&@#$<>_")))
 def test_remembered_words_change_nothing(caption: str) -> None:
     """A caption made of plain words takes a short cut; it must lead to the same place."""
@@ -68,6 +69,7 @@ def test_remembered_words_change_nothing(caption: str) -> None:
     assert Tokenizer()(caption) == slow
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_gives_clean_tokens(caption: str) -> None:
     tokens = tokenize(caption)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.metrics.parses import MismatchError, Parameters, Score, parse, parseval, score
@@ -106,6 +106,7 @@ TREES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(TREES)
 def test_a_parse_against_itself_is_perfect(text: str) -> None:
     found = score(parse(text), parse(text))
@@ -114,6 +115,7 @@ def test_a_parse_against_itself_is_perfect(text: str) -> None:
     assert found.tags == found.words
 
 
+@settings(deadline=None)
 @given(st.lists(TREES, min_size=2, max_size=6), st.randoms())
 def test_laws(texts: list[str], random: object) -> None:
     """Figures are shares, F1 lies between precision and recall, and order changes nothing."""

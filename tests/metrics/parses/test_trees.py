@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.metrics.parses import BadTreeError, Bracket, parse, read_trees
@@ -40,6 +40,7 @@ def test_bad_brackets_say_why(text: str, reason: str) -> None:
         parse(text)
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("() ab\n")))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

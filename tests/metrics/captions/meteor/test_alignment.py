@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch, align
@@ -57,6 +57,7 @@ def test_a_longer_paraphrase_wins_by_its_words() -> None:
 SENTENCES = st.lists(st.sampled_from(["a", "b", "c", "dogs", "dog"]), max_size=9)
 
 
+@settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_laws(ours: list[str], theirs: list[str]) -> None:
     """No word is matched twice, chunks are counted right, and every match was offered."""
@@ -72,6 +73,7 @@ def test_laws(ours: list[str], theirs: list[str]) -> None:
     assert chunks == runs
 
 
+@settings(deadline=None)
 @given(SENTENCES)
 def test_a_text_matches_itself_whole(words: list[str]) -> None:
     matcher = Matcher(Resources(), [words, words])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.metrics.captions.meteor.normalize import Prefixes, normalize
@@ -31,11 +31,13 @@ def test_as_meteor_answers(text: str, words: str) -> None:
     assert normalize(text, PREFIXES) == words.split()
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("abz ")))
 def test_plain_words_stay(text: str) -> None:
     assert normalize(text, PREFIXES) == text.split()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_word_holds_a_blank(text: str) -> None:
     assert all(len(word.split()) == 1 for word in normalize(text, PREFIXES))

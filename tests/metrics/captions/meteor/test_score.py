@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from tests.metrics.captions.strategies import CORPORA, FULL
 
 from seesay.metrics.captions import Corpus, Resources, meteor
@@ -42,11 +42,13 @@ def test_by_hand() -> None:
     assert meteor(corpus, Resources()).value == pytest.approx(5 / 6 * (1 - 0.6 * (2 / 5) ** 0.2))
 
 
+@settings(deadline=None)
 @given(FULL)
 def test_a_caption_against_itself_is_perfect(text: str) -> None:
     assert meteor(Corpus([text], [["x y z", text]]), Resources()).value == pytest.approx(1)
 
 
+@settings(deadline=None)
 @given(CORPORA)
 def test_laws(pairs: list[tuple[str, list[str]]]) -> None:
     """In range; order changes nothing; the best reference is the best one alone, though others are not aligned."""

@@ -22,7 +22,7 @@ WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 """Of the four kinds of match."""
 
 # A path's rank is one integer, smaller is better: matched words (negative), then chunks, then distance.
-_WORDS, _CHUNK = 1 << 48, 1 << 32
+_WORDS, _CHUNK = 1 << 48, 1 << 36
 _NO_LIMIT = 1 << 62
 
 

@@ -64,7 +64,7 @@ def ours(hypotheses: list[str], references: list[list[str]]) -> tuple[Times, Fig
     clock = Clock()
     corpus = clock.run("tokens", lambda: Corpus.tokenized(hypotheses, references))
     blues = clock.run("BLEU", lambda: bleu(corpus))
-    best = clock.run("METEOR", lambda: meteor(corpus, load()))
+    best = clock.run("METEOR", lambda: meteor(corpus, load(), os.cpu_count() or 1))
     lcs = clock.run("ROUGE-L", lambda: rouge(corpus))
     consensus = clock.run("CIDEr-D", lambda: cider_d(corpus))
     fused = fuse([blues[-1], best, lcs, consensus])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,6 +37,7 @@ def captions(
     no_meteor: Annotated[bool, typer.Option("--no-meteor", help="Leave METEOR out, and the average with it.")] = False,
     df: Annotated[Path | None, typer.Option(help="Document frequencies for CIDEr-D, saved by --save-df.")] = None,
     save_df: Annotated[Path | None, typer.Option(help="Save the references' document frequencies here.")] = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Processes for METEOR; 0: one a processor.")] = 0,
     resamples: Many = 1000,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -60,7 +62,7 @@ def captions(
     for name, (images, texts, wanted, _) in zip(names, paired, strict=True):
         chosen = dict(zip(images, zip(texts, wanted, strict=True), strict=True))
         corpus = Corpus.tokenized([chosen[image][0] for image in ids], [chosen[image][1] for image in ids])
-        results.append((name, corpus, evaluate(corpus, resources, frequency)))
+        results.append((name, corpus, evaluate(corpus, resources, frequency, jobs or os.cpu_count() or 1)))
     if save_df is not None:
         DocumentFrequency.of(results[0][1].references).save(save_df)
     line = signature(results[0][1], resources, frequency, resamples, seed)

@@ -21,13 +21,15 @@ from seesay.metrics.paired import Difference, paired_bootstrap, sign_flip
 FUSION = "average fusion"
 
 
-def evaluate(corpus: Corpus, resources: Resources | None, frequency: DocumentFrequency | None = None) -> list[Measured]:
+def evaluate(
+    corpus: Corpus, resources: Resources | None, frequency: DocumentFrequency | None = None, jobs: int = 1
+) -> list[Measured]:
     """BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D and their average. Without `resources`, neither METEOR nor the average."""
     blues = bleu(corpus)
     rest = [rouge(corpus), cider_d(corpus, frequency)]
     if resources is None:
         return [*blues, *rest]
-    best = meteor(corpus, resources)
+    best = meteor(corpus, resources, jobs)
     name = FUSION if resources.complete else f"{FUSION} with {best.name}"
     return [*blues, best, *rest, fuse([blues[-1], best, *rest], name)]
 

@@ -62,6 +62,10 @@ def test_laws(pairs: list[tuple[str, list[str]]]) -> None:
         assert measured.scores[i] == pytest.approx(max(alone), abs=1e-12)
 
 
+def test_several_processes_give_the_same(corpus: Corpus) -> None:
+    assert (statistics(corpus, Resources(), jobs=2) == statistics(corpus, Resources())).all()
+
+
 def test_corpus_figure_pools_statistics(corpus: Corpus) -> None:
     measured = meteor(corpus, Resources())
     assert measured.value == pytest.approx(float(pooled(measured.statistics.sum(axis=0))), abs=1e-12)

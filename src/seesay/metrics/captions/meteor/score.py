@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Sequence
 from operator import itemgetter, mul
 
@@ -24,21 +25,49 @@ words of both and the function words of both that it matched; chunks; matched wo
 both texts whole is not fragmented: it counts as no chunk, in the caption and in the corpus."""
 
 
-def statistics(corpus: Corpus, resources: Resources) -> FloatArray:
-    """METEOR's statistics of each caption against the reference that gives it the best score, the first of equals."""
-    texts = [normalize(text, resources.prefixes) for text in corpus.hypotheses]
-    owners = len(texts)
-    texts += [normalize(text, resources.prefixes) for references in corpus.references for text in references]
-    matcher = Matcher(resources, texts)
-    functional = resources.function_words
-    rows = np.zeros((owners, COLUMNS))
-    number = owners
-    for i, references in enumerate(corpus.references):
-        hypothesis = matcher.hypothesis(i, texts[i])
-        last = number + len(references)
-        rows[i] = _best(matcher, functional, hypothesis, [matcher.text(j, texts[j]) for j in range(number, last)])
-        number = last
-    return rows
+def statistics(corpus: Corpus, resources: Resources, jobs: int = 1) -> FloatArray:
+    """METEOR's statistics of each caption against the reference that gives it the best score, the first of equals.
+
+    With several `jobs`, processes share the captions where the system can fork; the result is the same.
+    """
+    work = _Work(corpus, resources)
+    if jobs < 2 or len(corpus) < 2 * _CHUNK or "fork" not in multiprocessing.get_all_start_methods():
+        return work.rows(range(len(corpus)))
+    parts = [range(start, min(start + _CHUNK, len(corpus))) for start in range(0, len(corpus), _CHUNK)]
+    with multiprocessing.get_context("fork").Pool(jobs, _inherit, (work,)) as pool:
+        return np.concatenate(pool.map(_part, parts, chunksize=1))
+
+
+class _Work:
+    """What every process needs: forked, it is not copied."""
+
+    def __init__(self, corpus: Corpus, resources: Resources) -> None:
+        self._texts = [normalize(text, resources.prefixes) for text in corpus.hypotheses]
+        self._texts += [normalize(text, resources.prefixes) for refs in corpus.references for text in refs]
+        self._first = np.cumsum([len(corpus), *(len(refs) for refs in corpus.references)]).tolist()
+        self._functional = resources.function_words
+        self._matcher = Matcher(resources, self._texts)
+
+    def rows(self, captions: range) -> FloatArray:
+        """The statistics of some of the captions."""
+        texts, matcher = self._texts, self._matcher
+        rows = np.zeros((len(captions), COLUMNS))
+        for row, i in zip(rows, captions, strict=True):
+            references = [matcher.text(j, texts[j]) for j in range(self._first[i], self._first[i + 1])]
+            row[:] = _best(matcher, self._functional, matcher.hypothesis(i, texts[i]), references)
+        return rows
+
+
+_CHUNK = 500
+_inherited: list[_Work] = []
+
+
+def _inherit(work: _Work) -> None:
+    _inherited[:] = [work]
+
+
+def _part(captions: range) -> FloatArray:
+    return _inherited[0].rows(captions)
 
 
 def _best(
@@ -137,8 +166,8 @@ def pooled(sums: FloatArray) -> FloatArray:
     return np.asarray(mean * (1 - GAMMA * ratio(chunks, (ours + theirs) / 2) ** BETA))
 
 
-def meteor(corpus: Corpus, resources: Resources) -> Measured:
+def meteor(corpus: Corpus, resources: Resources, jobs: int = 1) -> Measured:
     """METEOR of the corpus and of each caption; a lesser variant is named by its matchers."""
-    rows = statistics(corpus, resources)
+    rows = statistics(corpus, resources, jobs)
     name = "METEOR" if resources.complete else f"METEOR({resources.modules})"
     return Measured(name, pooled(rows), rows, pooled)

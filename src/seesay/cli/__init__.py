@@ -22,6 +22,7 @@ from seesay.cli.output import plain
 from seesay.cli.probe import probe
 from seesay.cli.report import report
 from seesay.cli.scenes import app as scenes_app
+from seesay.cli.score import app as score_app
 from seesay.cli.tasks import tasks
 from seesay.questions import UserError
 
@@ -56,6 +57,7 @@ app.command()(tasks)
 app.command()(models)
 app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")
+app.add_typer(score_app, name="score")
 
 
 def _version(asked: bool) -> None:

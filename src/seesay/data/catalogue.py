@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 _GITHUB = "https://raw.githubusercontent.com"
 _COMMONSENSE = f"{_GITHUB}/lovhag/measure-visual-commonsense-knowledge/8b2cac35bd982d1f8049202aaf68879b5b7943ff"
+_COCO = f"{_GITHUB}/tylin/coco-caption/9cfd5a30783114a9fb43e4187067c63e553925d5/pycocoevalcap/meteor"
 _CODA = f"{_GITHUB}/nala-cub/coda/602744564b2bc771baee3bbc3d5648d2edd954f5/projects/coda/data/coda"
 
 
@@ -48,6 +49,10 @@ HAGSTROM_JOHANSSON = (
 NORLUND = (
     "Tobias Norlund, Lovisa Hagström and Richard Johansson. 2021. Transferring Knowledge from Vision to Language: "
     "How to Achieve it and how to Measure it? BlackboxNLP."
+)
+DENKOWSKI_LAVIE = (
+    "Michael Denkowski and Alon Lavie. 2014. Meteor Universal: Language Specific Translation Evaluation for Any Target "
+    "Language. EACL Workshop on Statistical Machine Translation."
 )
 PAIK = (
     "Cory Paik, Stéphane Aroca-Ouellette, Alessandro Roncone and Katharina Kann. 2021. The World of an Octopus: How "
@@ -130,6 +135,28 @@ CATALOGUE: dict[str, DataSet] = {
             citation=PAIK,
             home="https://github.com/nala-cub/coda",
             task="coda",
+        ),
+        DataSet(
+            name="meteor",
+            title="METEOR 1.5: function words, WordNet and the English paraphrase table",
+            files=(
+                DataFile(
+                    "meteor-1.5.jar",
+                    f"{_COCO}/meteor-1.5.jar",
+                    "1e57b4c72c0830ebe68558f1c799a624e96cbc1b6045c9f6330e26dcff6eafc2",
+                    6_318_693,
+                ),
+                DataFile(
+                    "paraphrase-en.gz",
+                    f"{_COCO}/data/paraphrase-en.gz",
+                    "c147ac7d2c91f2fbb3ad31e4b352235061eb83145e0434daf217ee9ca5975f48",
+                    61_813_011,
+                ),
+            ),
+            licence="LGPL; WordNet under its own licence, inside the jar",
+            citation=DENKOWSKI_LAVIE,
+            home="https://www.cs.cmu.edu/~alavie/METEOR/",
+            task="score captions",
         ),
     )
 }

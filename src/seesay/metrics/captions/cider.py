@@ -1,0 +1,118 @@
+"""CIDEr-D and CIDEr (Vedantam et al., 2015): n-grams shared with the references, rare ones weighing more.
+
+CIDEr-D clips a caption's counts at the reference's and punishes a difference in length with a Gaussian. The COCO
+evaluation's length counts bigrams, not words; it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from seesay.metrics.base import FloatArray
+from seesay.metrics.captions.corpus import Corpus
+from seesay.metrics.captions.ngrams import ORDERS, GramCounts, lookup
+from seesay.metrics.measured import Measured, mean_of, ratio
+from seesay.questions import UserError
+
+SIGMA = 6.0
+
+
+@dataclass(frozen=True)
+class DocumentFrequency:
+    """In how many images' references each n-gram (words joined by blanks) occurs, and how many images there are."""
+
+    images: int
+    counts: Mapping[str, int]
+
+    @classmethod
+    def of(cls, references: Sequence[Sequence[str]]) -> DocumentFrequency:
+        """Counted from tokenised references."""
+        counts: dict[str, int] = {}
+        for refs in references:
+            for gram in {gram for ref in refs for gram in _grams(ref)}:
+                counts[gram] = counts.get(gram, 0) + 1
+        return cls(len(references), counts)
+
+    def save(self, path: Path) -> None:
+        """As JSON."""
+        path.write_text(
+            json.dumps({"images": self.images, "counts": self.counts}, ensure_ascii=False), encoding="utf-8"
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> DocumentFrequency:
+        """From `save`'s JSON."""
+        try:
+            saved = json.loads(path.read_text(encoding="utf-8"))
+            images, counts = saved["images"], saved["counts"]
+            good = isinstance(images, int) and images > 0 and all(type(n) is int and n >= 0 for n in counts.values())
+        except OSError as error:
+            raise UserError(f"Cannot read the document frequencies {path}: {error.strerror or error}.") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{path} is no table of document frequencies: expected 'images' and 'counts'.") from error
+        if not good:
+            raise UserError(f"{path} is no table of document frequencies: a count is not a whole number.")
+        return cls(images, counts)
+
+
+def _grams(text: str) -> list[str]:
+    words = text.split()
+    return [" ".join(words[i : i + k]) for k in range(1, ORDERS + 1) for i in range(len(words) - k + 1)]
+
+
+def cider_d(corpus: Corpus, frequency: DocumentFrequency | None = None, sigma: float = SIGMA) -> Measured:
+    """CIDEr-D of each caption; the corpus figure is their mean. Without `frequency`, counted from the references."""
+    return mean_of("CIDEr-D", _scores(corpus, frequency, sigma))
+
+
+def cider(corpus: Corpus, frequency: DocumentFrequency | None = None) -> Measured:
+    """CIDEr: plain cosines, neither clipped nor punished for length, times 10 as CIDEr-D is."""
+    return mean_of("CIDEr", _scores(corpus, frequency, None))
+
+
+def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | None) -> FloatArray:
+    n = len(corpus)
+    images = n if frequency is None else frequency.images
+    if images == 1:
+        message = "CIDEr of one image is 0: every document frequency is 1 of 1; give a table made from more images."
+        warnings.warn(message, stacklevel=3)
+    tables = corpus.grams.tables
+    texts = n + len(corpus.owner)
+    total = np.zeros(len(corpus.owner))
+    for k, table in enumerate(tables):
+        document = _given_frequency(corpus, k + 1, frequency) if frequency else _own_frequency(corpus, table)
+        weight = table.count * (np.log(float(images)) - np.log(np.maximum(1.0, document[table.gram])))
+        norm = np.sqrt(np.bincount(table.text, weight**2, minlength=texts))
+        split = int(np.searchsorted(table.text, n))
+        kinds = np.int64(max(1, table.kinds))
+        reference = table.text[split:] - n
+        wanted = corpus.owner[reference] * kinds + table.gram[split:]
+        ours = lookup(table.text[:split] * kinds + table.gram[:split], weight[:split], wanted)
+        theirs = weight[split:]
+        clipped = ours if sigma is None else np.minimum(ours, theirs)
+        dot = np.bincount(reference, clipped * theirs, minlength=len(total)).astype(np.float64)
+        scale = norm[:n][corpus.owner] * norm[n:]
+        total += ratio(dot, scale)
+    if sigma is not None:
+        length = np.bincount(tables[1].text, tables[1].count, minlength=texts)
+        difference = length[:n][corpus.owner] - length[n:]
+        total *= np.exp(-(difference**2) / (2 * sigma**2))
+    sums = np.bincount(corpus.owner, total, minlength=n)
+    return np.asarray(10 * sums / (ORDERS * np.bincount(corpus.owner, minlength=n)))
+
+
+def _own_frequency(corpus: Corpus, table: GramCounts) -> FloatArray:
+    split = int(np.searchsorted(table.text, len(corpus)))
+    kinds = np.int64(max(1, table.kinds))
+    image = corpus.owner[table.text[split:] - len(corpus)]
+    return np.bincount(np.unique(image * kinds + table.gram[split:]) % kinds, minlength=table.kinds).astype(np.float64)
+
+
+def _given_frequency(corpus: Corpus, order: int, frequency: DocumentFrequency) -> FloatArray:
+    return np.asarray([frequency.counts.get(gram, 0) for gram in corpus.grams.spell(order)], np.float64)

@@ -1,0 +1,87 @@
+"""The whole evaluation of captions: every metric, their average, intervals and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from seesay import __version__
+from seesay.metrics.base import FloatArray
+from seesay.metrics.bootstrap import Resamples
+from seesay.metrics.captions.bleu import bleu
+from seesay.metrics.captions.cider import DocumentFrequency, cider_d
+from seesay.metrics.captions.corpus import Corpus
+from seesay.metrics.captions.meteor import Resources, meteor
+from seesay.metrics.captions.rouge import rouge
+from seesay.metrics.measured import Measured
+from seesay.metrics.paired import Difference, paired_bootstrap, sign_flip
+
+FUSION = "average fusion"
+
+
+def evaluate(
+    corpus: Corpus, resources: Resources | None, frequency: DocumentFrequency | None = None, jobs: int = 1
+) -> list[Measured]:
+    """BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D and their average. Without `resources`, neither METEOR nor the average."""
+    blues = bleu(corpus)
+    rest = [rouge(corpus), cider_d(corpus, frequency)]
+    if resources is None:
+        return [*blues, *rest]
+    best = meteor(corpus, resources, jobs)
+    name = FUSION if resources.complete else f"{FUSION} with {best.name}"
+    return [*blues, best, *rest, fuse([blues[-1], best, *rest], name)]
+
+
+def fuse(parts: Sequence[Measured], name: str = FUSION) -> Measured:
+    """The plain mean of figures, as one figure: of BLEU-4, METEOR, ROUGE-L and CIDEr-D it is the average fusion.
+
+    The mean is taken of the corpus figures, so that a resample of captions moves all parts together.
+    """
+    ends = np.cumsum([part.statistics.shape[1] for part in parts]).tolist()
+
+    def pool(sums: FloatArray) -> FloatArray:
+        figures = [
+            part.pool(sums[..., end - part.statistics.shape[1] : end]) for part, end in zip(parts, ends, strict=True)
+        ]
+        return np.asarray(np.mean(figures, axis=0))
+
+    scores = np.mean([part.scores for part in parts], axis=0)
+    return Measured(name, scores, np.hstack([part.statistics for part in parts]), pool)
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Two systems by one metric: the difference with its interval, and the p-value of the sign-flip test."""
+
+    name: str
+    difference: Difference
+    p_signflip: float
+
+
+def compare(
+    a: Sequence[Measured], b: Sequence[Measured], objects: Sequence[str], resamples: Resamples
+) -> list[PairedTest]:
+    """Paired tests of two systems on the same captions' references, metric by metric."""
+    tests = []
+    for one, other in zip(a, b, strict=True):
+        left, right = one.statistics[None], other.statistics[None]
+        difference = paired_bootstrap(left, right, resamples, one.pool)
+        p = sign_flip(left, right, objects, one.pool, flips=resamples.resamples, seed=resamples.seed)
+        tests.append(PairedTest(one.name, difference, p))
+    return tests
+
+
+def signature(
+    corpus: Corpus, resources: Resources | None, frequency: DocumentFrequency | None, resamples: int, seed: int
+) -> str:
+    """How the numbers were made, in one line."""
+    counts = {len(references) for references in corpus.references}
+    references = str(counts.pop()) if len(counts) == 1 else f"{min(counts)}-{max(counts)}"
+    document = f"given:{frequency.images}" if frequency else f"references:{len(corpus)}"
+    matchers = resources.modules if resources else "none"
+    return (
+        f"tok:ptb-3.4.1-lc-nopunct|nrefs:{references}|bleu:coco|meteor:1.5-{matchers}|rouge:l-1.2|"
+        f"cider:d-df={document}|fusion:mean(bleu4,meteor,rougeL,ciderD)|boot:{resamples}-seed{seed}|seesay:{__version__}"
+    )

@@ -1,0 +1,82 @@
+"""METEOR's own tokenizer (`-norm`), which it runs over the Penn Treebank tokens: found by asking version 1.5.
+
+Its substitutions never overlap: a character that one of them has looked at is not looked at again in the same pass, so
+`a-b-c` becomes `a b-c`. That is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import zip_longest
+
+_LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
+_ALNUM = "0-9" + _LETTERS
+_PASSES = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        ("[“”]", '"'),
+        ("[‘’`]", "'"),
+        ("''", '"'),
+        ("--", "-"),
+        (rf"([^{_ALNUM}\s.',-])", r" \1 "),
+        ("–", "-"),
+        (r"(\.{2,})", r" \1 "),
+        ("([^0-9]),([^0-9])", r"\1 , \2"),
+        ("([0-9]),([^0-9])", r"\1 , \2"),
+        ("([^0-9]),([0-9])", r"\1 , \2"),
+        (f"([^{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
+        (f"([^{_ALNUM}])'([{_LETTERS}])", r"\1 ' \2"),
+        (f"([{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
+        (f"([{_LETTERS}])'([{_LETTERS}])", r"\1 '\2"),
+        ("([0-9])'s", r"\1 's"),
+        (f"([{_ALNUM}.])-([{_ALNUM}])", r"\1 \2"),
+    )
+]
+_LETTER = re.compile(f"[{_LETTERS}]")
+_PLAIN = re.compile("[a-z ]*")
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Words whose full stop never ends a sentence, and those of which that is true before a number."""
+
+    always: AbstractSet[str] = frozenset()
+    before_number: AbstractSet[str] = frozenset()
+
+    @classmethod
+    def parse(cls, text: str) -> Prefixes:
+        """From the format of METEOR's list: a word a line, `#` for comments, `#NUMERIC_ONLY#` after a word."""
+        rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        return cls(
+            frozenset(row[0] for row in rows if len(row) == 1), frozenset(row[0] for row in rows if len(row) > 1)
+        )
+
+
+def normalize(text: str, prefixes: Prefixes) -> list[str]:
+    """The words of a text as METEOR's matchers see them, in lower case."""
+    if _PLAIN.fullmatch(text):
+        return text.split()
+    text = f" {text} "
+    for pattern, replacement in _PASSES:
+        text = pattern.sub(replacement, text)
+    words = text.split()
+    found: list[str] = []
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        found += _without_stop(word, following, prefixes)
+    return " ".join(found).lower().split()
+
+
+def _without_stop(word: str, following: str, prefixes: Prefixes) -> list[str]:
+    """An acronym loses its stops; any other word's last stop stands apart, unless the sentence seems to go on."""
+    stem = word[:-1]
+    if not stem or not word.endswith(".") or word.endswith(".."):
+        return [word]
+    if "." in stem and _LETTER.search(stem):
+        return [stem.replace(".", "")]
+    if stem in prefixes.always or "a" <= following[:1] <= "z":
+        return [word]
+    if stem in prefixes.before_number and "0" <= following[:1] <= "9":
+        return [word]
+    return [stem, "."]

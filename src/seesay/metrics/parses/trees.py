@@ -1,0 +1,117 @@
+"""Penn Treebank brackets, read safely: no recursion, so that no depth is too deep, and a bad tree costs only itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from seesay.questions import BadRow, UserError
+
+LONGEST_TREE = 1 << 22
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """A constituent over words start … end − 1."""
+
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Tree:
+    """A parse without its shape: words with tags, and brackets, the innermost and leftmost first."""
+
+    words: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    brackets: list[Bracket] = field(default_factory=list)
+
+
+class BadTreeError(ValueError):
+    """Why a tree cannot be read."""
+
+
+def parse(text: str) -> Tree:
+    """One parse, or several side by side: a line may hold a parse that found no root.
+
+    >>> parse("(S (NP (PRP it)) (VP (VBD was)))").brackets[-1]
+    Bracket(label='S', start=0, end=2)
+    """
+    tree = Tree()
+    open_labels: list[tuple[str, int]] = []
+    tokens = _TOKEN.findall(text)
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        following = tokens[at + 1 : at + 4]
+        if token == "(":
+            if len(following) == 3 and following[2] == ")" and "(" not in following and following[1] != ")":
+                tree.tags.append(following[0])
+                tree.words.append(following[1])
+                at += 4
+                continue
+            label = following[0] if following and following[0] not in "()" else ""
+            open_labels.append((label, len(tree.words)))
+            at += 2 if label else 1
+        elif token == ")":
+            if not open_labels:
+                raise BadTreeError("a bracket closes that was not opened")
+            label, start = open_labels.pop()
+            tree.brackets.append(Bracket(label, start, len(tree.words)))
+            at += 1
+        else:
+            raise BadTreeError(f"the word '{token[:40]}' has no tag of its own")
+    if open_labels:
+        raise BadTreeError(f"{len(open_labels)} bracket{'s' * (len(open_labels) > 1)} not closed")
+    return tree
+
+
+def read_trees(path: Path) -> list[tuple[int, Tree | BadRow | None]]:
+    """The parses of a file in order, each with its line; None for an empty line where every parse has one line.
+
+    A parse begins with a bracket at the beginning of a line; the lines after it that do not are part of it.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
+    lines = raw.decode("utf-8-sig", "replace").split("\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
+        raise UserError(f"{path} holds no parse: it is empty.")
+    whole = all(line.startswith("(") or not line.strip() for line in lines)
+    return [(number, _read(number, text)) for number, text in (_each_line(lines) if whole else _chunks(lines))]
+
+
+def _each_line(lines: list[str]) -> Iterator[tuple[int, str]]:
+    yield from enumerate(lines, 1)
+
+
+def _chunks(lines: list[str]) -> Iterator[tuple[int, str]]:
+    start, held = 0, list[str]()
+    for number, line in enumerate(lines, 1):
+        if line.startswith("(") or not held:
+            if held and "".join(held).strip():
+                yield start, "\n".join(held)
+            start, held = number, []
+        held.append(line)
+    if "".join(held).strip():
+        yield start, "\n".join(held)
+
+
+def _read(number: int, text: str) -> Tree | BadRow | None:
+    if not text.strip():
+        return None
+    if len(text) > LONGEST_TREE:
+        return BadRow(number, f"a parse of more than {LONGEST_TREE:,} characters")
+    if "\ufffd" in text:
+        return BadRow(number, "not UTF-8 text")
+    try:
+        return parse(text)
+    except BadTreeError as error:
+        return BadRow(number, str(error))

@@ -50,4 +50,4 @@ system:
 	else echo "Not installed:$$missing. The tests that need it are skipped."; fi
 
 clean:
-	rm -rf $(VENV) runs
+	rm -rf $(VENV)

@@ -69,7 +69,7 @@ def probe(
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
     from seesay.cli.output import err, out, print_json
-    from seesay.models import Options, load_model
+    from seesay.models import Options, locate
     from seesay.models.catalogue import DEFAULT
     from seesay.models.completions import SCOPES
     from seesay.models.server import ENDPOINTS
@@ -107,7 +107,15 @@ def probe(
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
     )
-    tasks = [load_task(name, data) for name in wanted]
+    failed: list[UserError] = []
+    tasks: list[Task] = []
+    for name in wanted:
+        try:
+            tasks.append(load_task(name, data))
+        except UserError as error:
+            failed.append(error)
+    if not tasks or (failed and "all" not in (task or [])):
+        raise failed[0]
     target = report or output / "report.html"
     if target.is_dir():
         raise UserError(f"'{target}' is a folder: name a file for the report.")
@@ -118,18 +126,23 @@ def probe(
             for line in _left_out(one):
                 err.print(line)
     runs: list[Run] = []
-    failed: list[UserError] = []
-    for name in names:
+    loaders = {name: locate(name, options) for name in names}  # a mistyped name is found out before any model is asked
+    for name, load in loaders.items():
         if not quiet:
             err.print(f"Loading {name} …")
         try:
-            model = load_model(name, options)
-            runs += [_ask(model, one, output, settings, quiet) for one in tasks]
+            model = load()
         except UserError as error:  # the other models are still asked
             failed.append(error)
+            continue
+        for one in tasks:
+            try:
+                runs.append(_ask(model, one, output, settings, quiet))
+            except UserError as error:
+                failed.append(error)
     if not runs:
         raise failed[0]
-    comparisons = compare(runs, resamples=resamples, seed=seed) if len(runs) > len(tasks) else []
+    comparisons = compare(runs, resamples=resamples, seed=seed) if len({run.manifest.model for run in runs}) > 1 else []
     page.write(target, runs, comparisons)
     if as_json:
         keep = set(Record.model_fields)
@@ -140,7 +153,7 @@ def probe(
             out.print(comparison_table(comparisons))
         out.print(f"Report: {target}", soft_wrap=True)
     if failed:
-        raise UserError(" ".join(map(str, failed)))
+        raise UserError(" ".join(dict.fromkeys(map(str, failed))))
 
 
 def _ask(model: CanAnswer, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:

@@ -171,18 +171,21 @@ def _records(
 def _comparisons(
     task: str, results: Sequence[tuple[str, Corpus, list[Measured]]], ids: list[str], drawn: Resamples, line: str
 ) -> list[Comparison]:
+    from seesay.metrics import holm
     from seesay.metrics.captions import compare
     from seesay.runs.schema import Comparison
 
     (a, _, left), (b, _, right) = results
+    tests = compare(left, right, ids, drawn)
+    adjusted = holm([test.p_signflip for test in tests])
     return [
         Comparison(
             task=task, metric=test.name, a=a, b=b, value_a=test.difference.value_a, value_b=test.difference.value_b,
             difference=test.difference.difference, low=test.difference.low, high=test.difference.high,
-            p_bootstrap=test.difference.p, p_signflip=test.p_signflip, p_mcnemar=None, n=len(ids), signature_a=line,
-            signature_b=line,
+            p_bootstrap=test.difference.p, p_signflip=test.p_signflip, p_holm=float(p), p_mcnemar=None, n=len(ids),
+            signature_a=line, signature_b=line,
         )
-        for test in compare(left, right, ids, drawn)
+        for test, p in zip(tests, adjusted, strict=True)
     ]  # fmt: skip
 
 

@@ -20,12 +20,15 @@ def tasks(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """List the tasks, or show one: its questions, wordings, metrics, source and licence."""
+    from seesay.questions import UserError
     from seesay.tasks import GROUPS, expand, load_task
 
     if name is None or name == "all" or name in GROUPS:
         _list(expand([name or "all"]), as_json)
         return
     wanted = expand([name])
+    if not wanted:
+        raise UserError("Name a task: `seesay tasks` lists them all.")
     if len(wanted) > 1:
         _list(wanted, as_json)
         return

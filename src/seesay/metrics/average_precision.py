@@ -24,6 +24,23 @@ def average_precision(items: Items) -> FloatArray:
     return np.asarray((precision * gold).sum(axis=1) / gold.sum(axis=1))
 
 
+def random_order(items: Items) -> FloatArray:
+    """The expected average precision of a random order of N labels, R of them gold.
+
+    A gold label at rank k has on average 1 + (k − 1)(R − 1)/(N − 1) gold labels down to its rank, itself included.
+
+    >>> random_order(Items(np.array([[4.0, 3.0]]), np.array([[1.0, 0.0]]))).tolist()
+    [0.75]
+    """
+    n, gold = items.offered.sum(axis=1), items.is_gold.sum(axis=1)
+    harmonic = np.cumsum(1 / np.arange(1, items.scores.shape[1] + 1))[n - 1]
+    others = np.divide(gold - 1, n - 1, out=np.zeros(len(n)), where=n > 1)
+    return np.asarray((harmonic + others * (n - harmonic)) / n)
+
+
 AVERAGE_PRECISION = mean_metric(
-    "average_precision", "How far the gold labels stand at the top of the options.", average_precision
+    "average_precision",
+    "How far the gold labels stand at the top of the options.",
+    average_precision,
+    guess=random_order,
 )

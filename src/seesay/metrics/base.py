@@ -72,7 +72,8 @@ class Metric:
     """A figure: `stats` gives sufficient statistics (n, k), `value` maps their sums (..., k) to figures (...).
 
     `binary` metrics judge an item right or wrong, so that McNemar's test applies; `whole_vocabulary` ones need ranks;
-    of a `lower_is_better` one, less is more.
+    of a `lower_is_better` one, less is more. `guess` is what an item is worth to a random order of its labels, where
+    that is not what equal scores get.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Metric:
     binary: bool = False
     whole_vocabulary: bool = False
     lower_is_better: bool = False
+    guess: Callable[[Items], FloatArray] | None = None
 
     def defined(self, stats: FloatArray) -> BoolArray:
         """Which items of (..., n, k) statistics have a say: a mean leaves out those on which it is not defined."""
@@ -102,6 +104,7 @@ def mean_metric(
     binary: bool = False,
     whole_vocabulary: bool = False,
     lower_is_better: bool = False,
+    guess: Callable[[Items], FloatArray] | None = None,
 ) -> Metric:
     """A metric that is a mean over items; an item whose value is NaN has weight 0."""
 
@@ -110,7 +113,7 @@ def mean_metric(
         defined = ~np.isnan(values)
         return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=1)
 
-    return Metric(name, meaning, stats, ratio, binary, whole_vocabulary, lower_is_better)
+    return Metric(name, meaning, stats, ratio, binary, whole_vocabulary, lower_is_better, guess)
 
 
 def ratio(sums: FloatArray) -> FloatArray:
@@ -120,9 +123,11 @@ def ratio(sums: FloatArray) -> FloatArray:
 
 
 def chance(metric: Metric, items: Items) -> float:
-    """What a model scores that gives every offered label the same score; NaN for metrics over a whole vocabulary."""
+    """What guessing scores: a random order of the offered labels. NaN where that is not defined."""
     if metric.whole_vocabulary:
         return float("nan")
+    if metric.guess is not None:
+        return float(metric.guess(items).mean())
     return metric(replace(items, scores=np.where(items.offered, 0.0, np.nan), ranks=None))
 
 

@@ -29,15 +29,22 @@ def macro_f1(sums: FloatArray) -> FloatArray:
         return np.asarray(f1.sum(axis=-1) / present.sum(axis=-1))
 
 
+def undefined(items: Items) -> FloatArray:
+    """Guessing has no one figure: it depends on how many labels the guesser finds typical."""
+    return np.full(len(items), np.nan)
+
+
 MACRO_F1 = Metric(
     "macro_f1",
     "F1 of the typical labels, averaged over labels.",
     lambda items: confusion(items, typical_labels),
     macro_f1,
+    guess=undefined,
 )
 MACRO_F1_SPACE = Metric(
     "macro_f1_space",
     "F1 of the typical labels by the rule for places, averaged over labels.",
     lambda items: confusion(items, typical_space_labels),
     macro_f1,
+    guess=undefined,
 )

@@ -11,7 +11,7 @@ from seesay.models.protocols import CanAnswer, CanEncode, CanScore, TokenScores
 from seesay.questions import UserError
 from seesay.registry import Registry, unknown
 
-__all__ = ["MODELS", "CanAnswer", "CanEncode", "CanScore", "Options", "TokenScores", "load_model"]
+__all__ = ["MODELS", "CanAnswer", "CanEncode", "CanScore", "Options", "TokenScores", "load_model", "locate"]
 
 Loader = Callable[[str, Options], CanAnswer]
 
@@ -31,23 +31,33 @@ MODELS: Registry[Loader] = Registry(
 
 def load_model(name: str, options: Options | None = None) -> CanAnswer:
     """The model behind a name, ready to answer."""
+    return locate(name, options or Options())()
+
+
+def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
+    """What loads the model behind a name; a name that cannot be one is refused now, not when its turn comes."""
     from seesay.models.catalogue import CATALOGUE, load_entry
     from seesay.models.loading import load_gguf, load_transformers
 
-    options = options or Options()
     prefix, _, rest = name.partition(":")
     if prefix in MODELS.names():
-        return MODELS.load(prefix)(rest, options)
+        return lambda: MODELS.load(prefix)(rest, options)
     if name in CATALOGUE:
-        return load_entry(CATALOGUE[name], options)
+        return lambda: load_entry(CATALOGUE[name], options)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")
-        return load_gguf(name, path, options)
+        return lambda: load_gguf(name, path, options)
     if path.is_dir():
-        return load_transformers(name, path, options)
-    if ":" in name or name.count("/") > 1 or name.startswith((".", "/", "~")):
+        return lambda: load_transformers(str(Path(name)), path, options)  # ./model and model/ are one model
+    if name.startswith((".", "/", "~")) or path.is_file():
+        raise UserError(
+            f"'{name}' is {'not a model' if path.is_file() else 'no folder'}: give a model's folder or GGUF file."
+        )
+    if "://" in name:
+        raise UserError(f"A server is named by its model: seesay probe openai:MODEL --base-url {name}")
+    if ":" in name or name.count("/") > 1:
         known = [*(f"{prefix}:" for prefix in MODELS.names()), *CATALOGUE]
         raise unknown("model", name, known, MODELS.listing)
-    return load_transformers(name, name, options)
+    return lambda: load_transformers(name, name, options)

@@ -111,7 +111,11 @@ class Mock(Baseline):
         ]
 
 
-BASELINES: dict[str, type[Baseline]] = {"uniform": Baseline, "majority": Majority, "frequency": WordFrequency}
+class Uniform(Baseline):
+    """Every option alike: chance."""
+
+
+BASELINES: dict[str, type[Baseline]] = {"uniform": Uniform, "majority": Majority, "frequency": WordFrequency}
 
 
 def load_baseline(rest: str, options: Options) -> Baseline:

@@ -55,7 +55,7 @@ def said(answer: Answer, question: Question, length: str) -> Said | None:
     shares = weights / weights.sum()
     top = np.flatnonzero(scores == scores.max())
     labels = tuple(question.options[place] for place in top)
-    credit = sum(question.gold.get(label, 0) > 0 for label in labels) / len(labels)
+    credit = sum(label in right_labels(question) for label in labels) / len(labels)
     return Said(labels, float(shares[top[0]]), credit, tuple(shares.tolist()))
 
 
@@ -102,19 +102,24 @@ def said_shares(made: Mapping[tuple[str, str], Said], labels: Sequence[str]) -> 
     return [totals[label] / max(len(made), 1) for label in labels]
 
 
+def right_labels(question: Question) -> list[str]:
+    """The gold labels of the greatest weight: all of an ordinary question's, the commonest of a distribution's."""
+    most = max(question.gold.values())
+    return [label for label, weight in question.gold.items() if weight == most]
+
+
 def confusion(task: Task, made: Mapping[tuple[str, str], Said], labels: Sequence[str]) -> list[list[float] | None]:
     """Gold × chosen, each row as shares; None for a label that is never gold.
 
-    Where several labels are gold, the chosen one counts as itself if it is among them, else under the weightiest.
+    Where several labels are right, the chosen one counts as itself if it is among them, else under the first.
     """
     counts = np.zeros((len(labels), len(labels)))
     row = {label: index for index, label in enumerate(labels)}
-    gold = {question.id: question.gold for question in task.questions}
+    right = {question.id: right_labels(question) for question in task.questions}
     for (question, _), choice in made.items():
-        true = gold[question]
-        weightiest = max(true.items(), key=lambda item: item[1])[0]
         for label in choice.labels:
-            counts[row[label if true.get(label, 0) > 0 else weightiest], row[label]] += 1 / len(choice.labels)
+            true = label if label in right[question] else right[question][0]
+            counts[row[true], row[label]] += 1 / len(choice.labels)
     return [(line / line.sum()).tolist() if line.sum() else None for line in counts]
 
 

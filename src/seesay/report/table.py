@@ -16,7 +16,7 @@ from rich.text import Text
 
 from seesay.questions import Published
 from seesay.report.groups import Entry, Group, group
-from seesay.report.wording import interval, is_shown, number, p_value, printable
+from seesay.report.wording import interval, is_shown, metric_name, number, p_value, printable
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.run import Run
 from seesay.runs.schema import Comparison, Figure
@@ -64,7 +64,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
             table.add_section()
             table.add_row(_name(c.task, "bold"))
         if (c.task, c.metric) != last:
-            table.add_row(_name(f"  {c.metric}"))
+            table.add_row(_name(f"  {metric_name(c.metric)}"))
         last = (c.task, c.metric)
         pair = Text("\n").join((_name(f"    {names[c.a]}"), _name(f"  − {names[c.b]}")))
         pair.overflow = "ellipsis"
@@ -86,7 +86,7 @@ def _add_run(table: Table, g: Group, entry: Entry, name: str) -> None:
         for title, figure in ((metric, entry.figure(metric)), ("  calibrated", entry.figure(CALIBRATED + metric))):
             if figure is not None:
                 style = "bold" if title == g.headline else ""
-                table.add_row(_name(name), _name(title, style), *_numbers(figure, style))
+                table.add_row(_name(name), _name(metric_name(title), style), *_numbers(figure, style))
                 name = ""
 
 

@@ -14,7 +14,7 @@ from seesay.report import data
 from seesay.report.data import Said
 from seesay.report.figures import Mark, Scale, axis, bar, describe, dots, key, scale, swatch
 from seesay.report.groups import Entry, Group
-from seesay.report.wording import count, finding, interval, is_shown, number, p_value
+from seesay.report.wording import count, finding, interval, is_shown, metric_name, number, p_value
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.schema import Comparison, Figure
 
@@ -56,7 +56,7 @@ def headline(group: Group) -> Plot:
     for row in published:
         drawing = dots(shared, [Mark(row.value)], f"As published: {describe(row.model, row.value)}")
         rows.append(Row(row.model, drawing, published=row))
-    return Plot(group.headline, axis(shared), tuple(rows))
+    return Plot(metric_name(group.headline), axis(shared), tuple(rows))
 
 
 def templates(group: Group) -> Plot:
@@ -70,7 +70,7 @@ def templates(group: Group) -> Plot:
     found.sort(key=lambda item: sign * next(figure.value for figure in item[1] if figure))
     shared = _scale([figure for _, figures in found for figure in figures])
     rows = [Row(wording(t), _dots(shared, zip(group.entries, f, strict=True)), tuple(f)) for t, f in found]
-    return Plot(group.headline, axis(shared), tuple(rows))
+    return Plot(metric_name(group.headline), axis(shared), tuple(rows))
 
 
 def slices(group: Group) -> list[Plot]:

@@ -37,6 +37,16 @@ def interval(low: float, high: float) -> str:
     return f"{number(low)}{joint}{number(high)}"
 
 
+def metric_name(name: str) -> str:
+    """A metric's name, with an arrow where less is better.
+
+    >>> metric_name("accuracy"), metric_name("jensen_shannon")
+    ('accuracy', 'jensen_shannon ↓')
+    """
+    plain = name.removeprefix("calibrated_")
+    return f"{name} ↓" if plain in metrics.METRICS and metrics.get(plain).lower_is_better else name
+
+
 def p_value(p: float | None) -> str:
     """A p-value with three decimals, never "0.000".
 
@@ -71,5 +81,5 @@ def finding(comparison: Comparison) -> str:
         ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"
         return f"No difference shown between {c.a} and {c.b}: {ends}."
     low, high = sorted((abs(c.low), abs(c.high)))
-    ahead, behind = (c.a, c.b) if (c.difference > 0) != metrics.get(c.metric).lower_is_better else (c.b, c.a)
+    ahead, behind = (c.a, c.b) if (c.difference > 0) != metric_name(c.metric).endswith("↓") else (c.b, c.a)
     return f"{ahead} is ahead of {behind} by {number(abs(c.difference))} ({number(low)} to {number(high)})."

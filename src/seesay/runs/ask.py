@@ -60,6 +60,9 @@ def check_resampling(seed: int, resamples: int) -> None:
 
 def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: Progress | None = None) -> Run:
     """The finished run: read from its folder if it was finished before, else asked as far as it is not yet answered."""
+    prepare = getattr(model, "prepare", None)
+    if prepare is not None:
+        prepare(task)
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)
     if any(q.picture for q in task.questions) and not getattr(model, "sees", False):
@@ -114,9 +117,6 @@ def ask(model: CanAnswer, task: Task, journal: Journal, progress: Progress | Non
     Batches are planned over all prompts, answered or not, so that a resumed run computes the same batches and its
     digits equal those of a run that was never stopped.
     """
-    prepare = getattr(model, "prepare", None)
-    if prepare is not None:
-        prepare(task)
     prompts = list({p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}.values())
     said = journal.read()
     for batch in model.plan(prompts):

@@ -114,7 +114,7 @@ def shared(task: Task, answers: Answers, other: Answers) -> tuple[list[Question]
     """The questions and templates that both sets of answers hold."""
     ours = {(a.question, a.template) for a in answers} & {(a.question, a.template) for a in other}
     templates = [t.name for t in task.templates if any(template == t.name for _, template in ours)]
-    return [q for q in task.questions if all((q.id, t) in ours for t in templates)], templates
+    return [q for q in task.questions if templates and all((q.id, t) in ours for t in templates)], templates
 
 
 def select(answers: Answers, questions: Sequence[Question], templates: Sequence[str]) -> list[Answer]:

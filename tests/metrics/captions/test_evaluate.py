@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from seesay.metrics.bootstrap import Resamples
 
+from seesay.metrics.bootstrap import Resamples
 from seesay.metrics.captions import Corpus, Resources, compare, evaluate, fuse, signature
 from seesay.metrics.measured import intervals
 from seesay.questions import UserError

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from seesay.cli.data import app as data_app
 from seesay.cli.tasks import tasks
 from seesay.data import catalogue
-from seesay.data.catalogue import DataFile, DataSet
+from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
 from seesay.questions import UserError
 
 ROW = {"descriptor": "a", "item": "tomato", "label": "red"}
@@ -151,4 +151,4 @@ def test_the_program_itself(colours: Path) -> None:
     assert "Traceback" not in done.stderr
     done = seesay("data", "--json")
     assert done.returncode == 0
-    assert len(json.loads(done.stdout)["datasets"]) == 4
+    assert len(json.loads(done.stdout)["datasets"]) == len(CATALOGUE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from sklearn.metrics import average_precision_score
 from tests.metrics.strategies import items, random_items
 
 from seesay.metrics import Items, get
-from seesay.metrics.average_precision import average_precision
+from seesay.metrics.average_precision import average_precision, random_order
 from seesay.metrics.vocabulary_average_precision import vocabulary_average_precision
 
 
@@ -55,3 +57,11 @@ def test_unknown_ranks_leave_an_item_out() -> None:
     assert vocabulary_average_precision(asked) == pytest.approx([0.375, np.nan], nan_ok=True)
     assert get("vocabulary_average_precision")(asked) == 0.375
     assert np.isnan(get("vocabulary_average_precision")(Items(np.zeros((2, 3)), gold)))
+
+
+@pytest.mark.parametrize("gold", [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]])
+def test_chance_is_the_mean_over_all_orders(gold: list[int]) -> None:
+    orders = np.array(list(permutations(range(4))), dtype=np.float64)
+    expected = average_precision(Items(orders, np.array([gold] * len(orders), dtype=np.float64))).mean()
+    one = Items(np.array([[0.0, 1.0, 2.0, 3.0, np.nan]]), np.array([[*gold, 0]], dtype=np.float64))
+    assert random_order(one)[0] == pytest.approx(expected)

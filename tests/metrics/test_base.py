@@ -52,9 +52,9 @@ def test_probabilities_sum_to_one_over_offered_labels(given_items: Items) -> Non
         # Three labels, gold sets of one and two: (1/3 + 2/3) / 2 for each of these.
         ("relaxed_accuracy", 0.5),
         ("true_confidence", 0.5),
-        ("average_precision", 0.5),
-        # All three predicted for both items: labels have F1 2·1/(2+1), 2·1/(2+1), 2·1/(2+1).
-        ("macro_f1", 2 / 3),
+        # One gold of three stands at rank 1, 2 or 3: (1 + 1/2 + 1/3) / 3. Two of three: (1 + 5/6 + 7/12) / 3.
+        ("average_precision", (11 / 18 + 29 / 36) / 2),
+        ("macro_f1", float("nan")),
         ("spearman", float("nan")),
         ("vocabulary_accuracy", float("nan")),
         ("vocabulary_average_precision", float("nan")),
@@ -65,7 +65,7 @@ def test_chance(name: str, expected: float) -> None:
     assert chance(get(name), given_items) == pytest.approx(expected, nan_ok=True)
 
 
-@given(items(), st.sampled_from(["relaxed_accuracy", "true_confidence", "average_precision"]))
+@given(items(), st.sampled_from(["relaxed_accuracy", "true_confidence"]))
 def test_equal_scores_give_the_share_of_gold_labels(given_items: Items, name: str) -> None:
     share = given_items.is_gold.sum(axis=1) / given_items.offered.sum(axis=1)
     assert chance(get(name), given_items) == pytest.approx(share.mean())
@@ -74,7 +74,7 @@ def test_equal_scores_give_the_share_of_gold_labels(given_items: Items, name: st
 def test_unknown_metric_names_the_nearest() -> None:
     with pytest.raises(UserError, match=r"Unknown metric 'acuracy'\. Did you mean 'accuracy'"):
         get("acuracy")
-    with pytest.raises(UserError, match="jensen_shannon"):
+    with pytest.raises(UserError, match=r"Unknown metric '\?\?\?'"):
         get("???")
 
 

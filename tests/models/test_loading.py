@@ -207,7 +207,8 @@ def test_a_text_just_short_enough_is_read(tiny_folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("./no/such/folder", "Unknown model"),
+        ("./no/such/folder", "'./no/such/folder' is no folder"),
+        ("http://localhost:8080/v1", "openai:MODEL --base-url http://localhost:8080/v1"),
         ("basline:uniform", "Did you mean 'baseline:'"),
         ("baseline:unifrom", "Did you mean 'uniform'"),
         ("mock:0:soon", "milliseconds"),

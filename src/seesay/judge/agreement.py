@@ -98,12 +98,17 @@ def coefficients(
 def _of_ratings(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
     halves = split_half(table, seed=seed)
     return {
-        "krippendorff_alpha_interval": _interval(krippendorff(table, "interval"), draw, "Krippendorff's alpha, interval"),
+        "krippendorff_alpha_interval": _interval(
+            krippendorff(table, "interval"), draw, "Krippendorff's alpha, interval"
+        ),
         "krippendorff_alpha_ordinal": _plain(krippendorff(table, "ordinal")(), "Krippendorff's alpha, ordinal"),
-        "split_half": _plain(halves.correlation, "Spearman correlation of two halves of the people, mean of 200 splits"),
+        "split_half": _plain(
+            halves.correlation, "Spearman correlation of two halves of the people, mean of 200 splits"
+        ),
         "split_half_spearman_brown": _plain(halves.spearman_brown, "the same, stepped up to all of the people"),
         "leave_one_out_spearman": _plain(
-            one_against_others(table), "Spearman correlation of one person with the mean of the others, mean over people"
+            one_against_others(table),
+            "Spearman correlation of one person with the mean of the others, mean over people",
         ),
     }
 

@@ -91,6 +91,8 @@ def send(
     if standing.answered == standing.of:
         _is_new(tx, person_id, key, content)
         tx.rows("UPDATE person SET sent = ?, acted = ? WHERE id = ?", page, now, person_id)
+        if page >= study.design.pages:
+            people.finish(tx, study, people.by_id(tx, person_id), now)
     return standing
 
 
@@ -130,9 +132,7 @@ def _keep(
     tx: Transaction, study: Study, person: int, page: int, place: int, said: Said, now: float, share: int = 1
 ) -> None:
     """`share`: the time since the last sign is shared among so many answers that came together."""
-    row = one(
-        tx, "SELECT item, state FROM assignment WHERE person = ? AND page = ? AND place = ?", person, page, place
-    )
+    row = one(tx, "SELECT item, state FROM assignment WHERE person = ? AND page = ? AND place = ?", person, page, place)
     if row is None:
         raise RefusedError(404, "There is no such item on your page.")
     item, state = row

@@ -32,7 +32,10 @@ class Rule(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     distinct_above: float = Field(
-        default=0.6, ge=0, le=1, description="Above this on a control of unlike words (green, above), a person is dropped."
+        default=0.6,
+        ge=0,
+        le=1,
+        description="Above this on a control of unlike words (green, above), a person is dropped.",
     )
     same_below: float = Field(
         default=0.9, ge=0, le=1, description="Below this on a control of a word with itself, a person is dropped."
@@ -41,7 +44,9 @@ class Rule(BaseModel):
         default=0.7, ge=0, le=1, description="With a smaller share of known answers right, a person is dropped."
     )
     seconds_below: float = Field(
-        default=0, ge=0, description="With a smaller median time for an item, in seconds, a person is dropped; 0: never."
+        default=0,
+        ge=0,
+        description="With a smaller median time for an item, in seconds, a person is dropped; 0: never.",
     )
 
 

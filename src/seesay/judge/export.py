@@ -52,9 +52,7 @@ def export(
     write_text(folder / "agreement.json", made.model_dump_json(indent=2))
     write_text(folder / "study.json", study.model_dump_json(indent=2))
     try:
-        run = write_run(
-            study, kept, found, folder / "runs", name=name, resamples=resamples, seed=seed, command=command
-        )
+        run = write_run(study, kept, found, folder / "runs", name=name, resamples=resamples, seed=seed, command=command)
     except UserError:
         run = None
     return Exported(folder, made, run)

@@ -66,8 +66,7 @@ def turn(tx: Transaction, study: Study, person_id: int, now: float) -> Turn:
         _take_again(tx, study, person.id, page, now)
         slots = page_of(tx, study, person.id, page)
         if not any(not slot.item.control for slot in slots):
-            tx.rows("DELETE FROM assignment WHERE person = ? AND page = ?", person.id, page)
-            slots = _new_page(tx, study, person.id, page, now)
+            slots = _new_page(tx, study, person.id, page, slots, now)
         if slots:
             tx.rows("UPDATE person SET acted = ? WHERE id = ?", now, person.id)
             return Turn("page", person, page, slots)
@@ -135,42 +134,39 @@ def _take_again(tx: Transaction, study: Study, person: int, page: int, now: floa
     renew(tx, study, person, page, now)
 
 
-def _new_page(tx: Transaction, study: Study, person: int, page: int, now: float) -> tuple[Slot, ...]:
+def _new_page(
+    tx: Transaction, study: Study, person: int, page: int, there: Sequence[Slot], now: float
+) -> tuple[Slot, ...]:
+    """Fill a page. Where its pairs have gone to others, its controls are `there` still and stay."""
     chance = study.rng("page", person, page)
-    rows = tx.rows(
-        f"""SELECT id, base, taken FROM item WHERE control = '' AND taken < ? AND base NOT IN
-        (SELECT base FROM assignment WHERE person = ?) ORDER BY taken, place LIMIT {_CANDIDATES}""",
-        study.design.judgements,
-        person,
-    )
+    plan = study.controls_for(person)
+    reserved = {item.base for item in plan}
+    rows = [
+        row
+        for row in tx.rows(
+            f"""SELECT id, base, taken FROM item WHERE control = '' AND taken < ? AND base NOT IN
+            (SELECT base FROM assignment WHERE person = ?) ORDER BY taken, place LIMIT {_CANDIDATES}""",
+            study.design.judgements,
+            person,
+        )
+        if row[1] not in reserved
+    ]
     rows.sort(key=lambda row: (row[2], chance.random()))
     chosen = rows[: study.design.per_page]
     if not chosen:
         return ()
-    chosen += _controls(tx, study, person, {row[1] for row in chosen}, page)
+    if not there:
+        met = {row[0] for row in tx.rows("SELECT item FROM assignment WHERE person = ?", person)}
+        chosen += [(item.id, item.base, 0) for item in plan if item.id not in met][: study.design.controls]
     chance.shuffle(chosen)
+    first = max((slot.place for slot in there), default=0) + 1
     lease = _lease(study, now)
     tx.many(
         "INSERT INTO assignment (person, item, base, page, place, state, lease) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(person, item, base, page, place, OPEN, lease) for place, (item, base, _) in enumerate(chosen, start=1)],
+        [(person, item, base, page, place, OPEN, lease) for place, (item, base, _) in enumerate(chosen, first)],
     )
     _count(tx, chosen, 1)
     return page_of(tx, study, person, page)
-
-
-def _controls(tx: Transaction, study: Study, person: int, beside: set[str], page: int) -> list[Row]:
-    """Controls that the person has not met, of each kind in turn."""
-    met = {row[0] for row in tx.rows("SELECT base FROM assignment WHERE person = ?", person)} | beside
-    chance = study.rng("controls", person, page)
-    free = [item for item in study.controls if item.base not in met]
-    kinds = sorted({item.control for item in free})
-    piles = {kind: chance.sample(same, len(same)) for kind in kinds if (same := [i for i in free if i.control == kind])}
-    chosen: list[Item] = []
-    while len(chosen) < study.design.controls and any(piles.values()):
-        for kind in kinds:
-            if piles[kind] and len(chosen) < study.design.controls:
-                chosen.append(piles[kind].pop())
-    return [(item.id, item.base, 0) for item in chosen]
 
 
 def _count(tx: Transaction, rows: Sequence[Row], change: int) -> None:

@@ -16,9 +16,7 @@ MOST_CONTROLS = 40
 """Different controls of one kind that a study keeps ready."""
 
 
-def from_pairs(
-    path: Path, design: Design, *, title: str = "", odd_word: str = ODD_WORD, name: str = ""
-) -> Study:
+def from_pairs(path: Path, design: Design, *, title: str = "", odd_word: str = ODD_WORD, name: str = "") -> Study:
     """A rating study from a CSV file with the columns `a`, `b` and, if there is a reference, `similarity` (0 to 1).
 
     Controls as published (Ghanimifard & Dobnik 2019): a colour word with a relation, and a relation with itself.
@@ -114,7 +112,9 @@ def _wording(task: Task, name: str | None) -> Template:
     for template in task.templates:
         if name in (None, template.name):
             return template
-    raise UserError(f"'{task.name}' has no wording '{name}': choose one of {', '.join(t.name for t in task.templates)}.")
+    raise UserError(
+        f"'{task.name}' has no wording '{name}': choose one of {', '.join(t.name for t in task.templates)}."
+    )
 
 
 def _choice(task: Task, template: Template, index: int) -> Item:
@@ -135,7 +135,9 @@ def _choice(task: Task, template: Template, index: int) -> Item:
 def _known_controls(task: Task, items: Sequence[Item], known: Sequence[str] | None, design: Design) -> list[Item]:
     if not design.controls:
         return []
-    gold = {question.id: [label for label, weight in question.gold.items() if weight > 0] for question in task.questions}
+    gold = {
+        question.id: [label for label, weight in question.gold.items() if weight > 0] for question in task.questions
+    }
     strangers = [name for name in known or () if name not in gold]
     if strangers:
         raise UserError(f"'{strangers[0]}' is no question of '{task.name}': --known lists ids of its questions.")
@@ -149,7 +151,7 @@ def _known_controls(task: Task, items: Sequence[Item], known: Sequence[str] | No
 
 
 def _draw(names: Sequence[str], design: Design) -> list[str]:
-    size = min(len(names), MOST_CONTROLS, max(len(names) // 5, design.controls * design.pages))
+    size = min(len(names), MOST_CONTROLS, max(len(names) // 5, 2 * design.controls * design.pages))
     return random.Random(f"{design.seed}|controls").sample(list(names), size)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -50,13 +51,13 @@ class Pages:
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
             return page("preview.html", study=self.desk.study, slots=sample(self.desk.study), token="")
         self.desk.limit(ARRIVAL, address(request))
-        for source, name in _SITES:
-            worker = request.query_params.get(name, "")
-            if 0 < len(worker) <= 200:
-                now = self.desk.clock()
-                token = await self.desk.run(lambda tx, s=source, w=worker: people.join(tx, s, w, now))  # type: ignore[misc]
-                return RedirectResponse(f"/a/{token}", 303)
-        raise RefusedError(400, "This link lacks the id that your site adds to it. Open it from the site.")
+        named = [(source, request.query_params.get(name, "")) for source, name in _SITES]
+        source, worker = next(((source, worker) for source, worker in named if 0 < len(worker) <= 200), ("", ""))
+        if not worker:
+            raise RefusedError(400, "This link lacks the id that your site adds to it. Open it from the site.")
+        now = self.desk.clock()
+        token = await self.desk.run(lambda tx: people.join(tx, source, worker, now))
+        return RedirectResponse(f"/a/{token}", 303)
 
     async def show(self, request: Request) -> Response:
         """Where a person stands now."""
@@ -116,7 +117,7 @@ class Pages:
 
     def _page(self, token: str, standing: Turn, missing: bool = False) -> Response:
         desk, person = self.desk, standing.person
-        common = {"study": desk.study, "token": token, "person": person}
+        common: dict[str, Any] = {"study": desk.study, "token": token, "person": person}
         if standing.status == "consent":
             return page("consent.html", **common, form=desk.form_token("consent", person.id))
         if standing.status == "page":
@@ -156,7 +157,7 @@ def picture_of(item: Item) -> Response:
 
 
 def _answers(study: Study, form: Mapping[str, str]) -> dict[int, Said]:
-    """The answers in a form. A slider counts only with its box: ticked by the person, or by the script when it moved."""
+    """The answers in a form. A slider counts only with its box, ticked by the person or by the script when it moved."""
     found: dict[int, Said] = {}
     for name, value in form.items():
         match = _FIELD.fullmatch(name)
@@ -175,8 +176,3 @@ def _answers(study: Study, form: Mapping[str, str]) -> dict[int, Said]:
 def _return_link(study: Study, code: str) -> str:
     address = study.design.return_url
     return address.replace("{code}", code) if address.startswith("https://") else ""
-
-
-def places(slots: Sequence[Slot]) -> list[int]:
-    """Which places of a page have no answer yet."""
-    return [slot.place for slot in slots if slot.given is None]

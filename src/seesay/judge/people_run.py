@@ -69,16 +69,16 @@ def scores(shares: Sequence[float]) -> Scores:
     return Scores(logp, (1,) * len(logp), (1,) * len(logp))
 
 
-def _task_shares(
-    study: Study, task: Task, kept: Sequence[Judgement]
-) -> tuple[Task, dict[str, list[float]], str]:
-    """The questions that people judged. Their one wording stands for all, so that the run is comparable with models'."""
+def _task_shares(study: Study, task: Task, kept: Sequence[Judgement]) -> tuple[Task, dict[str, list[float]], str]:
+    """The questions that people judged. Their one wording stands for all: so the run is comparable with models'."""
     counts: dict[str, list[int]] = {}
     for judgement in kept:
         counts.setdefault(judgement.item.question, [0] * len(judgement.item.options))[judgement.value] += 1
     questions = tuple(question for question in task.questions if question.id in counts)
     if not questions:
-        raise UserError("No judgement counts: there is no run to write. Wait for people, or look at the rule's thresholds.")
+        raise UserError(
+            "No judgement counts: there is no run to write. Wait for people, or look at the rule's thresholds."
+        )
     wording = study.measured[0].template
     return replace(task, questions=questions), {q: [n / sum(c) for n in c] for q, c in counts.items()}, wording
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg import sql as composed
@@ -23,7 +23,7 @@ _ATTEMPTS = 5
 
 @lru_cache(maxsize=256)
 def _own(sql: str) -> LiteralString:
-    return cast(LiteralString, sql.replace("?", "%s"))
+    return sql.replace("?", "%s")
 
 
 class PostgresTransaction:
@@ -69,7 +69,7 @@ class PostgresDatabase:
                     )
                     first.execute(composed.SQL("SET search_path TO {}").format(composed.Identifier(self._schema)))
                     for table in TABLES:
-                        first.execute(cast(LiteralString, table))
+                        first.execute(table)
         except psycopg.Error as error:
             said = str(error).strip().splitlines()[0]
             raise UserError(f"The PostgreSQL database cannot be used ({said}): check --database.") from error

@@ -1,4 +1,4 @@
-"""HTML from templates: every name and text is escaped, Markdown cannot hold HTML, and nothing is loaded from outside."""
+"""HTML from templates: names and texts are escaped, Markdown cannot hold HTML, and nothing is loaded from outside."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from seesay import __version__
 from seesay.judge.answering import RefusedError
 from seesay.judge.study import TOP
 
-ASSETS = {"icon.svg": "image/svg+xml", "style.css": "text/css", "script.js": "text/javascript", "watch.js": "text/javascript"}
+ASSETS = {
+    "icon.svg": "image/svg+xml",
+    "style.css": "text/css",
+    "script.js": "text/javascript",
+    "watch.js": "text/javascript",
+}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""SQLite: one file a study. One thread writes; what waits in its queue is committed together, with one sync of the disk.
+"""SQLite: one file a study. One thread writes; what waits in its queue is committed together, with one sync.
 
 Commits are the slow part (each waits for the disk), so sharing one among the requests that came meanwhile is what lets
 hundreds of people answer at once. No request is told "saved" before its commit has returned.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from functools import cached_property
+from itertools import zip_longest
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -71,7 +72,10 @@ class Design(_Document):
     pages: int = Field(default=3, ge=1, le=1000, description="Pages for one person.")
     controls: int = Field(default=2, ge=0, le=20, description="Control items mixed into every page.")
     lease_minutes: float = Field(
-        default=30, gt=0, le=7 * 24 * 60, description="After so long without a sign, a person's open items go to others."
+        default=30,
+        gt=0,
+        le=7 * 24 * 60,
+        description="After so long without a sign, a person's open items go to others.",
     )
     slider_start: Literal["middle", "random"] = Field(
         default="middle", description="Where a slider stands before it is moved."
@@ -127,6 +131,19 @@ class Study(_Document):
     def rng(self, *parts: object) -> random.Random:
         """Chance that is the same every time for the same parts of the same study."""
         return random.Random(f"{self.design.seed}|{'|'.join(map(str, parts))}")
+
+    def controls_for(self, person: int) -> list[Item]:
+        """The controls that a person meets, the kinds in turn.
+
+        Of the questions with known answers it is half at most, so that each of them is measured with the others.
+        """
+        chance = self.rng("controls", person)
+        piles = []
+        for kind in sorted({item.control for item in self.controls}):
+            same = [item for item in self.controls if item.control == kind]
+            piles.append(chance.sample(same, len(same) // 2 if kind == "known" else len(same)))
+        turns = [item for row in zip_longest(*piles) for item in row if item is not None]
+        return turns[: self.design.controls * self.design.pages]
 
     def start(self, person: int, item: str) -> int:
         """Where this person's slider for this item stands at first."""

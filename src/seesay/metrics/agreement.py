@@ -62,7 +62,7 @@ def fleiss_kappa(counts: FloatArray | IntArray) -> float:
 
 
 def krippendorff(ratings: FloatArray, level: Level) -> Agreement:
-    """Krippendorff's alpha (Krippendorff 2011) from units (rows) by observers (columns), NaN where there is no value."""
+    """Krippendorff's alpha (Krippendorff 2011) from units (rows) by observers (columns), NaN for no value."""
     if level == "interval":
         return Agreement(_spread_rows(ratings), _interval_alpha)
     values, places = np.unique(ratings[~np.isnan(ratings)], return_inverse=True)

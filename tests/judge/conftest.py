@@ -36,3 +36,10 @@ def serve(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     yield opener
     for place in opened:
         place.database.close()
+
+
+@pytest.fixture
+def fresh_postgres() -> Iterator[str]:
+    """A server that holds nothing yet."""
+    with cluster() as address:
+        yield address

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from seesay.judge import people
 from seesay.judge.database import Transaction, one, setting
 from seesay.judge.handing_out import ANSWERED, OPEN, RETURNED, page_of, renew, take
+from seesay.judge.people import Person
 from seesay.judge.study import TOP, Item, Study
 
 HOW = {"rating": ("moved", "confirmed"), "choice": ("chosen",)}
@@ -57,8 +58,8 @@ def save(
         tx.lock_study()
     tx.lock_person(person_id)
     if _is_new(tx, person_id, key, [page, place, said.value, said.how]):
-        _check_open(tx, person_id, page)
-        _keep(tx, study, person_id, page, place, said, now)
+        person = _check_open(tx, person_id, page)
+        _keep(tx, study, person, page, place, said, now)
         renew(tx, study, person_id, page, now)
     return progress(tx, person_id, page)
 
@@ -74,14 +75,14 @@ def send(
         if known[0] != _digest(content):
             raise RefusedError(409, "This page was sent before, with other answers: the first ones are kept.")
         return progress(tx, person_id, page)
-    _check_open(tx, person_id, page)
+    person = _check_open(tx, person_id, page)
     slots = page_of(tx, study, person_id, page)
     shown = len(slots)
     for place, said in sorted(answers.items()):
         slot = next((slot for slot in slots if slot.place == place), None)
         if slot is None or slot.given is None or slot.given.value != said.value:
             try:
-                _keep(tx, study, person_id, page, place, said, now, share=max(shown, 1))
+                _keep(tx, study, person, page, place, said, now, share=max(shown, 1))
             except RefusedError as refused:
                 if refused.status != 410:  # one that has gone to someone else is simply not on the page any more
                     raise
@@ -118,7 +119,7 @@ def check(item: Item, said: Said) -> None:
         raise RefusedError(422, f"'{said.how}' is not how this item is answered.")
 
 
-def _check_open(tx: Transaction, person_id: int, page: int) -> None:
+def _check_open(tx: Transaction, person_id: int, page: int) -> Person:
     person = people.by_id(tx, person_id)
     if setting(tx, "state") != "open":
         raise RefusedError(409, "The study is not open now. What you sent before is kept.")
@@ -126,12 +127,14 @@ def _check_open(tx: Transaction, person_id: int, page: int) -> None:
         raise RefusedError(403, "Please read and accept the first page before you answer.")
     if person.finished or page != person.sent + 1:
         raise RefusedError(409, "This page is closed: it was sent before.")
+    return person
 
 
 def _keep(
-    tx: Transaction, study: Study, person: int, page: int, place: int, said: Said, now: float, share: int = 1
+    tx: Transaction, study: Study, sender: Person, page: int, place: int, said: Said, now: float, share: int = 1
 ) -> None:
     """`share`: the time since the last sign is shared among so many answers that came together."""
+    person = sender.id
     row = one(tx, "SELECT item, state FROM assignment WHERE person = ? AND page = ? AND place = ?", person, page, place)
     if row is None:
         raise RefusedError(404, "There is no such item on your page.")
@@ -141,7 +144,6 @@ def _keep(
         tx.lock_study()
         if not take(tx, study, person, item, now):
             raise RefusedError(410, "You were away for a while, and this item has gone to someone else.")
-    acted = people.by_id(tx, person).acted
     tx.rows(
         """INSERT INTO answer (person, item, value, start, how, seconds, given) VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (person, item) DO UPDATE SET value = excluded.value, how = excluded.how,
@@ -151,7 +153,7 @@ def _keep(
         said.value,
         study.start(person, item) if study.by_id[item].words else None,
         said.how,
-        max(now - acted, 0.0) / share,
+        max(now - sender.acted, 0.0) / share,
         now,
     )
     tx.rows("UPDATE assignment SET state = ? WHERE person = ? AND item = ? AND state = ?", ANSWERED, person, item, OPEN)

@@ -10,11 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge import answering, watching
+from seesay.judge import answering, people, watching
 from seesay.judge.answering import RefusedError, Said
 from seesay.judge.desk import Desk, address
 from seesay.judge.limits import STRANGER
-from seesay.judge.people import Person
 from seesay.judge.study import TOP
 from seesay.judge.watching import Counts
 
@@ -70,14 +69,14 @@ class Api:
         now, study = self.desk.clock(), self.desk.study
         said = Said(sent.value, sent.how)
         standing = await self.desk.run(
-            lambda tx: answering.save(tx, study, person.id, sent.page, sent.place, said, sent.key, now)
+            lambda tx: answering.save(tx, study, person, sent.page, sent.place, said, sent.key, now)
         )
         return JSONResponse(asdict(standing))
 
     async def progress(self, request: Request) -> Response:
         """How far the person's open page is."""
         person = await self._bearer(request)
-        standing = await self.desk.run(lambda tx: answering.progress(tx, person.id, person.sent + 1))
+        standing = await self.desk.run(lambda tx: answering.progress(tx, person, people.by_id(tx, person).sent + 1))
         return JSONResponse(asdict(standing))
 
     async def counts(self, request: Request) -> Response:
@@ -93,7 +92,7 @@ class Api:
         """What this API takes and gives."""
         return JSONResponse(openapi())
 
-    async def _bearer(self, request: Request) -> Person:
+    async def _bearer(self, request: Request) -> int:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         try:
             return await self.desk.person(request, token if scheme.lower() == "bearer" else "")

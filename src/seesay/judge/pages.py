@@ -64,7 +64,7 @@ class Pages:
         token = request.path_params["token"]
         person = await self.desk.person(request, token)
         now = self.desk.clock()
-        standing = await self.desk.run(lambda tx: turn(tx, self.desk.study, person.id, now))
+        standing = await self.desk.run(lambda tx: turn(tx, self.desk.study, person, now))
         return self._page(token, standing)
 
     async def consent(self, request: Request) -> Response:
@@ -72,7 +72,7 @@ class Pages:
         token = request.path_params["token"]
         person = await self.desk.person(request, token)
         form = await read_form(request)
-        self.desk.check_form(form, "consent", person.id)
+        self.desk.check_form(form, "consent", person)
         if form.get("agree") != "yes":
             raise RefusedError(422, "To take part, tick the box that says you agree.")
         now = self.desk.clock()
@@ -90,16 +90,16 @@ class Pages:
         number = int(request.path_params["page"])
         person = await self.desk.person(request, token)
         form = await read_form(request)
-        self.desk.check_form(form, "page", person.id, number)
+        self.desk.check_form(form, "page", person, number)
         said = _answers(self.desk.study, form)
         now = self.desk.clock()
         study = self.desk.study
         standing = await self.desk.run(
-            lambda tx: answering.send(tx, study, person.id, number, said, f"page {number}", now)
+            lambda tx: answering.send(tx, study, person, number, said, f"page {number}", now)
         )
         if standing.answered == standing.of:
             return RedirectResponse(f"/a/{token}", 303)
-        again = await self.desk.run(lambda tx: turn(tx, study, person.id, now))
+        again = await self.desk.run(lambda tx: turn(tx, study, person, now))
         return self._page(token, again, missing=True)
 
     async def picture(self, request: Request) -> Response:
@@ -108,7 +108,7 @@ class Pages:
         place, number = int(request.path_params["place"]), int(request.path_params["page"])
         row = await self.desk.run(
             lambda tx: tx.rows(
-                "SELECT item FROM assignment WHERE person = ? AND page = ? AND place = ?", person.id, number, place
+                "SELECT item FROM assignment WHERE person = ? AND page = ? AND place = ?", person, number, place
             )
         )
         if not row:

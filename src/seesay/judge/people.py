@@ -25,18 +25,17 @@ class Person:
     code: str
 
 
-def by_token(tx: Transaction, token: str) -> Person | None:
-    """The person whose link it is."""
-    if not secret.is_token(token):
-        return None
-    return _person(one(tx, f"SELECT {_COLUMNS} FROM person WHERE token = ?", secret.digest(token)))
+def by_token(tx: Transaction, token: str) -> int | None:
+    """The number of the person whose link it is."""
+    row = one(tx, "SELECT id FROM person WHERE token = ?", secret.digest(token))
+    return None if row is None else int(row[0])
 
 
 def by_id(tx: Transaction, person: int) -> Person:
     """The person as they stand now."""
-    found = _person(one(tx, f"SELECT {_COLUMNS} FROM person WHERE id = ?", person))
-    assert found is not None, person
-    return found
+    row: Row = tx.rows(f"SELECT {_COLUMNS} FROM person WHERE id = ?", person)[0]
+    number, source, consented, finished, sent, acted, code = row
+    return Person(int(number), source, consented is not None, finished is not None, int(sent), acted, code or "")
 
 
 def invite(tx: Transaction, count: int, now: float) -> list[str]:
@@ -61,9 +60,9 @@ def join(tx: Transaction, source: str, outside: str, now: float) -> str:
     return token
 
 
-def consent(tx: Transaction, person: Person, now: float) -> None:
+def consent(tx: Transaction, person: int, now: float) -> None:
     """Note that a person agreed; a second time changes nothing."""
-    tx.rows("UPDATE person SET consented = ?, acted = ? WHERE id = ? AND consented IS NULL", now, now, person.id)
+    tx.rows("UPDATE person SET consented = ?, acted = ? WHERE id = ? AND consented IS NULL", now, now, person)
 
 
 def finish(tx: Transaction, study: Study, person: Person, now: float) -> Person:
@@ -86,10 +85,3 @@ def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, outsid
         "INSERT INTO person (id, token, outside, source, created, acted) VALUES (?, ?, ?, ?, ?, ?)",
         [(first + i, secret.digest(token), outside, source, now, now) for i, token in enumerate(tokens)],
     )
-
-
-def _person(row: Row | None) -> Person | None:
-    if row is None:
-        return None
-    number, source, consented, finished, sent, acted, code = row
-    return Person(int(number), source, consented is not None, finished is not None, int(sent), acted, code or "")

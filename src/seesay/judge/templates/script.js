@@ -9,6 +9,11 @@
   const items = [...form.querySelectorAll(".item")];
   // Answers that the server has not confirmed survive a reload here.
   const waiting = new Map(Object.entries(read()));
+  try {
+    for (const old of Object.keys(localStorage)) {
+      if (old.startsWith(`seesay ${token} `) && old !== place) localStorage.removeItem(old);
+    }
+  } catch { /* a private window may refuse */ }
   let sending = false;
   let delay = 500;
   let closed = false;
@@ -20,7 +25,7 @@
     try {
       if (waiting.size) localStorage.setItem(place, JSON.stringify(Object.fromEntries(waiting)));
       else localStorage.removeItem(place);
-    } catch { /* private windows may refuse; the form still sends everything */ }
+    } catch { /* a private window may refuse; the form sends everything */ }
   }
   function key() {
     return [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");

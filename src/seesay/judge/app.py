@@ -60,7 +60,7 @@ def make_app(
             Route("/api/openapi.json", api.schema),
             Route("/static/{name}", _static),
         ],
-        middleware=[Middleware(SecurityHeaders), Middleware(Gate)],
+        middleware=[Middleware(SecurityHeaders), Middleware(Gate, public_url=public_url)],
         exception_handlers={RefusedError: _refused, HTTPException: _not_there},
     )
 

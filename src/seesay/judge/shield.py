@@ -18,7 +18,7 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # never to another site; `no-referrer` would hide the origin from ourselves
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -50,8 +50,9 @@ class SecurityHeaders:
 class Gate:
     """Bodies above the limit and forms of another origin are refused before anything looks at them."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, app: ASGIApp, public_url: str = "", most_bytes: int = MOST_BYTES) -> None:
         self.app = app
+        self._public = _host(public_url)
         self.most_bytes = most_bytes
         self._too_long = RefusedError(413, f"More than {most_bytes // 1024} KiB is not taken.")
 
@@ -65,7 +66,8 @@ class Gate:
             await refusal(scope["path"], self._too_long)(scope, receive, send)
             return
         origin = headers.get("origin")
-        if scope["method"] not in ("GET", "HEAD") and origin and origin.partition("://")[2] != headers.get("host"):
+        ours = {headers.get("host"), self._public}  # a proxy may give itself as the host
+        if scope["method"] not in ("GET", "HEAD") and origin and _host(origin) not in ours:
             strange = RefusedError(403, "This form comes from another site.")
             await refusal(scope["path"], strange)(scope, receive, send)
             return
@@ -80,3 +82,7 @@ class Gate:
             return message
 
         await self.app(scope, counted, send)
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]

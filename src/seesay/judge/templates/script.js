@@ -111,6 +111,7 @@
       if (event.key === "Enter") next(item)?.focus();
     });
     // An answer can be changed but not taken back: a box that is ticked stays ticked.
+    if (!box.checked && slider.value !== item.dataset.start) rate("moved"); // moved before the script was there
     box.addEventListener("change", () => { if (box.checked) rate("confirmed"); else box.checked = true; });
   }
   function next(item) {
@@ -142,4 +143,5 @@
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   tally();
   send();
+  form.dataset.ready = "";
 })();

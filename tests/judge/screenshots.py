@@ -1,0 +1,98 @@
+"""The pictures in docs/images: `python -m tests.judge.screenshots docs/images`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+from tests.browser import chromium
+from tests.judge.crowd import Server
+from tests.judge.made_up import PASSWORD
+
+WORDS = "above over under below near next left right in on far away".split()
+SIZES = {"desktop": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 800}}
+
+
+def main(target: Path) -> None:
+    """Take them all."""
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary, chromium() as browser:
+        folder = Path(temporary)
+        pairs = folder / "relations.csv"
+        pairs.write_text(
+            "a,b\n" + "".join(f"{a},{b}\n" for i, a in enumerate(WORDS) for b in WORDS[i + 1 :]), encoding="utf-8"
+        )
+        (folder / "password").write_text(PASSWORD, encoding="utf-8")
+        secret = ("--password-file", str(folder / "password"))
+        for kind, source in (("slider", str(pairs)), ("choice", "core-color")):
+            server = Server(Path(source), str(folder / f"{kind}.sqlite"), "--per-page", "8", *secret)
+            told = server.start(links=12)
+            try:
+                for size, viewport in SIZES.items():
+                    context = browser.new_context(viewport=viewport, device_scale_factor=1)  # type: ignore[arg-type]
+                    page = context.new_page()
+                    link = told["links"].pop()
+                    page.goto(link)
+                    if kind == "slider":
+                        page.screenshot(path=target / f"judge-consent-{size}.png")
+                    _begin(page)
+                    _answer_some(page, kind)
+                    page.screenshot(path=target / f"judge-{kind}-{size}.png")
+                    if kind == "slider":
+                        _researcher(page, told, target / f"judge-researcher-{size}.png")
+                    context.close()
+                if kind == "slider":
+                    _finish(browser.new_page(viewport=SIZES["desktop"]), told["links"].pop(), target)  # type: ignore[arg-type]
+            finally:
+                server.stop()
+
+
+def _begin(page: Page) -> None:
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Begin").click()
+
+
+def _answer_some(page: Page, kind: str) -> None:
+    if kind == "slider":
+        for index, share in enumerate((0.82, 0.16, 0.64)):
+            _click(page, index, share)
+    else:
+        for index, option in ((0, 9), (1, 4)):
+            page.locator(".item").nth(index).get_by_role("radio").nth(option).check()
+    page.wait_for_function("document.getElementById('status').textContent === 'Saved'")
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+
+
+def _click(page: Page, index: int, share: float) -> None:
+    slider = page.get_by_role("slider").nth(index)
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+
+
+def _researcher(page: Page, told: dict[str, Any], target: Path) -> None:
+    page.goto(told["researcher"])
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.screenshot(path=target)
+
+
+def _finish(page: Page, link: str, target: Path) -> None:
+    page.goto(link)
+    _begin(page)
+    for _ in range(3):
+        for index in range(page.get_by_role("slider").count()):
+            _click(page, index, 0.5 + 0.04 * index)
+        page.wait_for_function("document.getElementById('status').textContent === 'Saved'")
+        page.locator(".send button").click()
+        page.wait_for_load_state()
+    page.screenshot(path=target / "judge-end-desktop.png")
+    page.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -127,11 +127,11 @@ def form_token(page: str) -> str:
     return found[1]
 
 
-def open_place(study: Study, where: str, name: str = "made-up") -> Place:
+def open_place(study: Study, where: str, name: str = "made-up", limiter: Limiter | None = None) -> Place:
     """Begin a study and serve it to a test client, with a clock that stands still."""
     database = keeping.open_database(where, name)
     keeping.begin(database, study)
     database.submit(lambda tx: keep(tx, "password", secret.hash_password(PASSWORD))).result()
     clock = Clock()
-    app = make_app(study, database, clock=clock, limiter=Limiter())
+    app = make_app(study, database, clock=clock, limiter=limiter)
     return Place(study, database, TestClient(app, base_url="http://testserver"), clock)

@@ -12,7 +12,7 @@ from tests.browser import chromium
 from tests.judge.crowd import Server
 from tests.judge.made_up import PASSWORD
 
-WORDS = "above over under below near next left right in on far away".split()
+WORDS = ["above", "over", "under", "below", "near", "next", "left", "right", "in", "on", "far", "away"]
 SIZES = {"desktop": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 800}}
 
 

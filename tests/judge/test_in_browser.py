@@ -237,7 +237,10 @@ def test_it_works_without_the_script(site: Site, browser: Browser) -> None:
 def test_on_a_phone(site: Site, browser: Browser, scheme: str) -> None:
     """Nothing scrolls sideways, every target is as large as a finger, and a touch moves a slider."""
     context = browser.new_context(
-        viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, color_scheme=scheme  # type: ignore[arg-type]
+        viewport={"width": 360, "height": 740},
+        has_touch=True,
+        is_mobile=True,
+        color_scheme=scheme,  # type: ignore[arg-type]
     )
     page = context.new_page()
     consent(page, site.links[0])

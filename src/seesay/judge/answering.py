@@ -112,11 +112,16 @@ def progress(tx: Transaction, person: int, page: int) -> Progress:
 
 def check(item: Item, said: Said) -> None:
     """Whether the answer is one that the item can have."""
-    top = TOP if item.words else len(item.options) - 1
+    top = largest(item)
     if not 0 <= said.value <= top:
         raise RefusedError(422, f"The answer must be a whole number from 0 to {top}.")
     if said.how not in HOW["rating" if item.words else "choice"]:
         raise RefusedError(422, f"'{said.how}' is not how this item is answered.")
+
+
+def largest(item: Item) -> int:
+    """The slider's right end, or the number of the last option."""
+    return TOP if item.words else len(item.options) - 1
 
 
 def _check_open(tx: Transaction, person_id: int, page: int) -> Person:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
 from seesay.judge import answering, people, watching
-from seesay.judge.answering import RefusedError, Said
+from seesay.judge.answering import HOW, RefusedError, Said, largest
 from seesay.judge.desk import Desk, address
 from seesay.judge.limits import STRANGER
-from seesay.judge.study import TOP
+from seesay.judge.study import TOP, Study
 from seesay.judge.watching import Counts
+
+
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 5.0 is the whole number 5 (JSON Schema, section 6.1.1 of its validation part)."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
 
 
 class _Document(BaseModel):
@@ -25,9 +33,9 @@ class _Document(BaseModel):
 class AnswerIn(_Document):
     """One answer to an item of the page that is open."""
 
-    page: int = Field(ge=1, le=100_000, description="Which of the person's pages.")
-    place: int = Field(ge=1, le=1000, description="Which item of the page, from the top.")
-    value: int = Field(ge=0, le=100_000, description=f"A slider's position, 0 to {TOP}, or the number of the option.")
+    page: Whole = Field(ge=1, le=100_000, description="Which of the person's pages.")
+    place: Whole = Field(ge=1, le=1000, description="Which item of the page, from the top.")
+    value: Whole = Field(ge=0, le=100_000, description=f"A slider's position, 0 to {TOP}, or the number of the option.")
     how: Literal["moved", "confirmed", "chosen"] = Field(description="How the answer came about.")
     key: str = Field(
         pattern="^[A-Za-z0-9_-]{16,64}$", description="Made anew for each answer: sent twice, it counts once."
@@ -90,7 +98,7 @@ class Api:
 
     async def schema(self, request: Request) -> Response:
         """What this API takes and gives."""
-        return JSONResponse(openapi())
+        return JSONResponse(openapi(self.desk.study))
 
     async def _bearer(self, request: Request) -> int:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -102,8 +110,11 @@ class Api:
             raise
 
 
-def openapi() -> dict[str, Any]:
-    """The API in OpenAPI 3.1, from the models that check it."""
+def openapi(study: Study) -> dict[str, Any]:
+    """The API in OpenAPI 3.1, from the models that check it and what the study's items can be answered with."""
+    answer = AnswerIn.model_json_schema()
+    answer["properties"]["how"]["enum"] = list(HOW[study.kind])
+    answer["properties"]["value"]["maximum"] = max(largest(item) for item in study.items)
 
     def content(model: type[BaseModel]) -> dict[str, Any]:
         return {"application/json": {"schema": model.model_json_schema()}}
@@ -122,7 +133,7 @@ def openapi() -> dict[str, Any]:
                     "operationId": "answer",
                     "summary": "Keep one answer.",
                     "security": person,
-                    "requestBody": {"required": True, "content": content(AnswerIn)},
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": answer}}},
                     "responses": replies(ProgressOut, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429),
                 }
             },

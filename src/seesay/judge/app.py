@@ -42,6 +42,7 @@ def make_app(
         routes=[
             Route("/", pages.front),
             Route("/join/{key}", pages.join),
+            Route("/a/preview/picture/0/{place:int}", researcher.picture),
             Route("/a/{token}", pages.show),
             Route("/a/{token}/consent", pages.consent, methods=["POST"]),
             Route("/a/{token}/page/{page:int}", pages.send, methods=["POST"]),
@@ -52,7 +53,6 @@ def make_app(
             Route("/researcher/state", researcher.state, methods=["POST"]),
             Route("/researcher/links", researcher.links, methods=["POST"]),
             Route("/researcher/preview", researcher.preview),
-            Route("/a/preview/picture/0/{place:int}", researcher.picture),
             Route("/researcher/export.zip", researcher.export),
             Route("/api/answers", api.answer, methods=["POST"]),
             Route("/api/progress", api.progress),

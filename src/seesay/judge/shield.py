@@ -66,7 +66,7 @@ class Gate:
             await refusal(scope["path"], self._too_long)(scope, receive, send)
             return
         origin = headers.get("origin")
-        ours = {headers.get("host"), self._public}  # a proxy may give itself as the host
+        ours = {headers.get("host"), self._public or None}  # a proxy may give itself as the host
         if scope["method"] not in ("GET", "HEAD") and origin and _host(origin) not in ours:
             strange = RefusedError(403, "This form comes from another site.")
             await refusal(scope["path"], strange)(scope, receive, send)

@@ -38,10 +38,10 @@ class Server:
         self._process = subprocess.Popen([*self._command, "--links", str(links)], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         told = ""
-        while not told.endswith("}\n"):
+        while not told.endswith("\n}\n"):
             line = self._process.stdout.readline()
             assert line, f"the server ended with {self._process.wait()}"
-            told = told + line if line != "}\n" else told + "}\n"
+            told += line
         document: dict[str, Any] = json.loads(told)
         return document
 
@@ -69,6 +69,7 @@ class Crowd:
 
     port: int
     seed: int = 0
+    pause: float = 0.0
     acknowledged: dict[tuple[str, int, int], int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     lost_connections: int = 0
@@ -97,6 +98,8 @@ class Crowd:
         fields = {"form": _form(page)}
         for place in map(int, re.findall(r'id="item-(\d+)"', page)):
             value = chance.randint(0, 100)
+            if self.pause:
+                await asyncio.sleep(chance.expovariate(1 / self.pause))
             body = {"page": number, "place": place, "value": value, "how": "moved", "key": secrets.token_hex(16)}
             status, said = await line.ask("POST", "/api/answers", body, token)
             assert status == 200, (status, said)

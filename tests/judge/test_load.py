@@ -18,13 +18,17 @@ def pairs(folder: Path, count: int) -> Path:
     return path
 
 
+def design(people: int, items: int, judgements: int) -> list[str]:
+    """Options under which there are pages for everyone: more than each needs, because who is quick does more."""
+    per_page = 10
+    pages = 3 * items * judgements // (people * per_page) + 1
+    options = {"--judgements": judgements, "--per-page": per_page, "--pages": pages, "--controls": 1}
+    return [str(part) for pair in options.items() for part in pair]
+
+
 def load(folder: Path, where: str, *, people: int, items: int, judgements: int, kills: int) -> Crowd:
     """Send a crowd through a study and check all that is promised."""
-    per_page = 10
-    pages = 3 * items * judgements // (people * per_page) + 1  # more than each needs: who is quick does more
-    design = {"--judgements": judgements, "--per-page": per_page, "--pages": pages, "--controls": 1}
-    options = [str(part) for pair in design.items() for part in pair]
-    server = Server(pairs(folder, items), where, *options)
+    server = Server(pairs(folder, items), where, *design(people, items, judgements))
     try:
         tokens = [link.rsplit("/", 1)[1] for link in server.start(links=people)["links"]]
         crowd = Crowd(server.port)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psycopg
+import pytest
 from tests.judge.conftest import Opener
-from tests.judge.made_up import choice_study, form_token, rating_study
+from tests.judge.made_up import choice_study, form_token, open_place, rating_study
 
 
 def test_from_link_to_code(serve: Opener, tmp_path: Path) -> None:
@@ -143,3 +145,26 @@ def test_workers_of_a_site_come_back_to_where_they_were(serve: Opener, tmp_path:
     end = place.client.get(f"/a/{token}").text
     (code,) = place.rows("SELECT code FROM person WHERE finished IS NOT NULL")[0]
     assert f'href="https://app.example.org/done?cc={code}"' in end
+
+
+def test_what_could_not_be_kept_is_not_acknowledged(tmp_path: Path, fresh_postgres: str) -> None:
+    """A full disk, a database that is gone: 503, which the script tries again, and never "saved"."""
+    small = open_place(rating_study(tmp_path), str(tmp_path / "small.sqlite"))
+    token = small.begin()
+    small.rows("PRAGMA max_page_count = 1")  # no page can be added: as on a full disk
+    replies = {small.save(token, 1 + n % 6, n).status_code for n in range(100)}
+    assert replies == {200, 503}
+    small.rows("PRAGMA max_page_count = 100000")
+    assert small.save(token, 1, 42).status_code == 200
+    small.database.close()
+
+    gone = open_place(rating_study(tmp_path), fresh_postgres)
+    token = gone.begin()
+    gone.client.get(f"/a/{token}")
+    assert gone.save(token, 1, 10).status_code == 200
+    with pytest.raises(psycopg.Error), psycopg.connect(fresh_postgres, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity")
+    later = [gone.save(token, 1, 20 + n).status_code for n in range(12)]
+    assert set(later) <= {200, 503}
+    assert later[-1] == 200  # lost connections are made anew
+    gone.database.close()

@@ -134,7 +134,7 @@ def openapi(study: Study) -> dict[str, Any]:
                     "summary": "Keep one answer.",
                     "security": person,
                     "requestBody": {"required": True, "content": {"application/json": {"schema": answer}}},
-                    "responses": replies(ProgressOut, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429),
+                    "responses": replies(ProgressOut, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503),
                 }
             },
             "/api/progress": {

@@ -38,6 +38,10 @@ TABLES = (
 )
 
 
+class UnavailableError(Exception):
+    """The database cannot keep anything now: a full disk, a lost server. Nothing of the work was kept."""
+
+
 class Transaction(Protocol):
     """Statements that happen together or not at all."""
 

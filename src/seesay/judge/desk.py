@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from seesay.judge import people, secret
 from seesay.judge.answering import RefusedError
-from seesay.judge.database import Database, Transaction, one
+from seesay.judge.database import Database, Transaction, UnavailableError, one
 from seesay.judge.limits import PERSON, STRANGER, Limiter, Rate
 from seesay.judge.study import Study
 
@@ -39,7 +39,10 @@ class Desk:
 
     async def run(self, work: Callable[[Transaction], T]) -> T:
         """Work in one transaction; it is on the disk when this returns."""
-        return await asyncio.wrap_future(self.database.submit(work))
+        try:
+            return await asyncio.wrap_future(self.database.submit(work))
+        except UnavailableError:
+            raise RefusedError(503, "This could not be kept just now: it is tried again, or reload the page.") from None
 
     def limit(self, rate: Rate, key: str) -> None:
         """Refuse what comes too fast."""

@@ -12,7 +12,7 @@ from typing import Any, LiteralString, TypeVar
 import psycopg
 from psycopg import sql as composed
 
-from seesay.judge.database import TABLES, Row
+from seesay.judge.database import TABLES, Row, UnavailableError
 from seesay.questions import UserError
 
 T = TypeVar("T")
@@ -84,15 +84,16 @@ class PostgresDatabase:
             connection.close()
 
     def _run(self, work: Callable[[PostgresTransaction], T]) -> T:
-        for attempt in range(_ATTEMPTS):
-            connection = self._connection()
+        for _ in range(_ATTEMPTS):
             try:
+                connection = self._connection()
                 with connection.transaction():
                     return work(PostgresTransaction(connection, self._study))
             except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError
+                continue
+            except psycopg.OperationalError as error:
+                raise UnavailableError(str(error)) from error
+        raise UnavailableError("too much is going on at once")
 
     def _connection(self) -> psycopg.Connection[Row]:
         connection: psycopg.Connection[Row] | None = getattr(self._local, "connection", None)

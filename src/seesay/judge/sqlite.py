@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
-from seesay.judge.database import TABLES, Row
+from seesay.judge.database import TABLES, Row, UnavailableError
 from seesay.questions import UserError
 
 T = TypeVar("T")
@@ -49,6 +49,8 @@ class SqliteDatabase:
         )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.touch(mode=0o600)  # it holds the study's secrets
             self._connection = sqlite3.connect(path, timeout=20, isolation_level=None, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
@@ -104,7 +106,7 @@ class SqliteDatabase:
         except sqlite3.Error as error:  # a full disk, a lock held for too long: nothing of the batch was kept
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            done = [(future, None, error) for _, future in batch]
+            done = [(future, None, UnavailableError(str(error))) for _, future in batch]
         for future, result, failure in done:
             if failure is not None:
                 future.set_exception(failure)

@@ -17,8 +17,8 @@ Control = Literal["", "distinct", "same", "known"]
 CONSENT = """\
 ## Before you begin
 
-You are asked to judge words or sentences. It takes a few minutes. There are no trick questions, and you may stop at any
-time by closing the page.
+You are asked to judge words or sentences. It takes a few minutes, and you may stop at any time by closing the page.
+Some items have an obvious answer: they show that the page is being read.
 
 What is kept: your answers and how long they took. Your name, your address and your browser are not kept.
 """

@@ -46,17 +46,7 @@ def save(
     tx: Transaction, study: Study, person_id: int, page: int, place: int, said: Said, key: str, now: float
 ) -> Progress:
     """Keep one answer of the page that is open. The same key again changes nothing."""
-    returned = one(
-        tx,
-        "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND place = ? AND state = ?",
-        person_id,
-        page,
-        place,
-        RETURNED,
-    )
-    if returned:
-        tx.lock_study()
-    tx.lock_person(person_id)
+    _lock(tx, person_id, page)
     if _is_new(tx, person_id, key, [page, place, said.value, said.how]):
         person = _check_open(tx, person_id, page)
         _keep(tx, study, person, page, place, said, now)
@@ -68,8 +58,7 @@ def send(
     tx: Transaction, study: Study, person_id: int, page: int, answers: Mapping[int, Said], key: str, now: float
 ) -> Progress:
     """Keep a whole page and close it, if nothing is missing on it. The same form again changes nothing."""
-    tx.lock_study()
-    tx.lock_person(person_id)
+    _lock(tx, person_id, page)
     content = [page, sorted((place, said.value, said.how) for place, said in answers.items())]
     if known := one(tx, "SELECT digest FROM receipt WHERE person = ? AND key = ?", person_id, key):
         if known[0] != _digest(content):
@@ -95,6 +84,16 @@ def send(
         if page >= study.design.pages:
             people.finish(tx, study, people.by_id(tx, person_id), now)
     return standing
+
+
+def _lock(tx: Transaction, person: int, page: int) -> None:
+    """Keep the person's other requests waiting; the study's too where an item that had gone back is to be taken again.
+
+    Most answers need no lock of the study, so that people do not wait for each other.
+    """
+    if one(tx, "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = ? LIMIT 1", person, page, RETURNED):
+        tx.lock_study()
+    tx.lock_person(person)
 
 
 def progress(tx: Transaction, person: int, page: int) -> Progress:

@@ -159,6 +159,9 @@ def test_pairs_without_a_reference_are_measured_against_other_people(tmp_path: P
     gold = {q.id: q.gold.get("similar", 0.0) for q in made.run.task.questions}
     said = {a.question: float(np.exp(a.scores.logp[1])) for a in made.run.answers}
     assert gold != pytest.approx(said, abs=1e-4)  # never against themselves
+    drawn = {f.metric: f for f in made.run.figures}
+    assert {"krippendorff_alpha_interval", "split_half", "leave_one_out_spearman"} <= set(drawn)
+    assert all(f.low < f.value < f.high for f in drawn.values() if f.metric.startswith(("split", "leave", "kripp")))
     split = made.report.agreement["split_half"].value
     assert split is not None
     assert split > 0.8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,6 +22,7 @@ from seesay.metrics.agreement import (
 )
 from seesay.metrics.base import IntArray
 
+_REDRAWN = 200
 LEFT_OUT = ("relaxed_accuracy", "true_confidence", "macro_f1")
 
 
@@ -97,18 +98,30 @@ def coefficients(
 
 def _of_ratings(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
     halves = split_half(table, seed=seed)
+    alone = "Spearman correlation of one person with the mean of the others, mean over people"
     return {
         "krippendorff_alpha_interval": _interval(
             krippendorff(table, "interval"), draw, "Krippendorff's alpha, interval"
         ),
-        "krippendorff_alpha_ordinal": _plain(krippendorff(table, "ordinal")(), "Krippendorff's alpha, ordinal"),
-        "split_half": _plain(
-            halves.correlation, "Spearman correlation of two halves of the people, mean of 200 splits"
+        "krippendorff_alpha_ordinal": Coefficient(
+            value=_number(krippendorff(table, "ordinal")()), meaning="Krippendorff's alpha, ordinal"
         ),
-        "split_half_spearman_brown": _plain(halves.spearman_brown, "the same, stepped up to all of the people"),
-        "leave_one_out_spearman": _plain(
-            one_against_others(table),
-            "Spearman correlation of one person with the mean of the others, mean over people",
+        "split_half": _resampled(
+            table,
+            halves.correlation,
+            lambda drawn, n: split_half(drawn, splits=2, seed=n).correlation,
+            "Spearman correlation of two halves of the people, mean of 200 splits",
+            seed,
+        ),
+        "split_half_spearman_brown": _resampled(
+            table,
+            halves.spearman_brown,
+            lambda drawn, n: split_half(drawn, splits=2, seed=n).spearman_brown,
+            "the same, stepped up to all of the people",
+            seed,
+        ),
+        "leave_one_out_spearman": _resampled(
+            table, one_against_others(table), lambda drawn, n: one_against_others(drawn), alone, seed
         ),
     }
 
@@ -130,8 +143,14 @@ def _of_choices(table: IntArray, offered: FloatArray, draw: Resamples) -> dict[s
     return made
 
 
-def report(study: Study, every: Sequence[Judgement], kept: Sequence[Judgement], dropped: Sequence[Dropped], rule: Rule,
-           found: dict[str, Coefficient]) -> Report:  # fmt: skip
+def report(
+    study: Study,
+    every: Sequence[Judgement],
+    kept: Sequence[Judgement],
+    dropped: Sequence[Dropped],
+    rule: Rule,
+    found: dict[str, Coefficient],
+) -> Report:
     """All of it in one document."""
     people, judged = {j.person for j in every}, {j.item.id for j in kept}
     return Report(
@@ -162,8 +181,15 @@ def _interval(found: Agreement, draw: Resamples, meaning: str) -> Coefficient:
     return Coefficient(value=_number(made.value), low=_number(made.low), high=_number(made.high), meaning=meaning)
 
 
-def _plain(value: float, meaning: str) -> Coefficient:
-    return Coefficient(value=_number(value), meaning=meaning)
+def _resampled(
+    table: FloatArray, value: float, figure: Callable[[FloatArray, int], float], meaning: str, seed: int
+) -> Coefficient:
+    """For figures that are not sums over items: the items are drawn again and the figure computed anew."""
+    rng = np.random.default_rng(seed)
+    drawn = np.array([figure(table[rng.integers(0, len(table), len(table))], n) for n in range(_REDRAWN)])
+    known = drawn[~np.isnan(drawn)]
+    low, high = np.quantile(known, [0.025, 0.975]) if known.size else (math.nan, math.nan)
+    return Coefficient(value=_number(value), low=_number(float(low)), high=_number(float(high)), meaning=meaning)
 
 
 def _number(value: float) -> float | None:

@@ -52,7 +52,7 @@ def write_run(
     ]
     # People are not asked the prompt without the object, so there is nothing to calibrate by.
     made = figures(manifest, replace(task, neutral={}), answers)
-    made += [_figure(manifest, task, metric, found) for metric, found in agreement.items() if found.value is not None]
+    made += [_figure(manifest, task, metric, found) for metric, found in agreement.items() if found.low is not None]
     folder = store.folder_for(root, manifest)
     with store.alone(folder):
         store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
@@ -184,6 +184,8 @@ def _manifest(
 
 def _figure(manifest: Manifest, task: Task, metric: str, found: Coefficient) -> Figure:
     assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
     return Figure(
         model=manifest.model,
         task=manifest.task,
@@ -191,8 +193,8 @@ def _figure(manifest: Manifest, task: Task, metric: str, found: Coefficient) -> 
         template=None,
         slice=None,
         value=found.value,
-        low=found.value if found.low is None else found.low,
-        high=found.value if found.high is None else found.high,
+        low=found.low,
+        high=found.high,
         n=len(task.questions),
         signature=f"{manifest.signature}|metric:{metric}",
     )

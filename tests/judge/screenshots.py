@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from tests.browser import chromium
 from tests.judge.crowd import Server
 from tests.judge.made_up import PASSWORD
@@ -55,6 +55,7 @@ def main(target: Path) -> None:
 def _begin(page: Page) -> None:
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Begin").click()
+    expect(page.locator("#page[data-ready]")).to_be_visible()
 
 
 def _answer_some(page: Page, kind: str) -> None:
@@ -65,7 +66,7 @@ def _answer_some(page: Page, kind: str) -> None:
         gold = {f"The color of {q.fields['thing']} is .": next(iter(q.gold)) for q in load_task("core-color").questions}
         for item in page.locator(".item").all()[:2]:
             item.get_by_role("radio", name=gold[item.locator("legend").inner_text()], exact=True).check()
-    page.wait_for_function("document.getElementById('status').textContent === 'Saved'")
+    expect(page.locator("#status")).to_have_text("Saved")
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
 
 
@@ -87,12 +88,12 @@ def _researcher(page: Page, told: dict[str, Any], target: Path) -> None:
 def _finish(page: Page, link: str, target: Path) -> None:
     page.goto(link)
     _begin(page)
-    for _ in range(3):
+    for number in (1, 2, 3):
+        expect(page.locator(f'#page[data-ready][data-page="{number}"]')).to_be_visible()
         for index in range(page.get_by_role("slider").count()):
             _click(page, index, 0.5 + 0.04 * index)
-        page.wait_for_function("document.getElementById('status').textContent === 'Saved'")
         page.locator(".send button").click()
-        page.wait_for_load_state()
+    expect(page.locator("#code")).to_be_visible()
     page.screenshot(path=target / "judge-end-desktop.png")
     page.close()
 

@@ -1,0 +1,162 @@
+"""`seesay judge` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.judge.annotators import careful, judge
+from tests.judge.crowd import Server
+from tests.judge.made_up import open_place, pairs_file, rating_study
+from tests.judge.test_export import put
+from typer.testing import CliRunner, Result
+
+from seesay.cli.judge import app
+from seesay.judge.serving import prepare, reopen
+from seesay.questions import UserError
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("SEESAY_JUDGE_PASSWORD", raising=False)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def told(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def prepared(source: str, where: str | None = None, **changes: Any) -> Any:
+    return prepare(source, where=where, name="", design=changes.pop("design", {}), texts={}, **changes)
+
+
+def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
+    document = told("preview", "core-color", "--judgements", "5", "--per-page", "10")
+    assert (document["name"], document["kind"], document["judgements"]) == (
+        "core-color",
+        "choice",
+        5 * document["items"],
+    )
+    assert len(document["page"]) == 12
+    shown = run("preview", str(pairs_file(tmp_path)), "--per-page", "5", "--judgements", "3", "--pages", "1")
+    assert shown.exit_code == 0
+    assert "12 items, 3 judgements each" in shown.stdout
+    assert "At least 8 people" in shown.stdout
+    assert not list(tmp_path.glob("*.sqlite"))  # nothing is made
+
+
+def test_a_limited_task_is_the_same_as_probes(tmp_path: Path) -> None:
+    from seesay.runs.ask import limited
+    from seesay.tasks import load_task
+
+    opened = prepared("core-color", limit=20)
+    try:
+        assert opened.study.task is not None
+        assert opened.study.task.fingerprint == limited(load_task("core-color"), 20, 0).fingerprint
+        assert (tmp_path / "core-color.judge.sqlite").is_file()
+        assert opened.password  # made, and told this once
+    finally:
+        opened.database.close()
+
+
+def test_a_study_goes_on_as_it_was_made(tmp_path: Path) -> None:
+    source = str(pairs_file(tmp_path))
+    first = prepared(source, design={"judgements": 4})
+    first.database.close()
+    again = prepared(source)
+    assert again.study == first.study
+    assert again.password is None
+    again.database.close()
+    by_file = prepared("relations.judge.sqlite")
+    assert by_file.study == first.study
+    by_file.database.close()
+    with pytest.raises(UserError, match="made with another --judgements"):
+        prepared(source, design={"judgements": 5})
+    (tmp_path / "relations.csv").write_text("a,b\nup,down\n", encoding="utf-8")
+    with pytest.raises(UserError, match="asks other items"):
+        prepared(source)
+
+
+def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "not.sqlite").write_text("hello " * 100, encoding="utf-8")
+    source = str(pairs_file(tmp_path))
+    for arguments, words in (
+        (["serve", "core-colour"], "Did you mean 'core-color'"),
+        (["serve", "nowhere.csv"], "There is no file"),
+        (["serve", source, "--pages", "0"], "--pages"),
+        (["serve", source, "--study", "not.sqlite"], "cannot be used as a study"),
+        (["export", "nowhere.sqlite", "-o", "out"], "There is no study"),
+        (["link", "nowhere.sqlite"], "There is no study"),
+        (["serve", source, "--consent", "nowhere.md"], "cannot be read"),
+        (["serve", source, "--database", "postgresql://nobody@127.0.0.1:1/none"], "check --database"),
+    ):
+        result = run(*arguments)
+        assert isinstance(result.exception, UserError), (arguments, result.output, result.exception)
+        assert words in str(result.exception), arguments
+
+
+def test_a_short_password_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_JUDGE_PASSWORD", "short")
+    with pytest.raises(UserError, match="too short"):
+        prepared(str(pairs_file(tmp_path)))
+
+
+def test_links(tmp_path: Path) -> None:
+    prepared(str(pairs_file(tmp_path))).database.close()
+    made = told("link", "relations.judge.sqlite", "-n", "3", "--public-url", "https://study.example.org/")["links"]
+    assert len(set(made)) == 3
+    assert all(link.startswith("https://study.example.org/a/") for link in made)
+
+
+def test_export(tmp_path: Path) -> None:
+    study = rating_study(tmp_path, count=20, judgements=6)
+    place = open_place(study, "study.sqlite")
+    put(place, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
+    place.database.close()
+    document = told("export", "study.sqlite", "-o", "out", "--resamples", "200", "--as", "students")
+    assert document["agreement"]["people_kept"] == 9
+    assert Path(document["run"]).parts[:3] == ("out", "runs", "students")
+    shown = run("export", "study.sqlite", "-o", "out", "--resamples", "200", "--distinct-above", "0.1")
+    assert shown.exit_code == 0, shown.output
+    assert "Dropped person" in shown.stdout
+    assert "above 10%" in shown.stdout
+    assert "krippendorff_alpha_interval" in shown.stdout
+
+
+def test_it_serves_and_tells_where(tmp_path: Path) -> None:
+    server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"), "--title", "Say it")
+    try:
+        document = server.start(links=2)
+        assert document["password"]
+        assert len(document["links"]) == 2
+        busy = subprocess.run(
+            [sys.executable, "-c", "from seesay.cli.judge import app; app()", "serve", "relations.csv", "--port",
+             str(server.port)], capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert "choose another --port" in busy.stderr
+    finally:
+        server.stop()
+    opened = reopen(str(tmp_path / "a.sqlite"))
+    assert opened.study.title == "Say it"
+    opened.database.close()
+
+
+def test_help_does_not_wait_for_the_server() -> None:
+    """The command line is imported by every command: nothing heavy may come with it."""
+    code = "import sys, seesay.cli.judge; print([m for m in ('starlette', 'numpy', 'rich') if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ), check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,83 @@
+"""The API against its own description, with the requests that schemathesis makes up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from tests.judge.crowd import free_port
+from tests.judge.made_up import Place, open_place, rating_study
+
+from seesay.judge.api import openapi
+from seesay.judge.limits import Limiter, Rate
+
+
+class NoLimit(Limiter):
+    def allows(self, rate: Rate, key: str) -> bool:
+        return True
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    opened = open_place(rating_study(tmp_path), str(tmp_path / "study.sqlite"), limiter=NoLimit())
+    yield opened
+    opened.database.close()
+
+
+@pytest.fixture
+def address(place: Place) -> Iterator[str]:
+    """The study on a real port."""
+    port = free_port()
+    server = uvicorn.Server(uvicorn.Config(place.client.app, port=port, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.mark.parametrize("who", ["annotator", "researcher", "stranger"])
+def test_schemathesis_finds_nothing(place: Place, address: str, who: str, tmp_path: Path) -> None:
+    """Every check that it has: statuses, bodies, types, methods, missing headers, ignored authentication."""
+    token = place.begin()
+    place.client.get(f"/a/{token}")
+    place.login()
+    keys = {
+        "annotator": f'[auth.openapi.link]\nbearer = "{token}"\n',
+        "researcher": f'[auth.openapi.researcher]\napi_key = "{place.client.cookies["seesay_researcher"]}"\n',
+        "stranger": "",
+    }
+    config = tmp_path / "schemathesis.toml"
+    config.write_text(keys[who], encoding="utf-8")
+    options = ["--checks", "all", "--max-examples", "60", "--seed", "1", "--no-color", "--warnings", "off"]
+    options += {"annotator": ["--exclude-path", "/api/counts"], "researcher": ["--include-path", "/api/counts"]}.get(
+        who, []
+    )
+    command = ["--config-file", str(config), "run", f"{address}/api/openapi.json", *options]
+    told = subprocess.run(
+        [sys.executable, "-m", "schemathesis.cli", *command],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        cwd=tmp_path,
+    )
+    assert told.returncode == 0, told.stdout[-6000:] + told.stderr[-2000:]
+    assert "No issues found" in told.stdout
+    assert place.client.get(f"/a/{token}").status_code == 200
+
+
+def test_the_description_is_whole(place: Place) -> None:
+    """Every route under /api is described, and every field says what it is."""
+    described = openapi(place.study)
+    routes = {route.path for route in place.client.app.routes if route.path.startswith("/api/")}  # type: ignore[attr-defined]
+    assert routes - {"/api/openapi.json"} == set(described["paths"])
+    body = described["paths"]["/api/answers"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert all(field["description"] for field in body["properties"].values())

@@ -3,8 +3,6 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Debian packages that some tests need; elsewhere those tests are skipped with a reason.
-DEBIAN := chromium
 
 .PHONY: demo test test-all lint bench system clean
 
@@ -39,9 +37,13 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.all
 
-# Installs what is missing where this is Debian and we may; says so and goes on where not.
+# A browser, a database and Java, which some tests need: installed where this is Debian and we may; elsewhere those tests
+# are skipped with a reason.
 system:
-	@missing=""; for package in $(DEBIAN); do dpkg -s $$package >/dev/null 2>&1 || missing="$$missing $$package"; done; \
+	@missing=""; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	command -v java >/dev/null || missing="$$missing default-jre-headless"; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	  echo "Installing$$missing"; \

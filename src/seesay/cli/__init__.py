@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from seesay import __version__
 from seesay.cli.compare import compare
 from seesay.cli.data import app as data_app
+from seesay.cli.judge import app as judge_app
 from seesay.cli.models import models
 from seesay.cli.output import plain
 from seesay.cli.probe import probe
@@ -58,6 +59,7 @@ app.command()(models)
 app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")
 app.add_typer(score_app, name="score")
+app.add_typer(judge_app, name="judge")
 
 
 def _version(asked: bool) -> None:

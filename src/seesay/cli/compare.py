@@ -17,7 +17,7 @@ def compare(
     resamples: Annotated[int, typer.Option(help="Resamples behind intervals and p-values, 100 at least.")] = 10_000,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """Compare runs on the questions they share: difference, interval, paired tests."""
+    """Is the difference real? Paired tests on the questions that runs share."""
     from seesay.cli.output import out, print_json
     from seesay.report import page
     from seesay.report.table import comparison_table

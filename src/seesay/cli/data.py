@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from seesay.data.store import Status
 
-app = typer.Typer(help="List, fetch, add and check the published data sets that tasks read.", no_args_is_help=False)
+app = typer.Typer(help="List, fetch, add and check published data sets.", no_args_is_help=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Names = Annotated[

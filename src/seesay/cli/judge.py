@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="Ask people the same questions: serve a page, export what they say.", no_args_is_help=True)
+app = typer.Typer(help="Ask people the same questions, and export what they say.", no_args_is_help=True)
 
 Source = Annotated[
     str, typer.Argument(metavar="TASK_OR_PAIRS", help="A task, a CSV file with the columns a,b, or a study file.")

@@ -10,7 +10,7 @@ import typer
 def models(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """List the models that have a name here, and the ways to name any other."""
+    """List the models known by name, and the ways to name any other."""
     from seesay.cli.output import out, print_json, table
     from seesay.models import MODELS
     from seesay.models.baselines import BASELINES

@@ -13,7 +13,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """Write the page for one run or several, with paired tests where models were asked the same."""
+    """Write one page for runs that are there, with paired tests."""
     from seesay.cli.output import out, print_json
     from seesay.questions import UserError
     from seesay.report import page

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from seesay.questions import BadRow
     from seesay.runs.schema import Comparison, Record
 
-app = typer.Typer(help="Text metrics: captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
+app = typer.Typer(help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but the figures and errors.")]

@@ -19,7 +19,7 @@ def tasks(
     data: Annotated[Path | None, typer.Option(help="A file or folder to read instead of the data folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """List the tasks, or show one: its questions, wordings, metrics, source and licence."""
+    """List the tasks, or show one."""
     from seesay.questions import UserError
     from seesay.tasks import GROUPS, expand, load_task
 

@@ -208,8 +208,6 @@ def _make_chunk(job: _Job) -> None:
         if array is not None:
             rgb(item.scene, array.shape[1], out=array[place])
         lines.append(_row(job.recipe, item, place, job.split))
-    if array is not None:
-        array.flush()
     beside = job.part.with_suffix(".part")
     beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
     beside.replace(job.part)

@@ -130,15 +130,16 @@ def paint_halves(scene: Scene, size: int, out: Bytes) -> None:
 def rgb(scene: Scene, size: int, out: Bytes | None = None) -> Bytes:
     """The scene as an RGB picture of any size (rows, columns, 3)."""
     check_size(size)
-    exact = size in (CANVAS, PUBLISHED)
-    picture = palette(_levels(scene))[paint(scene, size)] if exact else _averaged(scene, size)
     if out is None:
-        return picture
-    out[:] = picture
+        out = np.empty((size, size, 3), dtype=np.uint8)
+    if size in (CANVAS, PUBLISHED):
+        np.take(palette(_levels(scene)), paint(scene, size), axis=0, out=out)
+    else:
+        _average(scene, size, out)
     return out
 
 
-def _averaged(scene: Scene, size: int) -> Bytes:
+def _average(scene: Scene, size: int, out: Bytes) -> None:
     """Every pixel the mean of the area it covers.
 
     In parts of which a canvas pixel has `part` a side and a picture pixel `unit`, all edges are whole numbers. How much
@@ -162,8 +163,7 @@ def _averaged(scene: Scene, size: int) -> Bytes:
     shift = 2 * (unit.bit_length() - 1)
     if shift:
         total += 1 << (shift - 1)
-        total >>= shift
-    return total.astype(np.uint8)
+    np.right_shift(total, shift, out=out, casting="unsafe")
 
 
 @lru_cache(maxsize=4)

@@ -23,13 +23,13 @@ Members = NDArray[np.bool_]
 
 def highest(values: Values, members: Members) -> Values:
     """The largest value of every set."""
-    result: Values = np.where(members, values, -np.inf).max(axis=-1)
+    result: Values = values.max(axis=-1, where=members, initial=-np.inf)
     return result
 
 
 def lowest(values: Values, members: Members) -> Values:
     """The smallest value of every set."""
-    result: Values = np.where(members, values, np.inf).min(axis=-1)
+    result: Values = values.min(axis=-1, where=members, initial=np.inf)
     return result
 
 

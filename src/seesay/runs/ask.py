@@ -179,7 +179,8 @@ def limited(task: Task, limit: int, seed: int) -> Task:
         elif not chosen:
             chosen = by_object[name][:limit]
     kept = set(chosen)
-    return replace(task, questions=tuple(q for q in task.questions if q.id in kept))
+    # a published figure rests on all the questions, so it does not stand beside some of them
+    return replace(task, questions=tuple(q for q in task.questions if q.id in kept), published=())
 
 
 def describe(model: CanAnswer, task: Task, settings: Settings) -> Manifest:

@@ -15,17 +15,12 @@ def report(
 ) -> None:
     """Write one page for runs that are there, with paired tests."""
     from seesay.cli.output import out, print_json
-    from seesay.questions import UserError
     from seesay.report import page
     from seesay.runs.compare import compare
     from seesay.runs.store import find_runs
 
     found = find_runs(runs)
-    try:
-        comparisons = compare(found)
-    except UserError:
-        comparisons = []  # a page of runs that cannot be compared is still a page
-    page.write(output, found, comparisons)
+    page.write(output, found, compare(found, strict=False))
     if as_json:
         print_json({"report": str(output), "runs": [str(run.folder) for run in found]})
     else:

@@ -19,8 +19,11 @@ from seesay.runs.run import Run, labels_of
 from seesay.runs.schema import Comparison
 
 
-def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0) -> list[Comparison]:
-    """Every pair of runs of one task, by each of the task's metrics. A pair that cannot be compared is warned of."""
+def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0, strict: bool = True) -> list[Comparison]:
+    """Every pair of runs of one task, by each of the task's metrics. A pair that cannot be compared is warned of.
+
+    Where there is nothing to compare at all, `strict` makes that an error.
+    """
     by_task: dict[str, dict[Path, Run]] = {}
     for run in runs:
         by_task.setdefault(run.task.name, {}).setdefault(run.folder, run)
@@ -33,7 +36,7 @@ def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0) -> l
                 made += _pair(a, b, name_a, name_b, resamples, seed)
             except UserError as error:
                 apart.append(error)
-    if not made:
+    if not made and strict:
         raise apart[0] if apart else UserError("No two of these runs are of one task: there is nothing to compare.")
     for reason in apart:
         warnings.warn(str(reason), stacklevel=2)

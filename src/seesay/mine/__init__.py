@@ -1,0 +1,1 @@
+"""Pictures with boxes and captions → knowledge: what colours, sizes and places they teach."""

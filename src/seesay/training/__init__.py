@@ -1,0 +1,1 @@
+"""Training small networks: one loop that can be stopped and resumed, and what is trained with it."""

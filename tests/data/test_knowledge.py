@@ -1,0 +1,40 @@
+"""Knowledge tables come back as they were written, and a foreign file is refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from seesay.data import knowledge
+from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.questions import UserError
+
+
+def test_every_table_comes_back(tmp_path: Path) -> None:
+    colors = [ColorFact("crow", (0.0,) * 10 + (1.0,), ("black",), 12, ("7.jpg",))]
+    sizes = [SizeFact("bus", "cup", 90, 10, (">",)), SizeFact("cup", "bus", 10, 90, ("<",))]
+    places = [PlaceFact("kitchen", "lamp", "floor", 8, 2, 0, (">", "="), ("1.jpg", "2.jpg"))]
+    subtypes = [SubtypeFact("clock", "clock", 20), SubtypeFact("clock", "street clock", 5)]
+    knowledge.write(tmp_path, colors, ColorFact)
+    knowledge.write(tmp_path, sizes, SizeFact)
+    knowledge.write(tmp_path, places, PlaceFact)
+    knowledge.write(tmp_path, subtypes, SubtypeFact)
+    assert knowledge.read(tmp_path, ColorFact) == colors
+    assert knowledge.read(tmp_path, SizeFact) == sizes
+    assert knowledge.read(tmp_path, PlaceFact) == places
+    assert knowledge.read(tmp_path, SubtypeFact) == subtypes
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(knowledge.FILES.values())
+
+
+def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"holds no sizes\.parquet"):
+        knowledge.read(tmp_path, SizeFact)
+    (tmp_path / "sizes.parquet").write_text("no table")
+    with pytest.raises(UserError, match="no Parquet file"):
+        knowledge.read(tmp_path, SizeFact)
+    pq.write_table(pa.table({"a": ["cup"]}), tmp_path / "sizes.parquet")
+    with pytest.raises(UserError, match="lacks the column 'b'"):
+        knowledge.read(tmp_path, SizeFact)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -19,6 +19,7 @@ from seesay.report.charts.parts import (
     nothing,
     square,
     text,
+    tooltip,
 )
 from seesay.report.data import swatches
 from seesay.report.wording import brief
@@ -70,19 +71,20 @@ def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
     return chart("bars", WIDTH, y + 36, title, [*parts, *drawn])
 
 
-def _bar(row: Bar, at, y: float, thick: float, hue: str) -> Markup:  # type: ignore[no-untyped-def]
+def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: str) -> Markup:
     if not math.isfinite(row.value):
         return text(WIDTH, y + thick / 2 + 4, brief(row.value), "note end")
     middle = y + thick / 2
     start, end = sorted((at(0.0), at(row.value)))
-    known = row.low is not None and row.high is not None and math.isfinite(row.low) and math.isfinite(row.high)
-    interval = f" ({brief(row.low)} to {brief(row.high)})" if known else ""
-    told = element("title", f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{interval}")
-    parts = [element("rect", told, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")]
-    if known:
-        parts.append(element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread"))
-    parts.append(text(WIDTH, middle + 4, brief(float(f"{row.value:.3g}")), "note end"))
-    return element("g", Markup("").join(parts), class_=hue)
+    ends = ""
+    whisker = Markup("")
+    if row.low is not None and row.high is not None and math.isfinite(row.low) and math.isfinite(row.high):
+        ends = f" ({brief(row.low)} to {brief(row.high)})"
+        whisker = element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
+    told = tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
+    bar = element("rect", told, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
+    number = text(WIDTH, middle + 4, brief(float(f"{row.value:.3g}")), "note end")
+    return element("g", bar + whisker + number, class_=hue)
 
 
 def stacked_bars(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str) -> Markup:
@@ -115,7 +117,7 @@ def _divided(
     drawn, x, length = [], left, WIDTH - left
     for part, painted, value in zip(parts, paint, shares, strict=True):
         if value:
-            told = element("title", f"{name}: {part} {100 * value / total:.3g} %")
+            told = tooltip(f"{name}: {part} {100 * value / total:.3g} %")
             width = length * value / total
             drawn.append(element("rect", told, x=x, y=y, width=width, height=15.0, class_=f"part {painted}"))
             x += width

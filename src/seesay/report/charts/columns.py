@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import WIDTH, Axis, axis, breadth, chart, element, fit, nothing, text
+from seesay.report.charts.parts import WIDTH, Axis, axis, breadth, chart, element, fit, nothing, text, tooltip
 from seesay.report.figures import swatch
 from seesay.report.wording import brief
 
@@ -77,7 +77,7 @@ def _frame(y: Axis, y_label: str) -> list[Markup]:
 def _column(y: Axis, x: float, width: float, value: float, told: str, paint: str | None) -> Markup:
     top, bottom = sorted((y.at(0.0), y.at(value)))
     box = {"x": x, "y": top, "width": width, "height": bottom - top}
-    title = element("title", told)
+    title = tooltip(told)
     if paint:
         return element("rect", title, **box, class_=paint) + element("rect", **box, class_="outline")
     return element("g", element("rect", title, **box, class_="fill"), class_="m0")

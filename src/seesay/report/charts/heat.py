@@ -7,12 +7,15 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import WIDTH, breadth, chart, element, nothing, text
+from seesay.report.charts.parts import WIDTH, breadth, chart, element, nothing, text, tooltip
 from seesay.report.wording import brief
 
 ROOM = 130.0
 NUMBERED = 30.0
 """Cells at least this wide hold their number."""
+
+CROWDED = 13.0
+"""Cells lower than this stand without gaps, under smaller names."""
 
 FAINTEST = 0.04
 
@@ -40,7 +43,7 @@ def heat_map(
     top = breadth(columns, ROOM) + 8
     cell = min(max((WIDTH - left) / len(columns), 11.0), 44.0)
     high_cell = min(cell, 26.0)
-    small = " small" if high_cell < 13 else ""
+    small = " small" if high_cell < CROWDED else ""
     width, bottom = max(left + cell * len(columns), WIDTH), top + high_cell * len(rows)
     parts = []
     for index, name in enumerate(columns):
@@ -58,8 +61,9 @@ def heat_map(
 def _cell(
     x: float, y: float, width: float, height: float, value: float, share: float, names: tuple[str, str]
 ) -> Markup:
-    told = element("title", f"{names[0]}, {names[1]}: {brief(value)}")
-    box = {"x": x + 0.5, "y": y + 0.5, "width": width - 1, "height": height - 1}
+    told = tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
+    gap = 0.0 if height < CROWDED else 0.5
+    box = {"x": x + gap, "y": y + gap, "width": width - 2 * gap, "height": height - 2 * gap}
     if not math.isfinite(value):
         return element("rect", told, **box, class_="missing")
     shade = element("rect", told, **box, class_="heat", fill_opacity=_opacity(share))

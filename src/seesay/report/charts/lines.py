@@ -22,12 +22,13 @@ from seesay.report.charts.parts import (
     nothing,
     short,
     text,
+    tooltip,
 )
 from seesay.report.wording import brief
 
 HEIGHT = 220.0
 LEFT = 40.0
-ROOM = 110.0
+ROOM = 124.0
 """The most room for names at the right; longer ones stand in a legend as well."""
 
 GAP = 13.0
@@ -51,7 +52,8 @@ class Series:
         """The points in order of x; those without a y are kept, as gaps."""
         none = [math.nan] * len(self.x)
         columns = zip(self.x, self.y, self.low or none, self.high or none, strict=True)
-        return sorted((tuple(map(float, row)) for row in columns), key=lambda point: point[0])
+        points = [(float(x), float(y), float(low), float(high)) for x, y, low, high in columns]
+        return sorted(points, key=lambda point: point[0])
 
 
 def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, log_x: bool = False) -> Markup:
@@ -65,8 +67,9 @@ def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, l
     x = log_axis(xs, LEFT, right) if log_x else axis(xs, LEFT, right, tight=True)
     y = axis([value for point in known for value in point[1:]], HEIGHT, 20)
     parts = _frame(x, y, x_label, y_label)
-    for index, one, points in drawn:
-        parts.append(element("g", Markup("").join(_curve(one.name, points, x, y)), class_=lane(index)))
+    for draw in (_bands, _curves):  # no band lies on a curve
+        for index, one, points in drawn:
+            parts.append(element("g", Markup("").join(draw(one.name, points, x, y)), class_=lane(index)))
     parts += _names([(index, one.name, points) for index, one, points in drawn], x, y)
     bottom = HEIGHT + 42
     if len(series) > 6 or any(fit(one.name, ROOM) != one.name for one in series):
@@ -90,21 +93,24 @@ def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> list[Markup]:
     return parts
 
 
-def _curve(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
+def _bands(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
     for piece in _pieces(points, lambda point: all(map(math.isfinite, point))):
         if len(piece) == 1:
             at, _, low, high = piece[0]
-            yield element("line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="spread")
+            yield element("line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve")
         else:
             upper = [(x.at(p[0]), y.at(p[3])) for p in piece]
             lower = [(x.at(p[0]), y.at(p[2])) for p in reversed(piece)]
             yield element("path", d=_path(upper + lower) + "Z", class_="band")
+
+
+def _curves(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
     for piece in _pieces(points, lambda point: math.isfinite(point[1])):
         if len(piece) > 1:
             yield element("path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve")
         for at, value, low, high in piece:
             ends = f" ({brief(low)} to {brief(high)})" if math.isfinite(low) and math.isfinite(high) else ""
-            told = element("title", f"{name}: {brief(at)}, {brief(value)}{ends}")
+            told = tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
             yield element("circle", told, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
 
 

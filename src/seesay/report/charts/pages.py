@@ -9,8 +9,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from seesay.report.charts.parts import element
 from seesay.report.layout import asset, fill
 from seesay.runs.store import write_text
+
+MARGIN = 12
 
 Cell = str | float | None
 
@@ -43,8 +46,13 @@ def write_page(path: Path | str, title: str, sections: Sequence[Section]) -> Pat
 def svg_file(path: Path | str, chart: Markup) -> Path:
     """A chart as a file that stands alone, in the light colours, on paper."""
     opening, _, rest = str(chart).partition(">")
-    paper = '<rect width="100%" height="100%" fill="var(--paper)"/>'
-    text = f"{opening}><style>{asset('paints.css')}{asset('charts.css')}</style>{paper}{rest}\n"
+    left, top, width, height = (float(part) for part in opening.split('viewBox="')[1].split('"')[0].split())
+    box = {"x": left - MARGIN, "y": top - MARGIN, "width": width + 2 * MARGIN, "height": height + 2 * MARGIN}
+    size = 'viewBox="{x} {y} {width} {height}" width="{width}" height="{height}"'.format(**box)
+    opening = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, opening)
+    paper = element("rect", **box, fill="var(--paper)")
+    style = "\n".join(line for line in asset("charts.css").splitlines() if line.startswith(".chart "))
+    text = f"{opening}><style>{asset('paints.css')}{style}</style>{paper}{rest}\n"
     write_text(Path(path), light(text))
     return Path(path)
 

@@ -20,7 +20,7 @@ WIDTH = 440.0
 LINE = 16.0
 """From one line of text to the next."""
 
-_CHARACTER = 6.0
+_CHARACTER = 6.5
 """The width of an ordinary character at the charts' size: texts are fitted without the font at hand."""
 
 
@@ -57,14 +57,19 @@ def text(x: float, y: float, words: str, class_: str = "", room: float = math.in
     """A text; one longer than its room ends in an ellipsis and is told whole when pointed at."""
     words = printable(words)
     fitted = fit(words, room)
-    content = escape(fitted) if fitted == words else escape(fitted) + element("title", words)
+    content = escape(fitted) if fitted == words else escape(fitted) + tooltip(words)
     return element("text", content, x=x, y=y, class_=class_ or None, **attributes)
+
+
+def tooltip(words: str) -> Markup:
+    """What is told of an element when it is pointed at."""
+    return element("title", printable(words))
 
 
 def fit(words: str, room: float) -> str:
     """
     >>> fit("chair", 60), fit("kitchen cabinet", 60)
-    ('chair', 'kitchen c…')
+    ('chair', 'kitchen…')
     """
     most = len(words) if room == math.inf else max(int(room / _CHARACTER), 1)
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
@@ -72,7 +77,7 @@ def fit(words: str, room: float) -> str:
 
 def breadth(names: Iterable[str], most: float) -> float:
     """The room that names need, up to `most`."""
-    return min(max((len(printable(name)) * _CHARACTER for name in names), default=0.0), most)
+    return min(max((len(printable(name)) * _CHARACTER + 4 for name in names), default=0.0), most)
 
 
 def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False) -> Markup:
@@ -96,7 +101,7 @@ def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Ma
 
 def title_lines(title: str, width: float) -> list[str]:
     """A title broken to fit, three lines at most."""
-    return textwrap.wrap(printable(title), max(int(width / 7.2), 10), max_lines=3, placeholder=" …") or [""]
+    return textwrap.wrap(printable(title), max(int(width / 8.2), 10), max_lines=3, placeholder=" …") or [""]
 
 
 def nothing(kind: str, title: str) -> Markup:

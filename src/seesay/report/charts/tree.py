@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import WIDTH, Axis, axis, breadth, chart, element, nothing, short, text
+from seesay.report.charts.parts import WIDTH, Axis, axis, breadth, chart, element, nothing, short, text, tooltip
 from seesay.report.wording import brief
 
 ROW = 14.0
@@ -36,7 +36,7 @@ def dendrogram(merges: Sequence[Sequence[float]], labels: Sequence[str], *, titl
         if not math.isfinite(distance):
             raise ValueError("a merge needs a finite distance")
         joint = x.at(distance)
-        told = element("title", f"distance {brief(distance)}")
+        told = tooltip(f"distance {brief(distance)}")
         path = f"M{short(x1)} {short(y1)}H{short(joint)}V{short(y2)}H{short(x2)}"
         parts.append(element("path", told, d=path, class_="branch"))
         at.append((joint, (y1 + y2) / 2))

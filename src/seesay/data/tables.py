@@ -1,4 +1,4 @@
-"""Reading CSV tables with a header: a row that cannot be used is reported by its line and never stops the rest."""
+"""Reading CSV and TSV tables with a header: a row that cannot be used is reported by its line and never stops the rest."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def read_csv(
     parse: Callable[[Cells], T],
     *,
     key: Callable[[T], Hashable] | None = None,
+    delimiter: str = ",",
 ) -> tuple[list[T], list[BadRow]]:
     """Every row through `parse`, and the rows that could not be used.
 
@@ -27,7 +28,7 @@ def read_csv(
     take. Rows with the same `key` say the same thing: the first one counts.
     """
     numbered = lines(path)
-    header = _header(path, columns, next(numbered, None))
+    header = _header(path, columns, next(numbered, None), delimiter)
     good: list[T] = []
     bad: list[BadRow] = []
     seen: dict[Hashable, int] = {}
@@ -36,7 +37,7 @@ def read_csv(
             bad.append(line)
             continue
         try:
-            value = parse(_cells(line, header, columns))
+            value = parse(_cells(line, header, columns, delimiter))
             mark = number if key is None else key(value)
             if mark in seen:
                 raise BadValueError(f"repeats row {seen[mark]}")
@@ -49,6 +50,11 @@ def read_csv(
         first = f" (row {bad[0].row}: {bad[0].reason})" if bad else " (nothing follows its header)"
         raise UserError(f"{path} holds no row that can be used{first}. Is it the right file?")
     return good, bad
+
+
+def column_names(path: Path, delimiter: str = ",") -> list[str]:
+    """What a table's first line names, so that a reader can tell which of several layouts it has."""
+    return _header(path, (), next(lines(path), None), delimiter)
 
 
 def one_of(value: str, allowed: Iterable[str], column: str) -> str:
@@ -70,10 +76,10 @@ def words(cell: str, column: str) -> tuple[str, ...]:
     return found
 
 
-def _header(path: Path, columns: Sequence[str], first: tuple[int, str | BadRow] | None) -> list[str]:
+def _header(path: Path, columns: Sequence[str], first: tuple[int, str | BadRow] | None, delimiter: str) -> list[str]:
     line = "" if first is None or isinstance(first[1], BadRow) else first[1]
     try:
-        header = [name.strip() for name in _split(line)]
+        header = [name.strip() for name in _split(line, delimiter)]
     except BadValueError:
         header = []
     missing = [name for name in columns if header.count(name) != 1]
@@ -85,15 +91,15 @@ def _header(path: Path, columns: Sequence[str], first: tuple[int, str | BadRow] 
     return header
 
 
-def _split(line: str) -> list[str]:
+def _split(line: str, delimiter: str) -> list[str]:
     try:
-        return next(csv.reader([line], strict=True), [])
+        return next(csv.reader([line], strict=True, delimiter=delimiter), [])
     except csv.Error as error:
         raise BadValueError(f"not CSV ({error})") from None
 
 
-def _cells(line: str, header: Sequence[str], columns: Sequence[str]) -> Cells:
-    cells = _split(line)
+def _cells(line: str, header: Sequence[str], columns: Sequence[str], delimiter: str) -> Cells:
+    cells = _split(line, delimiter)
     if len(cells) != len(header):
         raise BadValueError(f"has {len(cells)} cells where the header has {len(header)}")
     row = dict(zip(header, cells, strict=True))

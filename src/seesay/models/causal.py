@@ -74,17 +74,32 @@ class Causal:
                 yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), tuple(logp))
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The last layer's state at the last token."""
+        """The last layer's state at the last token; what texts share at their beginnings is computed once."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        sentences = [self._begin(tuple(ids)) for ids in self._tokenizer(list(texts))["input_ids"]]
+        must_fit(self.name, self._model, max(map(len, sentences)))
+        rows, self._budget = halving(lambda budget: self._last_states(sentences, budget), self._budget)
+        return rows
+
+    def _last_states(self, sentences: Sequence[tuple[int, ...]], budget: int) -> NDArray[np.float32]:
         import torch
 
-        rows = []
+        rows: list[NDArray[np.float32] | None] = [None] * len(sentences)
         with torch.inference_mode():
-            for text in texts:
-                ids = self._begin(tuple(self._tokenizer(text)["input_ids"]))
-                must_fit(self.name, self._model, len(ids))
-                states = self._model(self._tensor([ids]), output_hidden_states=True).hidden_states[-1]
-                rows.append(states[0, -1].float().cpu().numpy())
-        return np.stack(rows)
+            for group in self._groups(sentences, budget):
+                inputs, cells = self._inputs([sentences[i] for i in group])
+                states = self._model.base_model(**inputs)[0]
+                at = [places[-1] for places in cells]
+                found = states[[row for row, _ in at], [column for _, column in at]].float().cpu().numpy()
+                for i, row in zip(group, found, strict=True):
+                    rows[i] = row
+        return np.stack([row for row in rows if row is not None])
+
+    def _groups(self, sentences: Sequence[tuple[int, ...]], budget: int) -> list[list[int]]:
+        if self._as_tree:
+            return tree.split(sentences, min(budget, self._window))
+        return equal_lengths(sentences, budget)
 
     def _characters(self, prompt: Prompt) -> int:
         before, after = prompt.parts
@@ -108,7 +123,7 @@ class Causal:
         fed = [ids[:-1] for ids in sentences]  # the last token is only predicted
         results: list[tuple[list[float], int]] = [([], 0)] * len(sentences)
         with torch.inference_mode():
-            for group in tree.split(fed, min(budget, self._window)) if self._as_tree else equal_lengths(fed, budget):
+            for group in self._groups(fed, budget):
                 if all(len(fed[i]) < starts[i] for i in group):
                     continue
                 # (row, column) of every asked position in the batch, numbered in order of first use

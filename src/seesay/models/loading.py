@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,41 +58,29 @@ def require_models() -> None:
     transformers.logging.disable_progress_bar()
 
 
-def load_transformers(name: str, source: str | Path, options: Options) -> CanAnswer:
-    """A masked, causal or encoder-decoder model, found out from its own configuration unless the user says which."""
+@dataclass(frozen=True)
+class Opened:
+    """What was read from a folder or the hub, and which of the weights asked for were not there."""
+
+    model: Any
+    tokenizer: Any
+    config: Any
+    fingerprint: str
+    missing: tuple[str, ...]
+
+
+def open_model(name: str, source: str | Path, options: Options, choose: Callable[[PreTrainedConfig], Any]) -> Opened:
+    """The model in evaluation mode, its tokeniser and its fingerprint; `choose` names the class for a configuration."""
     require_models()
     import torch
-    from transformers import (
-        AutoConfig,
-        AutoModelForCausalLM,
-        AutoModelForMaskedLM,
-        AutoModelForSeq2SeqLM,
-        AutoTokenizer,
-    )
+    from transformers import AutoTokenizer
 
-    from seesay.models.causal import Causal
-    from seesay.models.masked import Masked
-    from seesay.models.seq2seq import EncoderDecoder
-
-    if options.family not in (None, *FAMILIES):
-        raise UserError(f"Unknown family '{options.family}': choose one of {', '.join(FAMILIES)}.")
-    if not Path(source).is_dir() and not on_hub(str(source), options.revision):
-        raise UserError(
-            f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not give it "
-            "(offline, unknown or private?). `seesay models` lists what works without the hub."
-        )
+    config = read_config(name, source, options)
     where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
     device = _device(options.device)
     try:
-        config = AutoConfig.from_pretrained(source, **where)
         tokenizer = AutoTokenizer.from_pretrained(source, **where)
-        family = options.family or _family(name, config)
-        loader = {
-            "masked": AutoModelForMaskedLM,
-            "causal": AutoModelForCausalLM,
-            "encoder-decoder": AutoModelForSeq2SeqLM,
-        }
-        model, report = loader[family].from_pretrained(
+        model, report = choose(config).from_pretrained(
             source,
             **where,
             dtype=torch.float32 if device == "cpu" else "auto",
@@ -104,20 +92,59 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
         raise
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise UserError(_why(name, source, options, error)) from error
-    if report["missing_keys"]:
-        missing = sorted(report["missing_keys"])
-        raise UserError(
-            f"'{name}' lacks {len(missing)} of the weights that a {family} model needs ({missing[0]}, …): "
-            "they would be random. It was saved without its language-model head, or for another use."
-        )
     if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
         # transformers makes an empty one where there is none
         raise UserError(f"'{name}' has no tokeniser: save it beside the weights (tokenizer.save_pretrained).")
-    if not tokenizer.is_fast:
-        raise UserError(f"'{name}' has only a slow tokeniser, which does not say where its tokens stand in the text.")
     fingerprint = _fingerprint(source, config)
     if model.dtype != torch.float32:  # other digits, so another run
         fingerprint += f"-{str(model.dtype).removeprefix('torch.')}"
+    return Opened(model.eval(), tokenizer, config, fingerprint, tuple(sorted(report["missing_keys"])))
+
+
+def read_config(name: str, source: str | Path, options: Options) -> PreTrainedConfig:
+    """What a model's config.json says, or one sentence that says why there is none."""
+    require_models()
+    from transformers import AutoConfig
+
+    if not Path(source).is_dir() and not on_hub(str(source), options.revision):
+        raise UserError(
+            f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not give it "
+            "(offline, unknown or private?). `seesay models` lists what works without the hub."
+        )
+    try:
+        return AutoConfig.from_pretrained(
+            source, trust_remote_code=options.trust_remote_code, revision=options.revision
+        )
+    except Exception as error:
+        raise UserError(_why(name, source, options, error)) from error
+
+
+def load_transformers(name: str, source: str | Path, options: Options) -> CanAnswer:
+    """A masked, causal or encoder-decoder model, found out from its own configuration unless the user says which."""
+    require_models()
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+
+    from seesay.models.causal import Causal
+    from seesay.models.masked import Masked
+    from seesay.models.seq2seq import EncoderDecoder
+
+    if options.family not in (None, *FAMILIES):
+        raise UserError(f"Unknown family '{options.family}': choose one of {', '.join(FAMILIES)}.")
+    heads = {
+        "masked": AutoModelForMaskedLM,
+        "causal": AutoModelForCausalLM,
+        "encoder-decoder": AutoModelForSeq2SeqLM,
+    }
+    opened = open_model(name, source, options, lambda config: heads[options.family or family_of(name, config)])
+    family = options.family or family_of(name, opened.config)
+    if opened.missing:
+        raise UserError(
+            f"'{name}' lacks {len(opened.missing)} of the weights that a {family} model needs ({opened.missing[0]}, "
+            "…): they would be random. It was saved without its language-model head, or for another use."
+        )
+    model, tokenizer, fingerprint = opened.model, opened.tokenizer, opened.fingerprint
+    if not tokenizer.is_fast:
+        raise UserError(f"'{name}' has only a slow tokeniser, which does not say where its tokens stand in the text.")
     if family == "masked":
         return Masked(name, model, tokenizer, fingerprint, batch_size=options.batch_size)
     if family == "encoder-decoder":
@@ -213,7 +240,8 @@ def _device(wanted: str) -> str:
     return wanted
 
 
-def _family(name: str, config: PreTrainedConfig) -> str:
+def family_of(name: str, config: PreTrainedConfig) -> str:
+    """Masked, causal or encoder-decoder, from what the configuration says of itself."""
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
         MODEL_FOR_MASKED_LM_MAPPING_NAMES,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.models.batching import by_budget, chunks, equal_lengths, halving, must_fit
+from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.logits import logits_at, ranks
 from seesay.models.protocols import TokenScores
 from seesay.models.spelling import Spelling, spell
@@ -91,16 +92,9 @@ class Masked:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
-        import torch
-
-        rows = []
-        with torch.inference_mode():
-            for text in texts:
-                inputs = self._tokenizer(text, return_tensors="pt").to(self._model.device)
-                must_fit(self.name, self._model, inputs["input_ids"].shape[1])
-                states = self._model(inputs["input_ids"], output_hidden_states=True).hidden_states[-1]
-                rows.append(states[0, 0].float().cpu().numpy())
-        return np.stack(rows)
+        states = first_token(self._model.base_model)
+        rows, self._budget = encode_texts(self.name, self._model, self._tokenizer, states, texts, self._budget)
+        return rows
 
     def _fill(self, words: Sequence[tuple[tuple[int, ...], int, int]]) -> list[list[Filled]]:
         """Each word (a sentence's tokens, and where in it the word starts and stops) written token by token."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.models.batching import CHARS_A_TOKEN, by_budget, chunks, halving, must_fit
+from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.logits import logits_at, ranks
 from seesay.models.spelling import resolve_separator
 from seesay.questions import SLOT, Prompt, Scores, UserError
@@ -69,20 +70,9 @@ class EncoderDecoder:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""
-        import torch
-
-        with torch.inference_mode():
-            rows = [
-                self._model.get_encoder()(
-                    self._tokenizer(text, return_tensors="pt")["input_ids"].to(self._model.device)
-                )
-                .last_hidden_state[0, 0]
-                .float()
-                .cpu()
-                .numpy()
-                for text in texts
-            ]
-        return np.stack(rows)
+        states = first_token(self._model.get_encoder())
+        rows, self._budget = encode_texts(self.name, self._model, self._tokenizer, states, texts, self._budget)
+        return rows
 
     def _question(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None)

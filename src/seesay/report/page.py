@@ -6,20 +6,13 @@ end its element, the script only sets text, and the page's own policy forbids wh
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from seesay import __version__
 from seesay.questions import UserError
 from seesay.report import data, views
-from seesay.report.figures import COLOURS
 from seesay.report.groups import group
+from seesay.report.layout import fill
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.run import Run
 from seesay.runs.schema import Comparison, Manifest
@@ -48,16 +41,9 @@ def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> str:
                 "json": data.embed(data.payload(g, made)),
             }
         )
-    style, script = _asset("style.css"), _asset("script.js")
-    environment = Environment(
-        loader=PackageLoader("seesay.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(views.FILTERS)
-    return environment.get_template("page.html").render(
+    return fill(
+        "page.html",
+        script="script.js",
         tasks=tasks,
         entries=[entry for g in groups for entry in g.entries],
         models=list(dict.fromkeys((entry.label, entry.lane) for g in groups for entry in g.entries)),
@@ -66,11 +52,6 @@ def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> str:
         manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _ELSEWHERE},
         created=max(run.manifest.created for run in runs)[:10],
         calibrated_prefix=CALIBRATED,
-        colours=COLOURS,
-        version=__version__,
-        style=style,
-        script=script,
-        policy=_policy(style, script),
     )
 
 
@@ -81,18 +62,3 @@ def write(path: Path | str, runs: Sequence[Run], comparisons: Sequence[Compariso
         raise UserError(f"'{path}' is a folder: name a file for the report, such as '{path / 'report.html'}'.")
     write_text(path, render(runs, comparisons).encode("utf-8", "replace").decode())
     return path
-
-
-def _asset(name: str) -> Markup:
-    return Markup((files("seesay.report") / "templates" / name).read_text(encoding="utf-8"))
-
-
-def _policy(style: str, script: str) -> str:
-    """Only this style and this script, known by their digests, may act; pictures only from the page itself."""
-    style_hash, script_hash = (
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)
-    )
-    return (
-        f"default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )

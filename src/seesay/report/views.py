@@ -12,9 +12,9 @@ from seesay import metrics
 from seesay.questions import SLOT, Published, Template
 from seesay.report import data
 from seesay.report.data import Said
-from seesay.report.figures import Mark, Scale, axis, bar, describe, dots, key, scale, swatch
+from seesay.report.figures import Mark, Scale, axis, bar, describe, dots, scale, swatch
 from seesay.report.groups import Entry, Group
-from seesay.report.wording import count, finding, interval, is_shown, metric_name, number, p_value
+from seesay.report.wording import finding, is_shown, metric_name, number
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.schema import Comparison, Figure
 
@@ -161,9 +161,6 @@ def wording(template: Template) -> Markup:
         if field:
             parts.append(Markup("<i>{}</i>").format(field))
     return Markup("").join(parts)
-
-
-FILTERS = {"number": number, "p_value": p_value, "counted": count, "interval": interval, "key": key}
 
 
 def _bar(name: str, options: Sequence[str], paint: Sequence[str], shares: Sequence[float]) -> Markup:

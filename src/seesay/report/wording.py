@@ -25,6 +25,22 @@ def number(value: float | None, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
+def brief(value: float) -> str:
+    """A number with four digits at most, as beside a tick.
+
+    >>> brief(-0.25), brief(20000), brief(1 / 3), brief(float("nan"))
+    ('−0.25', '20,000', '0.3333', '–')
+    """
+    if not math.isfinite(value):
+        return NONE
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
+
+
+def cell(value: str | float | None) -> str:
+    """What stands in a table's cell: text as it is, a number in brief, a dash for none."""
+    return value if isinstance(value, str) else brief(math.nan if value is None else value)
+
+
 def interval(low: float, high: float) -> str:
     """Both ends; a dash between them only where it cannot be taken for a minus.
 

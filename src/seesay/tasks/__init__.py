@@ -39,6 +39,11 @@ TASKS: Registry[Loader] = Registry(
         "memory-colors": "seesay.tasks.memory_colors:load",
         "property-norms": "seesay.tasks.property_norms:load",
         "coda": "seesay.tasks.coda:load",
+        "viphy-color": "seesay.tasks.viphy_color:load",
+        "viphy-size": "seesay.tasks.viphy_size:load",
+        "viphy-size-subtype": "seesay.tasks.viphy_size:load_subtype",
+        "viphy-size-transitive": "seesay.tasks.viphy_size:load_transitive",
+        "viphy-space": "seesay.tasks.viphy_space:load",
         "malevic-sup1": "seesay.tasks.malevic:load_sup1",
         "malevic-pos1": "seesay.tasks.malevic:load_pos1",
         "malevic-pos": "seesay.tasks.malevic:load_pos",
@@ -55,6 +60,7 @@ TASKS: Registry[Loader] = Registry(
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "core": ("core-color", "core-size", "core-space", "core-parts"),
+    "viphy": ("viphy-color", "viphy-size", "viphy-size-subtype", "viphy-size-transitive", "viphy-space"),
     "malevic": tuple(name for name in TASKS.builtin if name.startswith("malevic-")),
 }
 
@@ -83,6 +89,16 @@ _SUMMARIES = {
             ("compositional-seen", "Adjective and shape in combinations that training has"),
             ("compositional-unseen", "Adjective and shape in combinations that training lacks"),
             ("comparative", "Is one thing bigger than another?"),
+        )
+    },
+    **{
+        f"viphy-{kind}": Summary(title, "Singh, Qasemi & Chen 2023", ("viphy",))
+        for kind, title in (
+            ("color", "The colours that things typically have"),
+            ("size", "Which of two things is typically the larger one"),
+            ("size-subtype", "Which of two subtypes is the larger one"),
+            ("size-transitive", "Which is larger, of two things never seen together"),
+            ("space", "What is above what in a scene"),
         )
     },
     "coda": Summary("How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",)),
@@ -119,7 +135,7 @@ def load_task(name: str, data: Path | None = None) -> Task:
             f"The task '{name}' of the package '{TASKS.package(name)}' gave a {type(task).__name__} where a "
             "seesay Task was expected. Update that package or uninstall it."
         )
-    if data is None and name not in _SUMMARIES:
+    if task.data or (data is None and name not in _SUMMARIES):  # a task that says itself what it read
         return task
     task = with_provenance(task, data, summary(name).needs)
     return replace(task, citation="") if data is not None and name in GROUPS["core"] else task

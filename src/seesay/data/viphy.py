@@ -1,0 +1,170 @@
+"""ViPhy's published files as knowledge (Singh, Qasemi & Chen 2023): the same facts that `seesay mine` writes.
+
+Tables are CSV with or without an index column, the annotated examples TSV with CRLF ends; objects and subtypes are JSON.
+A row that cannot be used is reported, never a reason to stop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from seesay.data.jsonl import BadValueError, wording
+from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
+from seesay.data.tables import Cells, column_names, one_of, read_csv
+from seesay.questions import BadRow, UserError
+
+FILES: dict[type, str] = {
+    ColorFact: "results/colors.json",
+    SizeFact: "results/size.csv",
+    PlaceFact: "results/spatial.csv",
+    SubtypeFact: "data/object_subtypes_o100_s10.json",
+}
+SIZE_SUBTYPE = "dataset/size_sub/test.csv"
+SIZE_TRANSITIVE = "dataset/size_trans/test.csv"
+CATEGORIES = "extra/obj2cat.json"
+COLOR_COUNTS = "results/col_meta.csv"
+
+LARGEST = 64 << 20
+MOST = 10**12
+
+
+def read(path: Path, kind: type[Fact]) -> tuple[list[Fact], list[BadRow]]:
+    """Every fact of a published file, in its order, and the rows that could not be used."""
+    readers: dict[type, Callable[[Path], tuple[list[Any], list[BadRow]]]] = {
+        ColorFact: _colors,
+        SizeFact: _sizes,
+        PlaceFact: _places,
+        SubtypeFact: _subtypes,
+    }
+    facts, bad = readers[kind](path)
+    if not facts:
+        first = f" (row {bad[0].row}: {bad[0].reason})" if bad else ""
+        raise UserError(f"{path} holds no row that can be used{first}. Is it the right file?")
+    return facts, bad
+
+
+def categories(path: Path) -> dict[str, str]:
+    """The published category of each object (the paper's Table 8)."""
+    return {str(name): str(category) for name, category in _json_object(path).items() if isinstance(category, str)}
+
+
+def counts(path: Path) -> dict[str, int]:
+    """How many answers about colour each object's row rests on."""
+    rows, _ = read_csv(path, ("object", "total"), lambda cells: (cells["object"], _count(cells, "total")))
+    return dict(rows)
+
+
+def _colors(path: Path) -> tuple[list[ColorFact], list[BadRow]]:
+    beside = path.with_name(Path(COLOR_COUNTS).name)
+    seen = counts(beside) if beside.is_file() else {}
+
+    def fact(name: str, value: object) -> ColorFact:
+        if not isinstance(value, dict) or not value:
+            raise BadValueError("no colours with their shares")
+        for color, share in value.items():
+            one_of(color, COLORS, "colour")
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+                raise BadValueError(f"the share of '{color}' is {share!r}, not a number from 0 to 1")
+        return ColorFact(
+            name,
+            shares=tuple(float(value.get(color, 0.0)) for color in COLORS),
+            typical=tuple(color for color in COLORS if color in value),
+            seen=seen.get(name, 0),
+        )
+
+    return _objects(path, fact)
+
+
+def _subtypes(path: Path) -> tuple[list[SubtypeFact], list[BadRow]]:
+    def facts(name: str, value: object) -> list[SubtypeFact]:
+        if not isinstance(value, dict):
+            raise BadValueError("no subtypes with their counts")
+        for count in value.values():
+            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
+                raise BadValueError(f"{count!r} is not a count")
+        return [SubtypeFact(name, wording(subtype, "subtype"), count) for subtype, count in value.items()]
+
+    found, bad = _objects(path, facts)
+    return [fact for some in found for fact in some], bad
+
+
+def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
+    delimiter, columns = _layout(path)
+
+    def parse(cells: Cells) -> SizeFact:
+        a, b = _pair(cells)
+        larger, smaller = _counts(cells, SIZES)
+        return SizeFact(a, b, larger, smaller, (one_of(cells["typical"], SIZES, "typical"),))
+
+    wanted = ("o1", "o2", "typical", *(label for label in SIZES if label in columns))
+    return read_csv(path, wanted, parse, key=lambda fact: (fact.a, fact.b), delimiter=delimiter)
+
+
+def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
+    delimiter, columns = _layout(path)
+    labelled = "annot" if "annot" in columns else "typical"  # the annotated examples name the column otherwise
+
+    def parse(cells: Cells) -> PlaceFact:
+        a, b = _pair(cells)
+        scene = wording(cells["scene"], "scene")
+        above, level, below = _counts(cells, PLACES)
+        said = [one_of(label.strip(), PLACES, labelled) for label in cells[labelled].split(",")]
+        return PlaceFact(scene, a, b, above, level, below, tuple(label for label in PLACES if label in said))
+
+    wanted = ("scene", "o1", "o2", labelled, *(label for label in PLACES if label in columns))
+    return read_csv(path, wanted, parse, key=lambda fact: (fact.scene, fact.a, fact.b), delimiter=delimiter)
+
+
+def _layout(path: Path) -> tuple[str, list[str]]:
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    return delimiter, column_names(path, delimiter)
+
+
+def _pair(cells: Cells) -> tuple[str, str]:
+    a, b = wording(cells["o1"], "o1"), wording(cells["o2"], "o2")
+    if a == b:
+        raise BadValueError(f"compares '{a}' with itself")
+    if "|" in a + b:
+        raise BadValueError("a name holds '|'")
+    return a, b
+
+
+def _counts(cells: Cells, labels: tuple[str, ...]) -> list[int]:
+    """The counts of the labels; 0 where the table has none, as the annotated examples."""
+    return [_count(cells, label) if label in cells else 0 for label in labels]
+
+
+def _count(cells: Cells, column: str) -> int:
+    text = cells[column]
+    if not (text.isascii() and text.isdecimal() and int(text) <= MOST):  # a cell has 100 characters at most
+        raise BadValueError(f"'{column}' is {text!r}, not a count")
+    return int(text)
+
+
+def _objects(path: Path, parse: Callable[[str, object], Any]) -> tuple[list[Any], list[BadRow]]:
+    """The members of one JSON object through `parse`; a bad one is named by its place in the file."""
+    good: list[Any] = []
+    bad: list[BadRow] = []
+    for number, (name, value) in enumerate(_json_object(path).items(), start=1):
+        try:
+            good.append(parse(wording(name, "object"), value))
+        except BadValueError as error:
+            bad.append(BadRow(number, f"'{name[:40]}': {error}"))
+    return good, bad
+
+
+def _json_object(path: Path) -> dict[str, object]:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise UserError(f"{path} is larger than {LARGEST >> 20} MB: this is not a file that seesay knows.")
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is not JSON ({error}).") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{path} is not a JSON object with one member an object.")
+    return value

@@ -1,0 +1,66 @@
+"""Encoders by name: what turns texts into vectors, for linear probes and categories.
+
+A name is a model's, as everywhere (catalogue, folder, GGUF file, Hub id); its config.json says how its texts are read.
+`clip-bert:BERT+CLIP` builds CLIP-BERT from two models, `clip-bert-implicit:FOLDER` reads one without imagination.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seesay.models.encoders.base import Encoder
+from seesay.models.loading import Options
+from seesay.questions import UserError
+
+__all__ = ["Encoder", "load_encoder"]
+
+CLIP_BERT = {"clip-bert": True, "clip-bert-implicit": False}
+"""The prefixes of CLIP-BERT, and whether it imagines (Norlund et al. 2021 call the two ways explicit and implicit)."""
+
+
+def load_encoder(name: str, options: Options | None = None) -> Encoder:
+    """The encoder behind a model's name."""
+    from seesay.models import MODELS, locate
+    from seesay.models.catalogue import CATALOGUE, source_of
+    from seesay.models.encoders import clip_bert
+    from seesay.models.loading import converted
+
+    options = options or Options()
+    prefix, _, rest = name.partition(":")
+    if prefix in CLIP_BERT:
+        return clip_bert.load_clip_bert(name, rest, options, imagine=CLIP_BERT[prefix])
+    if prefix in MODELS.names():
+        raise UserError(f"'{name}' cannot encode texts: give a catalogue name, a model's folder or a Hub id.")
+    locate(name, options)  # refuses what can be no model's name
+    if name in CATALOGUE:
+        return load_source(name, source_of(CATALOGUE[name], options), options)
+    path = Path(name).expanduser()
+    if path.suffix == ".gguf":
+        return load_source(name, converted(path), options)
+    return load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
+
+
+def load_source(name: str, source: str | Path, options: Options) -> Encoder:
+    """The encoder in a folder or on the hub, by the architecture that its configuration names."""
+    from seesay.models.encoders import clip, clip_bert, flava, lxmert, sentence, text, vilt, visual_bert
+    from seesay.models.loading import read_config
+
+    config = read_config(name, source, options)
+    kinds = {
+        "clip": clip.load_clip,
+        "clip_text_model": clip.load_clip,
+        "siglip": clip.load_siglip,
+        "siglip_text_model": clip.load_siglip,
+        "flava": flava.load_flava,
+        "lxmert": lxmert.load_lxmert,
+        "vilt": vilt.load_vilt,
+        "visual_bert": visual_bert.load_visual_bert,
+    }
+    if config.model_type in kinds:
+        return kinds[config.model_type](name, source, options)
+    if config.model_type == "bert" and hasattr(config, clip_bert.FEATURES):
+        return clip_bert.load_clip_bert(name, str(source), options, imagine=True)
+    pooling = sentence.pooling_of(name, source, options)
+    if pooling is not None:
+        return sentence.load_sentence(name, source, options, pooling)
+    return text.load_text(name, source, options, config)

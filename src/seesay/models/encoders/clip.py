@@ -1,0 +1,33 @@
+"""The text towers of CLIP and SigLIP: the pooled feature, before the projection into the space of pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seesay.models.encoders.base import BatchEncoder, Encoder, complete
+from seesay.models.loading import Options, open_model
+
+
+def load_clip(name: str, source: str | Path, options: Options) -> Encoder:
+    """CLIP: the state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4)."""
+    from transformers import CLIPTextModel
+
+    opened = complete(name, open_model(name, source, options, lambda _: CLIPTextModel))
+    return BatchEncoder(
+        name, opened, lambda ids: opened.model(input_ids=ids).pooler_output, options, pooling="end-of-text"
+    )
+
+
+def load_siglip(name: str, source: str | Path, options: Options) -> Encoder:
+    """SigLIP: its head on the last position. Every text is padded to the full length, as in its training."""
+    from transformers import SiglipTextModel
+
+    opened = complete(name, open_model(name, source, options, lambda _: SiglipTextModel))
+    return BatchEncoder(
+        name,
+        opened,
+        lambda ids: opened.model(input_ids=ids).pooler_output,
+        options,
+        pooling="last-position",
+        padded_to=int(opened.model.config.max_position_embeddings),
+    )

@@ -1,0 +1,144 @@
+"""CLIP-BERT (Norlund, Hagström & Johansson 2021): a BERT that may be shown one CLIP feature after its last token.
+
+Layout of a checkpoint, after the published code: a BERT folder (config.json, model.safetensors, tokeniser) whose
+config.json says `img_feature_dim` and whose weights hold `bert.img_projection.weight` and `.bias`; beside it, in the
+folder `clip`, the CLIP whose text tower imagines (else `clip_model` of config.json names one, else CLIP ViT-B/32).
+
+Imagination ("explicit"): the projected CLIP feature of the text itself stands where the picture's stood in training: a
+last position without position or type embedding. Without it ("implicit") the BERT reads the text alone.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seesay.models.batching import equal_lengths, halving, must_fit
+from seesay.models.encoders.base import AUTO_BUDGET, BatchEncoder, Encoder, Rows, complete, first_token
+from seesay.models.loading import Opened, Options, open_model
+from seesay.questions import UserError
+
+if TYPE_CHECKING:
+    import torch
+
+FEATURES = "img_feature_dim"
+PROJECTION = "img_projection"
+CLIP = "openai/clip-vit-base-patch32"
+
+
+def load_clip_bert(name: str, where: str, options: Options, *, imagine: bool) -> Encoder:
+    """`FOLDER` or `HUB-ID` with a CLIP-BERT in it, or `BERT+CLIP` to build one from two models."""
+    from transformers import BertModel
+
+    bert, _, clip = where.partition("+")
+    if not bert:
+        raise UserError(f"'{name}' needs a checkpoint or two models: clip-bert:FOLDER or clip-bert:BERT+CLIP.")
+    source = Path(bert).expanduser() if Path(bert).expanduser().is_dir() else bert
+    opened = complete(name, open_model(name, source, options, lambda _: BertModel), spare=("pooler",))
+    if not imagine:
+        return BatchEncoder(name, opened, first_token(opened.model), options, pooling="first")
+    tower = load_tower(name, clip or clip_of(source, opened.config), options)
+    return Imagining(name, opened, tower, read_projection(name, source, opened, tower, built=bool(clip)), options)
+
+
+def clip_of(source: str | Path, config: Any) -> str:
+    """Which CLIP belongs to a checkpoint."""
+    beside = Path(source) / "clip"
+    return str(beside) if beside.is_dir() else str(getattr(config, "clip_model", CLIP))
+
+
+def load_tower(name: str, clip: str, options: Options) -> Opened:
+    """CLIP's text tower with its projection: the feature that lies in the space of pictures."""
+    from transformers import CLIPTextModelWithProjection
+
+    source = Path(clip).expanduser() if Path(clip).expanduser().is_dir() else clip
+    tower = open_model(f"{name} (CLIP: {clip})", source, options, lambda _: CLIPTextModelWithProjection)
+    return complete(clip, tower)
+
+
+def read_projection(name: str, source: str | Path, bert: Opened, tower: Opened, *, built: bool) -> torch.nn.Linear:
+    """The layer from CLIP's feature to BERT's states: the checkpoint's, or for two models drawn with a seed."""
+    import torch
+
+    given = int(tower.model.config.projection_dim)
+    hidden = int(bert.model.config.hidden_size)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        layer = torch.nn.Linear(given, hidden)
+    if built:
+        warnings.warn(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.", stacklevel=2)
+    else:
+        found = {key: tensor for key, tensor in _weights(name, source).items() if f"{PROJECTION}." in key}
+        named = {key.rpartition(f"{PROJECTION}.")[2]: tensor for key, tensor in found.items()}
+        if set(named) != {"weight", "bias"} or named["weight"].shape != (hidden, given):
+            raise UserError(
+                f"'{name}' holds no {PROJECTION} from CLIP's {given} numbers to BERT's {hidden}: give another CLIP "
+                "(clip_model in its config.json, or the folder clip), or clip-bert:BERT+CLIP."
+            )
+        layer.load_state_dict(named)
+    return layer.to(bert.model.device, bert.model.dtype).eval()
+
+
+def _weights(name: str, source: str | Path) -> dict[str, torch.Tensor]:
+    """All tensors of a checkpoint's safetensors, in one file or several."""
+    from safetensors.torch import load_file
+    from transformers.utils.hub import cached_file
+
+    index = cached_file(str(source), "model.safetensors.index.json", _raise_exceptions_for_missing_entries=False)
+    files = ["model.safetensors"]
+    if index:
+        files = sorted(set(json.loads(Path(index).read_text(encoding="utf-8"))["weight_map"].values()))
+    tensors: dict[str, torch.Tensor] = {}
+    for file in files:
+        path = cached_file(str(source), file, _raise_exceptions_for_missing_entries=False)
+        if path is None:
+            raise UserError(f"'{name}' has no safetensors weights: convert them with save_pretrained.")
+        tensors |= load_file(path)
+    return tensors
+
+
+class Imagining:
+    """BERT with the CLIP feature of each text after its last token; the vector is the first token's state."""
+
+    def __init__(self, name: str, bert: Opened, tower: Opened, projection: torch.nn.Linear, options: Options) -> None:
+        self.name, self.fingerprint = name, f"{bert.fingerprint}-first-imagining-{tower.fingerprint}"
+        self._bert, self._tokenizer, self._projection = bert.model, bert.tokenizer, projection
+        self._tower = BatchEncoder(name, tower, lambda ids: tower.model(input_ids=ids).text_embeds, options, pooling="")
+        self._budget = options.batch_size or AUTO_BUDGET
+
+    def encode(self, texts: Sequence[str]) -> Rows:
+        """One row a text."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        sentences = [tuple(ids) for ids in self._tokenizer(list(texts))["input_ids"]]
+        must_fit(self.name, self._bert, max(map(len, sentences)) + 1)
+        imagined = self._tower.encode(texts)
+        rows, self._budget = halving(lambda budget: self._read(sentences, imagined, budget), self._budget)
+        return rows
+
+    def _read(self, sentences: Sequence[tuple[int, ...]], imagined: Rows, budget: int) -> Rows:
+        import torch
+
+        rows = np.empty((len(sentences), self._bert.config.hidden_size), np.float32)
+        features = torch.from_numpy(imagined).to(self._bert.device, self._bert.dtype)
+        with torch.inference_mode():
+            for members in equal_lengths(sentences, budget):
+                ids = torch.tensor([sentences[i] for i in members], device=self._bert.device)
+                rows[members] = with_feature(self._bert, ids, self._projection(features[members])).float().cpu().numpy()
+        return rows
+
+
+def with_feature(bert: Any, ids: torch.Tensor, feature: torch.Tensor) -> torch.Tensor:
+    """The first token's state when the projected feature stands last: layer-normed, but neither placed nor typed."""
+    import torch
+
+    embedding = bert.embeddings
+    words = embedding(input_ids=ids)
+    seen = embedding.dropout(embedding.LayerNorm(feature))[:, None]
+    states: torch.Tensor = bert.encoder(torch.cat([words, seen], dim=1), attention_mask=None)[0]
+    return states[:, 0]

@@ -1,0 +1,18 @@
+"""FLAVA's text encoder, at its first token: neither picture nor fusion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seesay.models.encoders.base import BatchEncoder, Encoder, complete, first_token
+from seesay.models.loading import Options, open_model
+
+
+def load_flava(name: str, source: str | Path, options: Options) -> Encoder:
+    """The text half of the whole model; weights that only pictures need may be absent."""
+    from transformers import FlavaModel
+
+    opened = complete(
+        name, open_model(name, source, options, lambda _: FlavaModel), part="text_model", spare=("pooler",)
+    )
+    return BatchEncoder(name, opened, first_token(opened.model.text_model), options, pooling="first")

@@ -1,0 +1,124 @@
+"""Horizontal bars with intervals, and bars divided into parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from seesay.report.charts.parts import (
+    WIDTH,
+    axis,
+    breadth,
+    chart,
+    element,
+    lane,
+    legend,
+    nothing,
+    square,
+    text,
+    tooltip,
+)
+from seesay.report.data import swatches
+from seesay.report.wording import brief
+
+ROOM = 150.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value with its interval where one is known; bars of one name stand together, one for each series."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    series: str = ""
+
+
+def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
+    """Bars from zero, the number at the right of each; a value that is missing leaves its place empty."""
+    names = list(dict.fromkeys(row.name for row in rows))
+    series = list(dict.fromkeys(row.series for row in rows))
+    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None and math.isfinite(end)]
+    if not ends:
+        return nothing("bars", title)
+    left = breadth(names, ROOM) + 8
+    x = axis(ends, left, WIDTH - 46, zero=True)
+    thick = 15.0 if len(series) == 1 else 11.0
+    parts: list[Markup] = []
+    y = 0.0
+    if len(series) > 1:
+        keys = [element("g", square("fill"), class_=lane(index)) for index in range(len(series))]
+        entries, y = legend(series, keys, WIDTH, 0)
+        parts += entries
+    top = y = y + 4
+    drawn = []
+    for name in names:
+        here = [row for row in rows if row.name == name]
+        drawn.append(text(left - 8, y + thick * len(here) / 2 + 4, name, "end", ROOM))
+        for row in here:
+            drawn.append(_bar(row, x.at, y, thick, lane(series.index(row.series))))
+            y += thick
+        y += 6
+    for tick in x.ticks:
+        kind = "base" if tick == 0 else "guide"
+        parts.append(element("line", x1=x.at(tick), x2=x.at(tick), y1=top, y2=y, class_=kind))
+        parts.append(text(x.at(tick), y + 14, brief(tick), "tick middle"))
+    parts.append(text((x.start + x.end) / 2, y + 30, x_label, "note middle", WIDTH))
+    return chart("bars", WIDTH, y + 36, title, [*parts, *drawn])
+
+
+def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: str) -> Markup:
+    if not math.isfinite(row.value):
+        return text(WIDTH, y + thick / 2 + 4, brief(row.value), "note end")
+    middle = y + thick / 2
+    start, end = sorted((at(0.0), at(row.value)))
+    ends = ""
+    whisker = Markup("")
+    if row.low is not None and row.high is not None and math.isfinite(row.low) and math.isfinite(row.high):
+        ends = f" ({brief(row.low)} to {brief(row.high)})"
+        whisker = element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
+    told = tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
+    bar = element("rect", told, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
+    number = text(WIDTH, middle + 4, brief(float(f"{row.value:.3g}")), "note end")
+    return element("g", bar + whisker + number, class_=hue)
+
+
+def stacked_bars(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str) -> Markup:
+    """Bars of one length, each divided as its values are; colour words wear their own colour."""
+    if not rows or not parts:
+        return nothing("stacked-bars", title)
+    left = breadth([name for name, _ in rows], ROOM) + 8
+    paint = swatches(parts)
+    drawn, y = legend(parts, [square(f"part {one}") + square("outline") for one in paint], WIDTH, 0)
+    y += 6
+    for name, values in rows:
+        if len(values) != len(parts) or any(value < 0 for value in values):
+            raise ValueError(f"'{name}' needs {len(parts)} values of at least 0")
+        drawn.append(text(left - 8, y + 11, name, "end", ROOM))
+        drawn += _divided(name, values, parts, paint, left, y)
+        y += 19
+    for share in (0, 25, 50, 75, 100):
+        anchor = "end" if share == 100 else "middle"
+        drawn.append(text(left + (WIDTH - left) * share / 100, y + 12, f"{share} %", f"tick {anchor}"))
+    return chart("stacked-bars", WIDTH, y + 18, title, drawn)
+
+
+def _divided(
+    name: str, values: Sequence[float], parts: Sequence[str], paint: Sequence[str], left: float, y: float
+) -> list[Markup]:
+    shares = [value if math.isfinite(value) else 0.0 for value in values]
+    total = sum(shares)
+    if not total:
+        return [text(left, y + 11, "–", "note")]
+    drawn, x, length = [], left, WIDTH - left
+    for part, painted, value in zip(parts, paint, shares, strict=True):
+        if value:
+            told = tooltip(f"{name}: {part} {100 * value / total:.3g} %")
+            width = length * value / total
+            drawn.append(element("rect", told, x=x, y=y, width=width, height=15.0, class_=f"part {painted}"))
+            x += width
+    return [*drawn, element("rect", x=left, y=y, width=length, height=15.0, class_="outline")]

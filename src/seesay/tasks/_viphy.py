@@ -1,0 +1,151 @@
+"""What the ViPhy tasks share: where their facts come from, the three splits, and a note of the files read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic
+
+from seesay.data import knowledge, store, viphy
+from seesay.data.catalogue import CATALOGUE
+from seesay.data.knowledge import Fact
+from seesay.data.splits import SHARES, split
+from seesay.questions import BadRow, Published, Question, Task, Template, UserError
+
+VERSION = "1"
+SOURCE = "Singh, Qasemi & Chen 2023"
+SPLITS = tuple(SHARES)
+
+
+@dataclass(frozen=True)
+class Facts(Generic[Fact]):
+    """Facts, the rows that could not be used, and the files read. `folder` holds further tables of the same kind.
+
+    `published` tells the layout of the published files from a knowledge folder that `seesay mine` wrote.
+    """
+
+    rows: list[Fact]
+    bad: list[BadRow]
+    files: tuple[Path, ...]
+    published: bool
+    folder: Path | None
+
+    def part(self, name: str) -> list[Fact]:
+        """One of the three splits; a table of its own is all test."""
+        if name not in SPLITS:
+            raise UserError(f"ViPhy has no split '{name}': choose one of {', '.join(SPLITS)}.")
+        if self.folder is not None:
+            return split(self.rows)[name]
+        if name != "test":
+            raise UserError(f"{self.files[0]} is one table and is asked as a whole: for '{name}' give a folder.")
+        return self.rows
+
+
+def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts[Fact]:
+    """The facts of a kind: from a knowledge folder, a folder in the published layout, or a single published table.
+
+    Without `data` the data folder's published files are read. `file` names another table of the published layout.
+    """
+    file = file or viphy.FILES[kind]
+    if data is not None and data.is_dir():
+        if (data / knowledge.FILES[kind]).is_file():
+            rows, bad = _usable(knowledge.read(data, kind), kind)
+            return Facts(rows, bad, (data / knowledge.FILES[kind],), published=False, folder=data)
+        if not (data / file).is_file():
+            raise UserError(
+                f"{data} holds neither {file}, as ViPhy was published, nor {knowledge.FILES[kind]}, as `seesay mine` "
+                "writes it."
+            )
+    path = store.find("viphy", file, data)
+    rows, bad = viphy.read(path, kind)
+    folder = None if data is not None and data.is_file() else _root(path, file)
+    return Facts(rows, bad, (path,), published=True, folder=folder)
+
+
+def beside(source: Facts[Fact], file: str) -> Path | None:
+    """Another file of the same published folder, if it is there."""
+    path = source.folder / file if source.folder and source.published else None
+    return path if path and path.is_file() else None
+
+
+def _root(path: Path, file: str) -> Path:
+    return path.parents[len(Path(file).parts) - 1]
+
+
+def _usable(rows: Sequence[Fact], kind: type[Fact]) -> tuple[list[Fact], list[BadRow]]:
+    """Mined facts that make a question, each once, and why the others do not."""
+    good: dict[tuple[str, ...], Fact] = {}
+    bad: list[BadRow] = []
+    for number, fact in enumerate(rows, start=1):
+        key = tuple(getattr(fact, name) for name in ("scene", "object", "a", "b", "subtype") if hasattr(fact, name))
+        typical: tuple[str, ...] | None = getattr(fact, "typical", None)
+        if key in good:
+            bad.append(BadRow(number, f"{' and '.join(key)} stood in an earlier row"))
+        elif any("|" in part for part in key):
+            bad.append(BadRow(number, f"a name holds '|': {key}"))
+        elif typical is not None and not typical:
+            bad.append(BadRow(number, f"no label is typical of {' and '.join(key)}"))
+        elif kind is knowledge.SizeFact and typical is not None and len(typical) > 1:
+            bad.append(BadRow(number, f"neither of {' and '.join(key)} is typically the larger one"))
+        elif kind is knowledge.PlaceFact and typical == knowledge.PLACES:
+            bad.append(BadRow(number, f"anything is typical of {' and '.join(key)}"))
+        else:
+            good[key] = fact
+    return list(good.values()), bad
+
+
+def build(
+    name: str,
+    title: str,
+    questions: Sequence[Question],
+    source: Facts[Fact],
+    *,
+    templates: tuple[Template, ...],
+    metrics: tuple[str, ...],
+    neutral: dict[str, str],
+    published: Callable[[], tuple[Published, ...]] | tuple[Published, ...] = (),
+    more: Sequence[Path] = (),
+) -> Task:
+    """A ViPhy task. Published figures stand beside the questions of the published files only."""
+    notes, same = _provenance((*source.files, *more), source)
+    return Task(
+        name=name,
+        version=VERSION,
+        title=title,
+        templates=templates,
+        questions=tuple(questions),
+        metrics=metrics,
+        neutral=neutral,
+        published=() if not same else published() if callable(published) else published,
+        citation=CATALOGUE["viphy"].citation if source.published else "",
+        bad_rows=tuple(source.bad),
+        data=notes,
+    )
+
+
+def linear_rows(
+    metrics: Sequence[str], table: Sequence[tuple[str, *tuple[float | None, ...]]]
+) -> dict[str, tuple[Published, ...]]:
+    """The published figures of the paper's linear probe, by metric; a cell that the paper leaves empty has none."""
+    return {
+        metric: tuple(
+            Published(model, metric, value, SOURCE if model.startswith("people") else f"{SOURCE}, linear probe")
+            for model, *values in table
+            if (value := values[column]) is not None
+        )
+        for column, metric in enumerate(metrics)
+    }
+
+
+def _provenance(paths: Sequence[Path], source: Facts[Fact]) -> tuple[tuple[str, ...], bool]:
+    """A note a file read, and whether all of them are the published ones."""
+    known = {file.name: file.sha256 for file in CATALOGUE["viphy"].files}
+    notes, all_same = [], source.published and source.folder is not None
+    for path in paths:
+        name = path.relative_to(source.folder).as_posix() if source.folder else path.name
+        digest = store.checksum(path)
+        same = digest == known.get(name, "")
+        notes.append(f"{name} sha256:{digest[:16]} ({'as published' if same else 'not verified'})")
+        all_same = all_same and same
+    return tuple(notes), all_same

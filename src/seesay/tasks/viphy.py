@@ -1,0 +1,72 @@
+"""The ViPhy tasks together: their splits, wordings and published figures by the task's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from seesay.data.splits import sample
+from seesay.questions import Published, Task, Template
+from seesay.registry import unknown
+from seesay.tasks import viphy_color, viphy_size, viphy_space
+
+Split = Callable[[str, Path | None], Task]
+Test = Callable[[Path | None], Task]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a task is loaded, asked by choice, and put to a linear probe, with the probe's published figures."""
+
+    split: Split
+    test: Test
+    choice: tuple[Template, ...]
+    linear_text: str
+    linear_published: Mapping[str, tuple[Published, ...]]
+
+
+def _size(test: Test, published: Mapping[str, tuple[Published, ...]]) -> Kind:
+    return Kind(viphy_size.load_split, test, viphy_size.CHOICE, viphy_size.LINEAR_TEXT, published)
+
+
+KINDS = {
+    "viphy-color": Kind(
+        viphy_color.load_split,
+        viphy_color.load,
+        viphy_color.CHOICE,
+        viphy_color.LINEAR_TEXT,
+        viphy_color.LINEAR_PUBLISHED,
+    ),
+    "viphy-size": _size(viphy_size.load, viphy_size.LINEAR_PUBLISHED),
+    "viphy-size-subtype": _size(viphy_size.load_subtype, viphy_size.LINEAR_PUBLISHED_SUBTYPE),
+    "viphy-size-transitive": _size(viphy_size.load_transitive, viphy_size.LINEAR_PUBLISHED_TRANSITIVE),
+    "viphy-space": Kind(
+        viphy_space.load_split,
+        viphy_space.load,
+        viphy_space.CHOICE,
+        viphy_space.LINEAR_TEXT,
+        viphy_space.LINEAR_PUBLISHED,
+    ),
+}
+
+
+def kind(name: str) -> Kind:
+    """What belongs to a ViPhy task."""
+    if name not in KINDS:
+        raise unknown("ViPhy task", name, KINDS, "seesay tasks viphy")
+    return KINDS[name]
+
+
+def splits(name: str, data: Path | None = None) -> dict[str, Task]:
+    """A task's questions to learn from, to choose by and to be asked.
+
+    The derived sizes have no training questions: a probe that answers them learnt the standard pairs.
+    """
+    of = kind(name)
+    return {"train": of.split("train", data), "val": of.split("val", data), "test": of.test(data)}
+
+
+def few_shot(task: Task, fraction: float, seed: int) -> Task:
+    """A fraction of a task's questions; with one seed, a larger fraction holds all of a smaller one."""
+    return replace(task, questions=tuple(sample(task.questions, fraction, seed)), published=())

@@ -1,0 +1,126 @@
+"""viphy-size: which of two things is typically the larger one (Singh, Qasemi & Chen 2023).
+
+Three sets: the standard pairs; the same pairs with a subtype in each thing's place; and pairs that were never seen
+together, known through a third thing only (a < b < c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from seesay.data import viphy
+from seesay.data.knowledge import SIZES, SizeFact, SubtypeFact
+from seesay.questions import Published, Question, Task, Template, UserError
+from seesay.tasks import _viphy, viphy_sets
+from seesay.tasks._viphy import Facts
+
+# One text, two words for `>`: the published rule accepts both as the top word of the vocabulary.
+_TEXT = "{a} is [MASK] than {b} in size"
+TEMPLATES = (
+    Template("bigger", _TEXT, {">": "bigger", "<": "smaller"}),
+    Template("larger", _TEXT, {">": "larger", "<": "smaller"}),
+)
+CHOICE = (
+    Template("question", "what is the size of {a} in comparison to {b}? [MASK]", {">": "larger", "<": "smaller"}),
+)
+LINEAR_TEXT = "the size of {a} in comparison to {b}"
+
+_ZERO_SHOT = f"{_viphy.SOURCE}, zero-shot"
+PUBLISHED = (
+    Published("BERT-large", "vocabulary_accuracy", 0.4461, _ZERO_SHOT),
+    Published("RoBERTa-large", "vocabulary_accuracy", 0.4701, _ZERO_SHOT),
+    Published("VisualBERT", "vocabulary_accuracy", 0.2491, _ZERO_SHOT),
+    Published("UnifiedQA-large", "accuracy", 0.5176, f"{_ZERO_SHOT}, by choice"),
+    Published("people", "accuracy", 0.9012, _viphy.SOURCE),
+)
+
+_LINEAR = (
+    ("CapBERT", 0.8369, 0.7914, 0.9182),
+    ("BERT-base", 0.7835, 0.7228, 0.7729),
+    ("RoBERTa-large", 0.6523, 0.5712, 0.6931),
+    ("UnifiedQA-large", 0.6220, 0.6066, 0.9078),
+    ("DeBERTa-xxl", 0.7473, 0.6688, 0.6979),
+    ("VisualBERT", 0.7699, 0.6400, 0.7769),
+    ("ViLT", 0.7854, 0.5732, 0.8618),
+    ("FLAVA", 0.8267, 0.6954, 0.8178),
+    ("CLIP", 0.7543, 0.6656, 0.7248),
+)
+LINEAR_PUBLISHED: Mapping[str, tuple[Published, ...]] = _viphy.linear_rows(
+    ("accuracy",), [(model, standard) for model, standard, _, _ in _LINEAR] + [("people", 0.9012)]
+)
+LINEAR_PUBLISHED_SUBTYPE = _viphy.linear_rows(("accuracy",), [(model, value) for model, _, value, _ in _LINEAR])
+LINEAR_PUBLISHED_TRANSITIVE = _viphy.linear_rows(("accuracy",), [(model, value) for model, _, _, value in _LINEAR])
+
+
+def load(data: Path | None = None) -> Task:
+    """The test split of the standard pairs."""
+    return load_split("test", data)
+
+
+def load_split(split: str, data: Path | None = None) -> Task:
+    """One of train, val and test, from the published files or from mined knowledge."""
+    source = _viphy.facts(SizeFact, data)
+    title = "Which of two things is typically the larger one"
+    return _task("viphy-size", title, source.part(split), source, PUBLISHED if split == "test" else ())
+
+
+def load_subtype(data: Path | None = None) -> Task:
+    """Pairs of subtypes: the published table, or the test split of mined pairs with drawn subtypes in their place."""
+    source = _derived(data, viphy.SIZE_SUBTYPE)
+    if not source.published:
+        subtypes = _viphy.facts(SubtypeFact, data)
+        made = viphy_sets.with_subtypes(source.part("test"), subtypes.rows)
+        source = replace(source, rows=made, files=(*source.files, *subtypes.files))
+    if not source.rows:
+        raise UserError("No pair of the test split has subtypes of both things: there is nothing to ask.")
+    return _task("viphy-size-subtype", "Which of two subtypes is the larger one", source.rows, source)
+
+
+def load_transitive(data: Path | None = None) -> Task:
+    """Pairs never seen together: the published table, or one drawn from mined pairs."""
+    source = _derived(data, viphy.SIZE_TRANSITIVE)
+    if not source.published:
+        source = replace(source, rows=viphy_sets.transitive(source.rows))
+    if not source.rows:
+        raise UserError("No two pairs make a chain a < b < c of things never seen together: there is nothing to ask.")
+    return _task("viphy-size-transitive", "Which is larger, of two things never seen together", source.rows, source)
+
+
+def _derived(data: Path | None, file: str) -> Facts[SizeFact]:
+    """The published table of a derived set, or the mined pairs that one is made of."""
+    return _viphy.facts(SizeFact, data, file)
+
+
+def _task(
+    name: str,
+    title: str,
+    facts: Sequence[SizeFact],
+    source: Facts[SizeFact],
+    published: tuple[Published, ...] = (),
+) -> Task:
+    return _viphy.build(
+        name,
+        title,
+        questions(facts),
+        source,
+        templates=TEMPLATES,
+        metrics=("accuracy", "true_confidence", "vocabulary_accuracy"),
+        neutral={"a": "one thing", "b": "another thing"},
+        published=published,
+    )
+
+
+def questions(facts: Sequence[SizeFact]) -> list[Question]:
+    """One question a pair. A pair and its mirror image stand or fall together, so both are one object."""
+    return [
+        Question(
+            id=f"{fact.a}|{fact.b}",
+            fields={"a": fact.a, "b": fact.b},
+            options=SIZES,
+            gold={fact.typical[0]: 1.0},
+            object="|".join(sorted((fact.a, fact.b))),
+        )
+        for fact in facts
+    ]

@@ -1,0 +1,103 @@
+"use strict";
+(() => {
+  const MOST = 100;
+  const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("data").textContent);
+  const [table, status, search, kind, scene] = ["fact-table", "status", "search", "kind", "scene"].map(byId);
+
+  /* Text only ever enters the page through textContent: names come from other people's files. */
+  const make = (name, className, text) => {
+    const node = document.createElement(name);
+    if (className) node.className = className;
+    if (text !== undefined) node.textContent = text;
+    return node;
+  };
+  const draw = (name, attributes) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+  const bar = (shares, paints, names) => {
+    const total = shares.reduce((sum, share) => sum + share, 0) || 1;
+    const told = shares.map((share, i) => (share ? `${names[i]} ${Math.round((100 * share) / total)} %` : "")).filter(Boolean);
+    const svg = draw("svg", { class: "bar", role: "img", "aria-label": told.join(", ") });
+    let start = 0;
+    shares.forEach((share, i) => {
+      const part = draw("rect", { class: paints[i], x: `${(100 * start) / total}%`, width: `${(100 * share) / total}%`, height: "100%" });
+      const title = draw("title", {});
+      title.textContent = told.join(", ");
+      part.append(title);
+      if (share) svg.append(part);
+      start += share;
+    });
+    return svg;
+  };
+  const pictures = (places) => {
+    const box = make("span", "looks");
+    for (const place of places) {
+      const [name, source] = data.pictures[place];
+      const picture = make("img");
+      picture.src = source;
+      picture.alt = picture.title = name;
+      picture.loading = "lazy";
+      box.append(picture);
+    }
+    return box;
+  };
+
+  const KINDS = {
+    colors: {
+      header: ["thing", "colours", "seen", "pictures"],
+      names: (row) => [row[0]],
+      cells: ([thing, seen, shares, looks]) => [make("bdi", "", thing), bar(shares, data.names.map((name) => `c-${name}`), data.names), seen, pictures(looks)],
+    },
+    sizes: {
+      header: ["larger", "smaller", "how often", "pictures counted", "pictures"],
+      names: (row) => [row[0], row[1]],
+      cells: ([a, b, larger, smaller, looks]) => [make("bdi", "", a), make("bdi", "", b), bar([larger, smaller], ["k0", "k2"], [`${a} larger`, `${b} larger`]), larger + smaller, pictures(looks)],
+    },
+    places: {
+      header: ["scene", "thing", "other", "above, level, below", "pictures counted", "pictures"],
+      names: (row) => [row[1], row[2]],
+      cells: ([room, a, b, above, level, below, looks]) => [room.replaceAll("_", " "), make("bdi", "", a), make("bdi", "", b), bar([above, level, below], ["k0", "k2", "k3"], ["above", "level", "below"]), above + level + below, pictures(looks)],
+    },
+  };
+
+  const show = () => {
+    const chosen = KINDS[kind.value];
+    byId("scene-label").hidden = kind.value !== "places";
+    const words = search.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+    const fits = (row) => {
+      const text = chosen.names(row).join(" ").toLowerCase();
+      return words.every((word) => text.includes(word)) && (kind.value !== "places" || !scene.value || row[0] === scene.value);
+    };
+    const rows = data[kind.value].filter(fits);
+    const head = make("tr");
+    for (const name of chosen.header) head.append(make("th", "", name));
+    table.tHead.replaceChildren(head);
+    table.tBodies[0].replaceChildren(
+      ...rows.slice(0, MOST).map((row) => {
+        const line = make("tr");
+        for (const cell of chosen.cells(row)) {
+          const box = make("td", typeof cell === "number" ? "number" : "");
+          box.append(typeof cell === "number" ? cell.toLocaleString() : cell);
+          line.append(box);
+        }
+        return line;
+      }),
+    );
+    status.textContent = rows.length > MOST ? `${MOST} of ${rows.length.toLocaleString()} facts: search for more.` : `${rows.length} facts.`;
+  };
+
+  for (const name of ["", ...new Set(data.places.map((row) => row[0]))].sort()) {
+    const option = make("option", "", name ? name.replaceAll("_", " ") : "all");
+    option.value = name;
+    scene.append(option);
+  }
+  for (const option of kind.options) option.disabled = !data[option.value].length;
+  kind.value = ["colors", "sizes", "places"].find((name) => data[name].length) || "colors";
+  byId("controls").hidden = false;
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  for (const control of [search, kind, scene]) control.addEventListener("input", show);
+  show();
+})();

@@ -79,7 +79,7 @@ def left_behind(folder: Path) -> list[str]:
 
 def test_the_catalogue_is_complete() -> None:
     published = {name: entry for name, entry in CATALOGUE.items() if name not in ("a-pair", "asked-for")}
-    assert list(published) == ["memory-colors", "property-norms", "cslb-norms", "coda", "meteor"]
+    assert list(published) == ["memory-colors", "property-norms", "cslb-norms", "coda", "viphy", "meteor"]
     for name, entry in published.items():
         assert entry.name == name
         assert entry.licence

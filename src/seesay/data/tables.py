@@ -1,4 +1,4 @@
-"""Reading CSV and TSV tables with a header: a row that cannot be used is reported by its line and never stops the rest."""
+"""Reading CSV and TSV tables with a header: a row that cannot be used is reported and never stops the rest."""
 
 from __future__ import annotations
 

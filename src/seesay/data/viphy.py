@@ -1,7 +1,7 @@
 """ViPhy's published files as knowledge (Singh, Qasemi & Chen 2023): the same facts that `seesay mine` writes.
 
-Tables are CSV with or without an index column, the annotated examples TSV with CRLF ends; objects and subtypes are JSON.
-A row that cannot be used is reported, never a reason to stop.
+Tables are CSV with or without an index column, the annotated examples TSV with CRLF ends; colours and subtypes are
+JSON. A row that cannot be used is reported, never a reason to stop.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seesay.models.batching import CHARS_A_TOKEN, by_budget, chunks, halving, must_fit
 from seesay.models.encoders.base import encode_texts, first_token
+from seesay.models.lettered import lettered, question
 from seesay.models.logits import logits_at, ranks
 from seesay.models.spelling import resolve_separator
 from seesay.questions import SLOT, Prompt, Scores, UserError
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 STYLES = ("qa", "infill")
 AUTO_BUDGET = 1024
 SENTINEL = "<extra_id_0>"
-BLANK = "___"
 
 
 class EncoderDecoder:
@@ -78,8 +78,7 @@ class EncoderDecoder:
         text = resolve_separator(prompt.text, None)
         if self._style == "infill":
             return text.replace(SLOT, SENTINEL)
-        lettered = " ".join(f"({_letter(i)}) {option}" for i, option in enumerate(prompt.options))
-        return f"{text.replace(SLOT, BLANK)} \\n {lettered}".lower()
+        return f"{question(text)} \\n {lettered(prompt.options)}".lower()
 
     def _spell(self, option: str) -> tuple[int, ...]:
         written = option.lower() if self._style == "qa" else option
@@ -154,13 +153,3 @@ class EncoderDecoder:
                         rank = ranks(logits[lines[0]], chosen)[0] if len(option) == 1 else 0
                         found[i, option] = (float(logps[lines, chosen].sum()), rank)
         return found
-
-
-def _letter(index: int) -> str:
-    """a, b, … z, aa, ab, …
-
-    >>> [_letter(i) for i in (0, 25, 26, 613)]
-    ['a', 'z', 'aa', 'wp']
-    """
-    head, tail = divmod(index, 26)
-    return (_letter(head - 1) if head else "") + chr(ord("a") + tail)

@@ -67,7 +67,7 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
         task = limited(task, settings.limit, settings.seed)
     if any(q.picture for q in task.questions) and not getattr(model, "sees", False):
         raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text alone: try vision:MODEL.")
-    if model.scope == "choice":
+    if model.scope.startswith("choice"):
         task = for_choice(task)
     manifest = describe(model, task, settings)
     folder = store.folder_for(root, manifest)
@@ -82,6 +82,9 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
         else:
             with noting(folder, manifest):
                 said = ask(model, task, Journal(folder / store.JOURNAL), progress)
+                remark = getattr(model, "remark", None)
+                if remark is not None and (said_of_it := remark()):
+                    warnings.warn(said_of_it, stacklevel=2)
             store.write_answers(folder / store.ANSWERS, assemble(task, said))
         if not (folder / store.FIGURES).is_file():
             with store.readable(folder):

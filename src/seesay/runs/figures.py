@@ -8,6 +8,7 @@ import numpy as np
 
 from seesay import metrics
 from seesay.metrics import FloatArray, Items, Metric, Resamples
+from seesay.metrics.base import IntArray
 from seesay.probes.rules import adjust, calibrated
 from seesay.questions import Answer, Answers, Question, Task
 from seesay.runs.schema import Figure, Manifest
@@ -48,8 +49,22 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
             scores[row, columns] = said
             if answer.scores.rank is not None:
                 ranks[row, columns] = answer.scores.rank
-        made.append(Items(scores, gold, ranks))
-    return made
+        made.append((scores, ranks))
+    best = _best_ranks([template.text for template in task.templates], [ranks for _, ranks in made])
+    return [Items(scores, gold, ranks) for (scores, _), ranks in zip(made, best, strict=True)]
+
+
+def _best_ranks(texts: Sequence[str], ranks: Sequence[IntArray]) -> list[IntArray]:
+    """Wordings of one text differ in the words for its labels alone: a label's rank is that of its best word.
+
+    So the top word counts whichever of a label's words it is, as ViPhy accepts both "bigger" and "larger".
+    """
+    best: dict[str, IntArray] = {}
+    for text, ours in zip(texts, ranks, strict=True):
+        theirs = best.get(text, ours)
+        known = np.where((ours == 0) | (theirs == 0), np.maximum(ours, theirs), np.minimum(ours, theirs))
+        best[text] = known
+    return [best[text] for text in texts]
 
 
 def statistics(metric: Metric, items: Sequence[Items]) -> FloatArray:

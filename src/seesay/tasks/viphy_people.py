@@ -26,15 +26,15 @@ SOURCE = "made of CoDa's annotations"
 class People:
     """What CoDa's annotators score on the shared things.
 
-    `any_overlap`: a typical colour of theirs is gold. `most_frequent`: their most frequent colour is gold. `confidence`:
-    the share of their typical colours that is gold. `f1`: of the two sets of typical colours, averaged over things.
+    `any_overlap`: a typical colour of theirs is gold. `most_frequent`: their most frequent colour is gold.
+    `confidence`: the share of their typical colours that is gold. `macro_f1`: of the typical colours, over labels.
     """
 
     objects: int
     any_overlap: float
     most_frequent: float
     confidence: float
-    f1: float
+    macro_f1: float
 
 
 def people(facts: Sequence[ColorFact], data: Path | None = None) -> People:
@@ -55,13 +55,13 @@ def people(facts: Sequence[ColorFact], data: Path | None = None) -> People:
     gold = np.array([[color in fact.typical for color in COLORS] for fact, _ in both])
     kept = typical_labels(shares)
     top = shares == shares.max(axis=1, keepdims=True)  # a tie is shared, as relaxed accuracy shares it
-    hits = ((kept > 0) & gold).sum(axis=1)
+    hits = (kept > 0) & gold
     return People(
         objects=len(both),
-        any_overlap=float((hits > 0).mean()),
+        any_overlap=float(hits.any(axis=1).mean()),
         most_frequent=float(((top & gold).sum(axis=1) / top.sum(axis=1)).mean()),
         confidence=float(np.where(gold, kept, 0).sum(axis=1).mean()),
-        f1=float((2 * hits / ((kept > 0).sum(axis=1) + gold.sum(axis=1))).mean()),
+        macro_f1=float(np.mean(2 * hits.sum(axis=0) / np.maximum((kept > 0).sum(axis=0) + gold.sum(axis=0), 1))),
     )
 
 
@@ -75,4 +75,5 @@ def rows(facts: Sequence[ColorFact]) -> tuple[Published, ...]:
         Published("people (CoDa), any overlap", "relaxed_accuracy", found.any_overlap, source),
         Published("people (CoDa), most frequent", "relaxed_accuracy", found.most_frequent, source),
         Published("people (CoDa)", "true_confidence", found.confidence, source),
+        Published("people (CoDa)", "macro_f1", found.macro_f1, source),
     )

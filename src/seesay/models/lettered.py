@@ -1,0 +1,38 @@
+"""Options with letters before them, as in an examination: "(a) red (b) orange"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seesay.questions import SLOT
+
+BLANK = "___"
+
+
+def letter(index: int) -> str:
+    """a, b, … z, aa, ab, …
+
+    >>> [letter(i) for i in (0, 25, 26, 613)]
+    ['a', 'z', 'aa', 'wp']
+    """
+    head, tail = divmod(index, 26)
+    return (letter(head - 1) if head else "") + chr(ord("a") + tail)
+
+
+def lettered(options: Sequence[str]) -> str:
+    """The options in a row.
+
+    >>> lettered(["red", "orange"])
+    '(a) red (b) orange'
+    """
+    return " ".join(f"({letter(i)}) {option}" for i, option in enumerate(options))
+
+
+def question(text: str) -> str:
+    """What is asked: a question whose slot is its answer stands by itself, any other text has a blank for the slot.
+
+    >>> question("What is the color of a pig? [MASK]"), question("A pig is [MASK] in color.")
+    ('What is the color of a pig?', 'A pig is ___ in color.')
+    """
+    asked = text.removesuffix(SLOT).rstrip()
+    return asked if text.endswith(SLOT) and asked.endswith("?") else text.replace(SLOT, BLANK)

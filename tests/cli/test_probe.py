@@ -163,7 +163,7 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
         (["mock", "--resamples", "1"], "--resamples is 1: give a number from 100"),
         (["mock", "--resamples", "9" * 12], "--resamples is 999"),
         (["mock", "--seed", "-1"], "--seed is -1"),
-        (["mock", "--data", "x.csv"], "--data goes with one task, not with 4"),
+        (["mock", "--data", "x.csv"], "--data goes with one data set, not with those of core-color"),
     ],
 )
 def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:

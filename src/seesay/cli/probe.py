@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,11 +31,19 @@ def probe(
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option("--task", "-t", help="A task or group; several by comma or by repeating. Default: core."),
+        typer.Option("--task", "-t", help="A task or group; several by comma or by repeating. Default: core (linear, few-shot: viphy)."),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="The task's data file or folder, in place of the data folder's.")
     ] = None,
+    how: Annotated[
+        str,
+        typer.Option(
+            help="cloze: fill a slot. choice: pick a lettered option. linear: a layer trained on the model's vectors. "
+            "few-shot: linear, from parts of the training questions."
+        ),
+    ] = "cloze",
+    seeds: Annotated[int, typer.Option(min=1, help="Probes to train, each with its own seed (linear, few-shot).")] = 1,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", help="Ask at most this many questions of each task.")
     ] = None,
@@ -68,6 +78,7 @@ def probe(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
+    from seesay.cli.asking import HOWS, asked_by
     from seesay.cli.output import err, out, print_json
     from seesay.models import Options, locate
     from seesay.models.catalogue import DEFAULT
@@ -75,11 +86,13 @@ def probe(
     from seesay.models.server import ENDPOINTS
     from seesay.questions import UserError
     from seesay.report import page
-    from seesay.report.table import comparison_table, overview
+    from seesay.report.table import comparison_table, overview, seeds_table
     from seesay.runs.ask import Settings
     from seesay.runs.compare import compare
     from seesay.runs.schema import Record
-    from seesay.tasks import expand, load_task
+    from seesay.runs.seeds import first_seeds, over_seeds
+    from seesay.runs.store import write_text
+    from seesay.tasks import expand, load_task, summary
 
     if quiet:
         warnings.showwarning = lambda *_, **__: None  # kept in the manifest all the same
@@ -87,13 +100,15 @@ def probe(
     for name in names:
         if not name.strip() or not name.isprintable():
             raise UserError(f"{name!r} is no model's name: `seesay models` lists some.")
-    wanted = expand(task or ["core"])
+    trained = how in ("linear", "few-shot")
+    wanted = expand(task or ["viphy" if trained else "core"])
     if not wanted:
         raise UserError("--task names no task: `seesay tasks` lists them.")
+    _one_of("--how", how, HOWS)
     _one_of("--scope", scope, SCOPES)
     _one_of("--endpoint", endpoint, ENDPOINTS)
-    if data is not None and len(wanted) > 1:
-        raise UserError(f"--data goes with one task, not with {len(wanted)} ({', '.join(wanted)}).")
+    if data is not None and len({summary(name).needs or name for name in wanted}) > 1:
+        raise UserError(f"--data goes with one data set, not with those of {', '.join(wanted)}.")
     settings = Settings(length, limit, seed, resamples, command=_command())
     options = Options(
         scope=scope,
@@ -131,24 +146,27 @@ def probe(
         if not quiet:
             err.print(f"Loading {name} …")
         try:
-            model = load()
+            for model, one in asked_by(how, name, load, tasks, options, data=data, seeds=seeds, quiet=quiet):
+                try:
+                    runs.append(_ask(model, one, output, settings, quiet))
+                except UserError as error:
+                    failed.append(error)
         except UserError as error:  # the other models are still asked
             failed.append(error)
-            continue
-        for one in tasks:
-            try:
-                runs.append(_ask(model, one, output, settings, quiet))
-            except UserError as error:
-                failed.append(error)
     if not runs:
         raise failed[0]
-    comparisons = compare(runs, resamples=resamples, seed=seed, strict=False)
+    comparisons = compare(first_seeds(runs), resamples=resamples, seed=seed, strict=False)
     page.write(target, runs, comparisons)
+    together = over_seeds(runs) if seeds > 1 else []
+    if together:
+        write_text(output / "seeds.json", json.dumps([asdict(row) for row in together], indent=2))
     if as_json:
         keep = set(Record.model_fields)
         print_json([figure.model_dump(include=keep) for run in runs for figure in run.figures])
     elif not quiet:
         out.print(overview(runs))
+        if together:
+            out.print(seeds_table(together))
         if comparisons:
             out.print(comparison_table(comparisons))
         out.print(f"Report: {target}", soft_wrap=True)

@@ -20,6 +20,7 @@ from seesay.report.wording import interval, is_shown, metric_name, number, p_val
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.run import Run
 from seesay.runs.schema import Comparison, Figure
+from seesay.runs.seeds import OverSeeds
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -49,6 +50,25 @@ def overview(runs: Sequence[Run]) -> Table:
         marked = "; ".join(f"{mark} {printable(source)}" for source, mark in sources.items())
         table.caption = Text(f"As published: {marked}", style="dim")
         table.caption_justify = "left"
+    return table
+
+
+def seeds_table(rows: Sequence[OverSeeds]) -> Table:
+    """What the seeds of each linear probe have in common."""
+    names = _shorten([row.model for row in rows])
+    table = _table("task, model", "metric")
+    for title in ("seeds", "mean", "sd", "lowest", "highest"):
+        table.add_column(title, justify="right", no_wrap=True)
+    task = ""
+    for row in rows:
+        if row.slice is not None:
+            continue
+        if row.task != task:
+            table.add_row(_name(row.task, "bold"))
+        task = row.task
+        spread = "–" if row.spread is None else number(row.spread)
+        figures = (number(row.mean), spread, number(row.low), number(row.high))
+        table.add_row(_name(f"  {names[row.model]}"), metric_name(row.metric), str(row.seeds), *figures)
     return table
 
 

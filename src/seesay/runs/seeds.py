@@ -44,3 +44,8 @@ def over_seeds(runs: Sequence[Run]) -> list[OverSeeds]:
         OverSeeds(*key, len(values), float(np.mean(values)), spread(values), min(values), max(values))
         for key, values in groups.items()
     ]
+
+
+def first_seeds(runs: Sequence[Run]) -> list[Run]:
+    """The runs without a probe's further seeds: what is compared with other models is one probe, not its twins."""
+    return [run for run in runs if (found := SEEDED.fullmatch(run.manifest.model)) is None or found["seed"] == "0"]

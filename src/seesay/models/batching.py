@@ -43,6 +43,20 @@ def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield chunk
 
 
+def bundles(texts: Iterable[str], most: int, *, characters: int = 1 << 18) -> Iterator[list[str]]:
+    """The texts in lists of `most`, or of fewer where they are long: what is in memory at a time has an end."""
+    bundle: list[str] = []
+    size = 0
+    for text in texts:
+        bundle.append(text)
+        size += len(text)
+        if len(bundle) == most or size >= characters:
+            yield bundle
+            bundle, size = [], 0
+    if bundle:
+        yield bundle
+
+
 def equal_lengths(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
     """Indices of the sentences in batches of one length and of at most `budget` tokens, equal ones counted once.
 

@@ -82,7 +82,7 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
             "(offline, unknown or private?). `seesay models` lists what works without the hub."
         )
     where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
-    device = _device(options.device)
+    device = device_of(options.device)
     try:
         config = AutoConfig.from_pretrained(source, **where)
         tokenizer = AutoTokenizer.from_pretrained(source, **where)
@@ -201,7 +201,8 @@ def _fingerprint(source: str | Path, config: PreTrainedConfig) -> str:
     )
 
 
-def _device(wanted: str) -> str:
+def device_of(wanted: str) -> str:
+    """The device asked for, or an accelerator if there is one."""
     import torch
 
     if wanted == "auto":

@@ -26,6 +26,19 @@ ANTONYMS = (
 GROUPS = (("left", "right"), ("above", "over", "under", "below"), ("front", "back"), ("in", "out"), ("away", "near"))
 """The groups of the odd-one-out questions."""
 
+NEIGHBOURS = (
+    ("above", "over"),
+    ("below", "under"),
+    ("above", "below"),
+    ("over", "under"),
+    ("in", "inside"),
+    ("on", "on top of"),
+    ("beside", "next to"),
+    ("with", "without"),
+    ("up", "down"),
+)
+"""Pairs that one would like to see together, and some that one would not."""
+
 Variants = Mapping[str, tuple[str, ...]]
 """The phrases that say a simple word: `to the left of` is one of `left`."""
 

@@ -83,7 +83,7 @@ def collect(paths: Sequence[Path], lexicon: Lexicon, *, held_out: float = 0.1, s
 def enough(
     contexts: Mapping[str, Sequence[Context]], minimum: int = MINIMUM, most: int | None = None, seed: int = 0
 ) -> dict[str, list[Context]]:
-    """The relations with so many contexts, by name; of the rest of a frequent one's contexts, `most` drawn by the seed."""
+    """The relations with so many contexts, by name; where there are more than `most`, as many drawn by the seed."""
     chosen = {word: _draw(found, most, seed) for word, found in sorted(contexts.items()) if len(found) >= minimum}
     if len(chosen) < 2:
         top = max(map(len, contexts.values()), default=0)

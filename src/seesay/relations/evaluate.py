@@ -43,14 +43,27 @@ def intrinsic(vectors: Vectors, simple: Mapping[str, str] | None = None) -> list
     return found
 
 
-def people(vectors: Vectors, judged: Sequence[Judged], *, seed: int = 0) -> list[tuple[Judged, Correlation | None]]:
-    """The correlation with each table of people's figures."""
-    return [(table, correlate(vectors, table, seed=seed)) for table in judged]
+@dataclass(frozen=True)
+class Row:
+    """One set of vectors, tested; `people` has the correlation with each table of people's figures."""
+
+    name: str
+    words: int
+    tested: list[Tested]
+    people: dict[str, Correlation | None]
 
 
-def needed() -> tuple[str, ...]:
-    """The simple words that the tests ask about."""
-    return tuple(dict.fromkeys(word for group in (*ANTONYMS, *GROUPS) for word in group))
+def evaluate(name: str, vectors: Vectors, judged: Sequence[Judged] = (), *, seed: int = 0) -> Row:
+    """All tests of one set of vectors."""
+    found = {table.name: correlate(vectors, table, seed=seed) for table in judged}
+    return Row(name, len(vectors.words), intrinsic(vectors), found)
+
+
+def asked_words(words: Sequence[str], judged: Sequence[Judged]) -> tuple[str, ...]:
+    """The words to look up in a file of vectors: the matrix's, the tests' and those that people judged."""
+    tests = (word for group in (*ANTONYMS, *GROUPS) for word in group)
+    people = (word for table in judged for pair in table.pairs for word in pair)
+    return tuple(dict.fromkeys((*words, *tests, *people)))
 
 
 def _analogy(title: str, known: Variants, vectors: Vectors) -> Tested:

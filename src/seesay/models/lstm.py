@@ -8,8 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seesay.models.batching import halving
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.models.batching import chunks, halving
 from seesay.models.loading import device_of, file_digest, require_models
+from seesay.models.protocols import Filled
 from seesay.models.word_level import WordModel
 from seesay.models.words import Vocabulary
 from seesay.questions import UserError
@@ -23,6 +27,10 @@ if TYPE_CHECKING:
 MODEL_TYPE = "seesay-lstm"
 FILES = ("config.json", "vocabulary.txt", "model.safetensors")
 AUTO_BUDGET = 4096
+ROWS = 256
+BEGIN_ID, END_ID = 1, 2
+
+Ids = tuple[int, ...]
 
 
 def is_lstm(folder: Path) -> bool:
@@ -137,7 +145,106 @@ class Lstm(WordModel):
                 for index, count in zip(batch, real.sum(1).tolist(), strict=True):
                     found[index] += [next(logp) for _ in range(count)]
 
+    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
+        """Every word in every gap. What stands before a gap is read once, and its last state predicts all the words;
+        only what follows is read again for each of them, for words and gaps of one length together."""
+        import torch
+
+        fills = [self._numbers(self.fill(word)) for word in words]
+        sides = [(self._numbers(self.known(before)), self._numbers(self.known(after))) for before, after in gaps]
+        distinct = {side: i for i, side in enumerate(dict.fromkeys(sides))}
+        with torch.inference_mode():
+            found, self._budget = halving(lambda budget: self._fill(fills, list(distinct), budget), self._budget)
+        lengths = np.array([[len(f) + len(b) + len(a) + 1 for b, a in sides] for f in fills], np.int64)
+        return Filled(found[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
+
+    def _numbers(self, sentence: Sequence[str]) -> Ids:
+        return tuple(self.vocabulary.number[word] for word in sentence)
+
+    def _fill(self, fills: Sequence[Ids], sides: Sequence[tuple[Ids, Ids]], budget: int) -> NDArray[np.float64]:
+        """log P of every sentence: words × gaps."""
+        import torch
+
+        cell = Cell(self._network)
+        firsts = cell.numbers([(fill[0],) for fill in fills])[:, 0]
+        size = self._network.sizes.hidden
+        h, c = torch.empty(2, len(sides), size, device=firsts.device).unbind(0)
+        found = torch.zeros(len(fills), len(sides), device=firsts.device)
+        for gaps in _alike([before for before, _ in sides], budget):
+            h[gaps], c[gaps], found[:, gaps] = self._until_gap(cell.numbers([sides[i][0] for i in gaps]), firsts)
+        for chosen in _alike(fills, budget):
+            fill = cell.numbers([fills[i] for i in chosen])
+            for gaps in _alike([after for _, after in sides], max(1, budget // len(chosen))):
+                after = cell.numbers([sides[i][1] for i in gaps])
+                follows = self._after_gap(cell, fill, after, h[gaps], c[gaps])
+                found[torch.tensor(chosen)[:, None], torch.tensor(gaps)] += follows
+        return found.cpu().double().numpy()
+
+    def _until_gap(self, before: torch.Tensor, firsts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The states before gaps, and log P of what stands before them and then each word's first token."""
+        import torch
+
+        hidden, (h, c) = self._network.states(torch.nn.functional.pad(before, (1, 0), value=BEGIN_ID))
+        logits = self._network.output(h[0])
+        shared = self._logp(hidden[:, :-1].flatten(0, 1), before.flatten()).view(len(before), -1).sum(1)
+        return h[0], c[0], logits[:, firsts].T - logits.logsumexp(1) + shared
+
+    def _after_gap(
+        self, cell: Cell, fill: torch.Tensor, after: torch.Tensor, h: torch.Tensor, c: torch.Tensor
+    ) -> torch.Tensor:
+        """log P of what follows each word's first token (words × gaps), from the states before the gaps."""
+        import torch
+
+        rest = torch.cat([fill[:, None].expand(-1, len(after), -1), after[None].expand(len(fill), -1, -1)], dim=2)
+        targets = torch.nn.functional.pad(rest[..., 1:], (0, 1), value=END_ID)
+        logp = torch.zeros(rest.shape[:2], device=rest.device)
+        for read, predicted in zip(rest.unbind(2), targets.unbind(2), strict=True):
+            h, c = cell(read, h, c)
+            logp += self._logp(h.flatten(0, 1), predicted.flatten()).view_as(logp)
+        return logp
+
     def _logp(self, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """The targets' log-probabilities, one a row of hidden states."""
-        logits = self._network.output(hidden)
-        return logits.gather(1, targets[:, None])[:, 0] - logits.logsumexp(1)  # type: ignore[no-any-return]
+        """The targets' log-probabilities, one a row of hidden states; a few rows at a time stay in the cache."""
+        import torch
+
+        parts = []
+        for some, wanted in zip(hidden.split(ROWS), targets.split(ROWS), strict=True):
+            logits = self._network.output(some)
+            parts.append(logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(1))
+        return torch.cat(parts)
+
+
+class Cell:
+    """One step of the network's LSTM, for states of the same sentence with many words after it.
+
+    What a word adds to the gates is looked up: all words' are computed once. A state that several words follow
+    (gaps × hidden, where words × gaps are read) goes through the recurrent weights once.
+    """
+
+    def __init__(self, network: Network) -> None:
+        lstm = network.lstm
+        self._inputs = network.embedding.weight @ lstm.weight_ih_l0.T + (lstm.bias_ih_l0 + lstm.bias_hh_l0)
+        self._recurrent = lstm.weight_hh_l0
+
+    def numbers(self, rows: Sequence[Ids]) -> torch.Tensor:
+        """Equally long rows as a matrix where the network is."""
+        import torch
+
+        return torch.tensor(rows, dtype=torch.long, device=self._inputs.device).view(len(rows), -1)
+
+    def __call__(self, read: torch.Tensor, h: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The states after these words."""
+        gates = self._inputs[read] + h @ self._recurrent.T
+        take, keep, new, show = gates.chunk(4, dim=-1)
+        c = keep.sigmoid() * c + take.sigmoid() * new.tanh()
+        return show.sigmoid() * c.tanh(), c
+
+
+def _alike(rows: Sequence[Ids], budget: int) -> list[list[int]]:
+    """Indices of the rows in groups of one length and of at most `budget` tokens."""
+    lengths: dict[int, list[int]] = {}
+    for index, row in enumerate(rows):
+        lengths.setdefault(len(row), []).append(index)
+    return [
+        list(group) for length, members in lengths.items() for group in chunks(members, max(1, budget // (length + 1)))
+    ]

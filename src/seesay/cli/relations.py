@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,6 +88,7 @@ def matrix(
     from seesay.questions import UserError
     from seesay.relations import pvectors
     from seesay.relations.contexts import collect, enough
+    from seesay.relations.lexicon import spellings
     from seesay.relations.matrix import LEVELS, perplexity_matrix
 
     _one_of("--part", part, ("all", "train", "held-out"))
@@ -114,8 +115,8 @@ def matrix(
         _tell_bad(corpus)
 
 
-@app.command()
-def test(
+@app.command("test")
+def run_tests(
     folder: Folder,
     vectors: VectorFiles = None,
     human: HumanFiles = None,
@@ -197,26 +198,6 @@ def published(
     if others:
         out.print(table(columns, [_again(one) for one in others], title="Readings of the matrix"))
     out.print(paper.SOURCE, soft_wrap=True)
-
-
-def spellings(model: object, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The words that get a row, how the model spells them, and the words it does not know.
-
-    A model of words that was trained on joined phrases (`in_front_of`) reads them joined; any other reads them as they
-    stand. A word model's row needs all of its words in the vocabulary.
-    """
-    from seesay.models.words import joined
-    from seesay.questions import UserError
-
-    knows: Callable[[str], bool] | None = getattr(model, "knows", None)
-    if knows is None:
-        return tuple(words), tuple(words), ()
-    joins = any(" " in word and knows(joined(word)) for word in words)
-    spelt = {word: joined(word) if joins else word for word in words}
-    known = tuple(word for word in words if all(map(knows, spelt[word].split())))
-    if len(known) < 2:
-        raise UserError("The model knows fewer than two of the relations: was it trained on English captions?")
-    return known, tuple(spelt[word] for word in known), tuple(word for word in words if word not in known)
 
 
 def _lexicon(path: Path | None) -> Lexicon:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from seesay.data.relations import phrases
+from seesay.models.words import joined
 from seesay.questions import UserError
 
 _EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w'’-])", r"(?![\w'’-])"
@@ -45,6 +46,23 @@ def read_lexicon(path: Path) -> Lexicon:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read as a list of relations, one a line ({error}).") from error
     return Lexicon([line for line in lines if line.strip()])
+
+
+def spellings(model: object, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The words that get a row, how the model spells them, and the words it does not know.
+
+    A model of words that was trained on joined phrases (`in_front_of`) reads them joined; any other reads them as they
+    stand. A word model's row needs all of its words in the vocabulary.
+    """
+    knows: Callable[[str], bool] | None = getattr(model, "knows", None)
+    if knows is None:
+        return tuple(words), tuple(words), ()
+    joins = any(" " in word and knows(joined(word)) for word in words)
+    spelt = {word: joined(word) if joins else word for word in words}
+    known = tuple(word for word in words if all(map(knows, spelt[word].split())))
+    if len(known) < 2:
+        raise UserError("The model knows fewer than two of the relations: was it trained on English captions?")
+    return known, tuple(spelt[word] for word in known), tuple(word for word in words if word not in known)
 
 
 def _tidy(phrase: str) -> str:

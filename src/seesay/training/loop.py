@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import torch
 
 B = TypeVar("B")
+N = TypeVar("N", bound="torch.nn.Module")
 Figures = dict[str, float]
 
 SETTINGS, HISTORY, CHECKPOINT, BEST, RESULT = (
@@ -112,10 +113,10 @@ class Result:
 
 
 def train(
-    network: torch.nn.Module,
+    network: N,
     batches: Callable[[int], Sequence[B]],
-    losses: Callable[[torch.nn.Module, B], Mapping[str, torch.Tensor]],
-    validate: Callable[[torch.nn.Module], Figures],
+    losses: Callable[[N, B], Mapping[str, torch.Tensor]],
+    validate: Callable[[N], Figures],
     folder: Path,
     schedule: Schedule,
     settings: Mapping[str, Any] | None = None,
@@ -234,6 +235,23 @@ def train(
         write_whole(folder / RESULT, json.dumps(asdict(result), indent=2).encode())
         (folder / CHECKPOINT).unlink(missing_ok=True)  # thrice the size of the weights, and needed no more
         return result
+
+
+def mean_losses(
+    network: N, batches: Iterable[B], losses: Callable[[N, B], Mapping[str, torch.Tensor]], weigh: Callable[[B], int]
+) -> Figures:
+    """What `losses` says of all batches, each batch by its weight (the words in it)."""
+    from accelerate.utils import send_to_device
+
+    device = next(network.parameters()).device
+    sums: Figures = {}
+    total = 0
+    for batch in batches:
+        weight = weigh(batch)
+        for name, value in losses(network, send_to_device(batch, device)).items():
+            sums[name] = sums.get(name, 0.0) + float(value.detach()) * weight
+        total += weight
+    return {name: value / total for name, value in sums.items()}
 
 
 def read_history(folder: Path) -> list[Figures]:

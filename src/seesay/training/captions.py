@@ -1,4 +1,4 @@
-"""Captions from files: plain text (one a line), or Flickr's tokens (`name#number`, tab, caption); either may be gzipped.
+"""Captions from files: plain text (one a line) or Flickr's tokens (`name#number`, tab, caption), either also gzipped.
 
 Which picture a caption describes matters when some are held out: five captions of one picture say the same thing five
 times. Flickr names the picture; files that differ only in a number (`train.1.en`, `train.2.en`, as in Multi30k) go line

@@ -15,11 +15,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import filelock
+import numpy as np
 
 from seesay.questions import UserError
 
@@ -61,6 +62,10 @@ class Schedule:
     highest: bool = False
     seed: int = 0
 
+    def changed(self, **given: Any) -> Schedule:
+        """The schedule with what is given and not None."""
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
     def rate(self, done: float) -> float:
         """The learning rate when a share `done` of the training lies behind."""
         if done < self.warmup:
@@ -90,7 +95,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a step shows: the share done, the seconds so far and still to come, the mean loss since the last validation."""
+    """What a step shows: the share done, seconds so far and still to come, the mean loss since the last validation."""
 
     done: float
     step: int
@@ -194,7 +199,7 @@ def train(
                 while at.index < len(todays) and not stopped_early:
                     done = _share(schedule, at, len(todays))
                     first_share = done if first_share is None else first_share
-                    torch.manual_seed((schedule.seed << 32) + at.step)
+                    torch.manual_seed(_seed(schedule.seed, at.step))
                     for group in optimizer.param_groups:
                         group["lr"] = schedule.rate(done)
                     said = losses(model, send_to_device(todays[at.index], accelerator.device))
@@ -267,6 +272,11 @@ def write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def _seed(*numbers: int) -> int:
+    """One seed from several: PyTorch's generator on a CPU heeds 32 bits."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 def _share(schedule: Schedule, at: Position, batches: int) -> float:

@@ -83,11 +83,15 @@ def test_it_learns_and_says_so(tmp_path: Path) -> None:
     net = network()
     result = loop.train(net, Batches, losses, validate, tmp_path, SCHEDULE, device="cpu", progress=seen.append)
     history = loop.read_history(tmp_path)
-    assert result.steps == 30 and result.epochs == 3.0 and not result.stopped_early
+    assert result.steps == 30
+    assert result.epochs == 3.0
+    assert not result.stopped_early
     assert [line["step"] for line in history] == [0, 4, 8, 10, 12, 16, 20, 24, 28, 30]
     assert result.best == min(line["validation_loss"] for line in history) < history[0]["validation_loss"] / 10
     assert validate(net.eval()) == pytest.approx({"loss": result.best})  # the best weights, not the last
-    assert seen[-1].done == 1.0 and seen[-1].left == 0.0 and seen[-1].figures["loss"] > 0
+    assert seen[-1].done == 1.0
+    assert seen[-1].left == 0.0
+    assert seen[-1].figures["loss"] > 0
 
 
 @pytest.mark.parametrize("at", [(1,), (4,), (10,), (13, 5), (29,), (2, 3, 9, 7)])

@@ -51,7 +51,8 @@ def test_batches_hold_every_row_once_within_the_budget(lengths: list[int], budge
 def test_a_weight_says_how_often_a_row_is_read() -> None:
     weights = np.repeat([1.0, 0.5, 2.0], 10_000)
     times = np.bincount(draw(weights, np.random.default_rng(0)), minlength=len(weights))
-    assert (times[:10_000] == 1).all() and (times[20_000:] == 2).all()
+    assert (times[:10_000] == 1).all()
+    assert (times[20_000:] == 2).all()
     assert abs(times[10_000:20_000].mean() - 0.5) < 0.02
 
 
@@ -84,10 +85,12 @@ def test_masks_change_with_the_epoch_and_not_with_the_asking() -> None:
         return Batches(corpus, chosen, 0.5, int(tokenizer.mask_token_id), int(tokenizer.pad_token_id), (0, epoch))
 
     first, again, others = batches(0)[0], batches(0)[0], [batches(epoch)[0] for epoch in range(1, 6)]
-    assert (first.ids == again.ids).all() and (first.gold == again.gold).all()
+    assert (first.ids == again.ids).all()
+    assert (first.gold == again.gold).all()
     assert any((first.ids != other.ids).any() for other in others)
     assert (first.ids[first.masked] == tokenizer.mask_token_id).all()
     whole = first.ids.clone()
     whole[first.masked] = first.gold
     assert whole.tolist() == corpus.ids.matrix(chosen[0], int(tokenizer.pad_token_id)).tolist()
-    assert first.attention is not None and (first.attention == (whole != tokenizer.pad_token_id)).all()
+    assert first.attention is not None
+    assert (first.attention == (whole != tokenizer.pad_token_id)).all()

@@ -1,6 +1,6 @@
 """The language model of Ghanimifard & Dobnik (2019), from a caption file: words in, next word out.
 
-Preset `paper` is as published: embedding 300, LSTM 300, Adam, 20 epochs, batches of 1,024 sentences, and a sentence with
+Preset `paper` is as published: embedding 300, LSTM 300, Adam, 20 epochs, batches of 1,024 sentences; a sentence with
 a word seen fewer than 100 times is dropped. Preset `cpu` is for two cores and a small corpus: rare words become <unk>
 and keep their sentences, and smaller batches take more steps in the same time.
 """

@@ -53,7 +53,7 @@ PRESETS = {
         smallest_count=20,
         drop=False,
         sentences=128,
-        schedule=loop.Schedule(epochs=4, learning_rate=3e-3, warmup=0.02, decay="linear"),
+        schedule=loop.Schedule(epochs=3, learning_rate=3e-3, warmup=0.02, decay="linear"),
     ),
     "paper": Recipe(
         embedding=300,

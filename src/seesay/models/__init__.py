@@ -1,5 +1,5 @@
 """Models by name. A name is one of, in this order: a prefix (`baseline:uniform`, `openai:MODEL`, one that another
-package adds), a catalogue name (`smollm2`), a GGUF file, a folder, a Hub id."""
+package adds), a catalogue name (`smollm2`), a GGUF or ARPA file, a folder, a Hub id."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ Loader = Callable[[str, Options], CanAnswer]
 MODELS: Registry[Loader] = Registry(
     kind="model",
     builtin={
+        "arpa": "seesay.models.arpa:load_arpa",
         "baseline": "seesay.models.baselines:load_baseline",
         "mock": "seesay.models.baselines:load_mock",
         "openai": "seesay.models.server:load_server",
@@ -38,6 +39,7 @@ def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
     """What loads the model behind a name; a name that cannot be one is refused now, not when its turn comes."""
     from seesay.models.catalogue import CATALOGUE, load_entry
     from seesay.models.loading import load_gguf, load_transformers
+    from seesay.models.lstm import is_lstm, load_lstm
 
     prefix, _, rest = name.partition(":")
     if prefix in MODELS.names():
@@ -49,11 +51,15 @@ def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")
         return lambda: load_gguf(name, path, options)
+    if path.name.endswith((".arpa", ".arpa.gz")):
+        return lambda: MODELS.load("arpa")(name, options)
+    if path.is_dir() and is_lstm(path):
+        return lambda: load_lstm(str(Path(name)), path, options)
     if path.is_dir():
         return lambda: load_transformers(str(Path(name)), path, options)  # ./model and model/ are one model
     if name.startswith((".", "/", "~")) or path.is_file():
         raise UserError(
-            f"'{name}' is {'not a model' if path.is_file() else 'no folder'}: give a model's folder or GGUF file."
+            f"'{name}' is {'not a model' if path.is_file() else 'no folder'}: give a model's folder, GGUF or ARPA file."
         )
     if "://" in name:
         raise UserError(f"A server is named by its model: seesay probe openai:MODEL --base-url {name}")

@@ -43,6 +43,20 @@ def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield chunk
 
 
+def bundles(texts: Iterable[str], most: int, *, characters: int = 1 << 18) -> Iterator[list[str]]:
+    """The texts in lists of `most`, or of fewer where they are long: what is in memory at a time has an end."""
+    bundle: list[str] = []
+    size = 0
+    for text in texts:
+        bundle.append(text)
+        size += len(text)
+        if len(bundle) == most or size >= characters:
+            yield bundle
+            bundle, size = [], 0
+    if bundle:
+        yield bundle
+
+
 def equal_lengths(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
     """Indices of the sentences in batches of one length and of at most `budget` tokens, equal ones counted once.
 
@@ -63,12 +77,39 @@ def equal_lengths(sentences: Sequence[Sequence[int]], budget: int) -> list[list[
     return batches
 
 
+def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]:
+    """Where windows over a text begin and stop, and from where on each is scored: every token but the first, once.
+
+    Each window but the first repeats at least `window - stride` tokens, so that none is scored without context
+    (the scheme of transformers' guide to the perplexity of texts of any length).
+
+    >>> windows(10, 6, 3)
+    [(0, 6, 1), (3, 9, 6), (6, 10, 9)]
+    """
+    found = []
+    scored = 1
+    for begin in range(0, length, stride):
+        stop = min(begin + window, length)
+        found.append((begin, stop, scored))
+        scored = stop
+        if stop == length:
+            break
+    return found
+
+
 def must_fit(name: str, model: PreTrainedModel, tokens: int) -> None:
     """Refuses a text that is longer than the model's table of positions."""
+    most = positions(model)
+    if most is not None and tokens > most:
+        raise UserError(f"A text of {tokens:,} tokens is longer than the {most:,} that '{name}' can read.")
+
+
+def positions(model: PreTrainedModel) -> int | None:
+    """How many tokens the model's table of positions has room for; None where there is no such table."""
     try:
         table = getattr(model.config.get_text_config(), "max_position_embeddings", None) or -1
     except NotImplementedError:  # what XLNet and Funnel say for "no limit"
-        return
+        return None
     # RoBERTa's kind counts from its padding id on, so it reads fewer tokens than the table has rows.
     skipped = max(
         (
@@ -78,8 +119,7 @@ def must_fit(name: str, model: PreTrainedModel, tokens: int) -> None:
         ),
         default=0,
     )
-    if 0 < table < tokens + skipped:
-        raise UserError(f"A text of {tokens} tokens is longer than the {table - skipped} that '{name}' can read.")
+    return table - skipped if table > 0 else None
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.models import tree
-from seesay.models.batching import by_budget, chunks, equal_lengths, halving, must_fit
+from seesay.models.batching import bundles, by_budget, equal_lengths, halving, must_fit, positions, windows
 from seesay.models.logits import logits_at, ranks
 from seesay.models.protocols import TokenScores
 from seesay.models.spelling import Spelling, spell
@@ -24,6 +24,8 @@ AUTO_BUDGET = 512
 # Trained never to see a sentence without its beginning mark; tokenisers read from GGUF files may leave it out.
 NEEDS_BEGINNING = ("gemma",)
 BRANCHES = 64
+TEXTS = 512  # scored together: captions that begin alike share their beginning
+LONGEST = 2048  # tokens read at once: the vocabulary's logits at each of them must fit into memory
 WINDOWS = ("sliding_window", "attention_chunk_size", "window_size")
 
 
@@ -64,14 +66,30 @@ class Causal:
         )
         return [_scores(row, [next(results) for _ in row]) for row in spelt]
 
-    def score(self, texts: Iterable[str]) -> Iterator[TokenScores]:
-        """Every token's log-probability given the ones before it."""
-        for some in chunks(texts, 64):
-            sentences = [self._begin(tuple(ids)) for ids in self._tokenizer(some)["input_ids"]]
-            for ids, (logp, _) in zip(
-                sentences, self._in_memory(sentences, [1] * len(sentences), [False] * len(sentences)), strict=True
-            ):
-                yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), tuple(logp))
+    def score(
+        self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
+    ) -> Iterator[TokenScores]:
+        """Every token's log-probability given the ones before it; long texts through a moving window."""
+        window = min(positions(self._model) or LONGEST, LONGEST)
+        step = stride or window // 2
+        if not 0 < step < window:
+            raise UserError(
+                f"--stride is {stride}: '{self.name}' looks through a window of {window} tokens; give less."
+            )
+        for some in bundles(texts, TEXTS):
+            sentences = [self._ended(self._begin(tuple(ids)), end) for ids in self._tokenizer(some)["input_ids"]]
+            cuts = [windows(len(ids), window, step) for ids in sentences]
+            pieces = [
+                (ids[begin:stop], first - begin)
+                for ids, cut in zip(sentences, cuts, strict=True)
+                for begin, stop, first in cut
+            ]
+            results = iter(
+                self._in_memory([ids for ids, _ in pieces], [first for _, first in pieces], [False] * len(pieces))
+            )
+            for ids, cut in zip(sentences, cuts, strict=True):
+                logp = tuple(logp for _ in cut for logp in next(results)[0])
+                yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), logp)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the last token; what texts share at their beginnings is computed once."""
@@ -190,6 +208,16 @@ class Causal:
         """The sentence with a first token before it that gives the real first one something to follow."""
         first = self._beginning
         return ids if ids and ids[0] == first else (first, *ids)
+
+    def _ended(self, ids: tuple[int, ...], end: bool | None) -> tuple[int, ...]:
+        """The sentence with or without its end token; None leaves it as the tokeniser wrote it."""
+        last = self._tokenizer.eos_token_id
+        if end is True and last is None:
+            raise UserError(f"The tokeniser of '{self.name}' has no end-of-text token: leave --eos out.")
+        closed = len(ids) > 1 and ids[-1] == last
+        if end is None or end == closed:
+            return ids
+        return (*ids, int(last)) if end else ids[:-1]
 
     def _rooted(self, row: Sequence[Spelling]) -> list[Spelling]:
         """A prompt's spellings, with a beginning where the model needs one or an option has nothing before it."""

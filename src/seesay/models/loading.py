@@ -77,7 +77,7 @@ def open_model(name: str, source: str | Path, options: Options, choose: Callable
 
     config = read_config(name, source, options)
     where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
-    device = _device(options.device)
+    device = device_of(options.device)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **where)
         model, report = choose(config).from_pretrained(
@@ -228,7 +228,8 @@ def _fingerprint(source: str | Path, config: PreTrainedConfig) -> str:
     )
 
 
-def _device(wanted: str) -> str:
+def device_of(wanted: str) -> str:
+    """The device asked for, or an accelerator if there is one."""
     import torch
 
     if wanted == "auto":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import by_budget, chunks, equal_lengths, halving, must_fit
+from seesay.models.batching import bundles, by_budget, chunks, equal_lengths, halving, must_fit
 from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.logits import logits_at, ranks
 from seesay.models.protocols import TokenScores
@@ -74,11 +74,19 @@ class Masked:
         results = iter(filled)
         return [_scores(prompt, row, [next(results) for _ in row]) for prompt, row in zip(prompts, spelt, strict=True)]
 
-    def score(self, texts: Iterable[str]) -> Iterator[TokenScores]:
+    def score(
+        self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
+    ) -> Iterator[TokenScores]:
         """Pseudo-log-likelihood: every word taken out in its turn, its pieces written left to right."""
-        for some in chunks(texts, 16):
+        if end or stride is not None:
+            raise UserError(
+                f"'{self.name}' is a masked model: it scores no end-of-sentence token and moves no window over a text, "
+                "so leave --eos and --stride out."
+            )
+        for some in bundles(texts, 16):
             encoded = self._tokenizer(some)
             for index, ids in enumerate(encoded["input_ids"]):
+                must_fit(self.name, self._model, len(ids))
                 words = encoded.word_ids(index)
                 spans: dict[int, list[int]] = {}
                 for position, word in enumerate(words):

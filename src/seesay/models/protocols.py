@@ -55,8 +55,30 @@ class TokenScores:
 class CanScore(Protocol):
     """Gives texts a log-probability, token by token: perplexity and P-vectors stand on it."""
 
-    def score(self, texts: Iterable[str]) -> Iterator[TokenScores]:
-        """Token log-probabilities, text by text, in order."""
+    def score(
+        self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
+    ) -> Iterator[TokenScores]:
+        """Token log-probabilities, text by text, in order.
+
+        `end`: with or without the end-of-sentence token; by default as the model itself writes texts. `stride`: by how
+        many tokens the window moves over a text that is longer than it; by default half of the window.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Sentences with each of some words in their gap (words × sentences): log-probabilities, and tokens scored."""
+
+    logp: NDArray[np.float64]
+    tokens: NDArray[np.int64]
+
+
+@runtime_checkable
+class CanFill(Protocol):
+    """Scores many words in the same gaps faster than sentence by sentence."""
+
+    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
+        """Every word between what stands before and after every gap."""
 
 
 @runtime_checkable

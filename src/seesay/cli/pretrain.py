@@ -1,0 +1,276 @@
+"""`seesay pretrain capbert | lstm | trigram | split`: language models of our own, from captions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from seesay.training.captions import Split
+    from seesay.training.loop import Figures, Result
+
+app = typer.Typer(help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True)
+
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILES…", help="Captions: one a line, or Flickr's name#0 form; .gz too.")
+]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new or begun before.")]
+Epochs = Annotated[int | None, typer.Option(min=0, help="Times through the captions; 0 saves untrained weights.")]
+Rate = Annotated[float | None, typer.Option("--learning-rate", help="The highest learning rate.")]
+Phrases = Annotated[
+    Path | None, typer.Option(help="Phrases read as one word, one a line. Default: the 97 spatial relations.")
+]
+HeldOut = Annotated[float, typer.Option(help="Share of the pictures that is held out.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, order, masks and what is held out.")]
+Device = Annotated[str, typer.Option(help="cpu, or auto: what Accelerate finds.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Silent but for errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+@app.command()
+def capbert(
+    files: Files,
+    output: Output,
+    preset: Annotated[str, typer.Option(help="cpu (4 layers of 256) or paper (BERT-base).")] = "cpu",
+    start: Annotated[
+        str | None, typer.Option("--from", help="Go on from this masked model: a folder or Hub id, tokeniser and all.")
+    ] = None,
+    mix: Annotated[
+        list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it an epoch.")
+    ] = None,
+    watch: Annotated[
+        list[str] | None, typer.Option(help="A task to ask at every validation, for the learning curve.")
+    ] = None,
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    mask_rate: Annotated[float | None, typer.Option(min=0.01, max=0.9, help="Share of words masked.")] = None,
+    batch_tokens: Annotated[int | None, typer.Option(min=128, help="Tokens a batch.")] = None,
+    vocabulary: Annotated[int | None, typer.Option(min=300, help="Word pieces of the trained tokeniser.")] = None,
+    validate_every: Annotated[int | None, typer.Option(min=1, help="Steps between validations.")] = None,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a BERT on captions by masking whole words. Interrupted, the same command goes on where it stopped."""
+    from dataclasses import replace
+
+    from seesay.cli.training_bar import training_bar
+    from seesay.training import capbert as cap
+
+    recipe = _preset(cap.PRESETS, preset)
+    schedule = recipe.schedule.changed(
+        epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
+    )
+    given = {"schedule": schedule, "rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary}
+    recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
+    mixed = [_mixed(text) for text in mix or []]
+    captions = _captions(files, held_out, seed, quiet)
+    watched = _watch(watch) if watch else None
+    with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
+        result = cap.pretrain(
+            captions, output, recipe, start=start, mix=mixed, watch=watched, device=device, progress=show
+        )
+    _report(output, captions, result, quiet, as_json)
+
+
+@app.command()
+def lstm(
+    files: Files,
+    output: Output,
+    preset: Annotated[str, typer.Option(help="cpu, or paper (embedding 300, LSTM 300, 20 epochs).")] = "cpu",
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    smallest_count: Annotated[
+        int | None, typer.Option(min=1, help="Times a word must be seen; a rarer one is <unk>, or drops its sentence.")
+    ] = None,
+    phrases: Phrases = None,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a word-level LSTM, spatial relations as one word each. Interrupted, the same command goes on."""
+    from dataclasses import replace
+
+    from seesay.cli.training_bar import training_bar
+    from seesay.training import lstm as model
+
+    recipe = _preset(model.PRESETS, preset)
+    recipe = replace(recipe, schedule=recipe.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
+    recipe = recipe if smallest_count is None else replace(recipe, smallest_count=smallest_count)
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
+    with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
+        result = model.pretrain(captions, output, recipe, phrases=joined, device=device, progress=show)
+    _report(output, captions, result, quiet, as_json)
+
+
+@app.command()
+def trigram(
+    files: Files,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The ARPA file.")],
+    order: Annotated[int, typer.Option(min=2, max=6, help="Words in an n-gram.")] = 3,
+    smallest_count: Annotated[int, typer.Option(min=1, help="Times a word must be seen; a rarer one is <unk>.")] = 20,
+    phrases: Phrases = None,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Count an n-gram model (Kneser-Ney) as a baseline, on the captions that the LSTM of the same seed learns from."""
+    from seesay.cli.output import out, print_json
+    from seesay.models.arpa import write_arpa
+    from seesay.models.words import Vocabulary, words
+    from seesay.training.captions import join_phrases
+    from seesay.training.ngram import estimate
+
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
+    sentences = [words(text) for text in join_phrases(captions.train, joined)]
+    vocabulary = Vocabulary.of(sentences, smallest=smallest_count)
+    ngrams = estimate(sentences, vocabulary, order)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_arpa(output, ngrams)
+    if as_json:
+        print_json({"file": str(output), "order": order, "words": len(vocabulary), "sentences": len(sentences)})
+    elif not quiet:
+        out.print(f"{output}: {len(vocabulary):,} words, {len(sentences):,} sentences", soft_wrap=True)
+
+
+@app.command(name="split")
+def split_captions(
+    files: Files,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for train.txt and held-out.txt.")],
+    phrases: Phrases = None,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write the two parts that training with the same seed learns from and holds out, for `seesay perplexity`."""
+    from seesay.cli.output import out, print_json
+    from seesay.training.captions import join_phrases
+
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
+    output.mkdir(parents=True, exist_ok=True)
+    parts = {"train.txt": captions.train, "held-out.txt": captions.held_out}
+    for name, texts in parts.items():
+        with (output / name).open("w", encoding="utf-8") as file:
+            file.writelines(f"{text}\n" for text in join_phrases(texts, joined))
+    if as_json:
+        print_json({str(output / name): len(texts) for name, texts in parts.items()})
+    elif not quiet:
+        out.print(f"{output}: {', '.join(f'{name} {len(texts):,}' for name, texts in parts.items())}", soft_wrap=True)
+
+
+def _phrases(path: Path | None) -> tuple[str, ...]:
+    """The phrases of a file, one a line; without one the spatial relations."""
+    from seesay.data.relations import phrases
+
+    if path is None:
+        return phrases()
+    from seesay.relations.lexicon import read_lexicon
+
+    return read_lexicon(path).relations
+
+
+def _preset(presets: dict[str, Any], name: str) -> Any:
+    from seesay.questions import UserError
+
+    if name not in presets:
+        raise UserError(f"--preset is '{name}': choose {' or '.join(presets)}.")
+    return presets[name]
+
+
+def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> Split:
+    from seesay.cli.output import err
+    from seesay.questions import UserError
+    from seesay.training.captions import split
+
+    if not 0 < held_out < 1:
+        raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
+    captions = split(files, held_out=held_out, seed=seed)
+    if captions.bad_rows and not quiet:
+        err.print(f"{len(captions.bad_rows)} lines left out:")
+        for path, bad in captions.bad_rows[:5]:
+            err.print(f"  {path}, line {bad.row}: {bad.reason}")
+    return captions
+
+
+def _mixed(text: str) -> tuple[list[str], float]:
+    """`FILE:WEIGHT` as texts and their weight."""
+    from seesay.questions import BadRow, UserError
+    from seesay.training.captions import read
+
+    name, _, weight = text.rpartition(":")
+    try:
+        value = float(weight)
+    except ValueError:
+        value = -1.0
+    if not name or not 0 < value <= 100:
+        raise UserError(f"--mix is '{text}': write FILE:WEIGHT, as in wiki.txt:0.5.")
+    texts = [row.text for row in read(Path(name)) if not isinstance(row, BadRow)]
+    if not texts:
+        raise UserError(f"{name} holds no text.")
+    return texts, value
+
+
+def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], Figures]:
+    """The headline figure of tasks, mean over templates, as the network stands."""
+    import tempfile
+    from dataclasses import replace
+
+    from seesay import metrics
+    from seesay.models.masked import Masked
+    from seesay.runs.ask import ask, assemble
+    from seesay.runs.figures import items_by_template
+    from seesay.runs.journal import Journal
+    from seesay.tasks import expand, load_task
+
+    tasks = [replace(load_task(name), neutral={}) for name in expand(names)]
+
+    def figures(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Figures:
+        made: Figures = {}
+        model = Masked("the network", network, tokenizer, "")
+        for task in tasks:
+            with tempfile.TemporaryDirectory() as folder:
+                said = ask(model, task, Journal(Path(folder) / "journal.jsonl"))
+            metric = metrics.get(task.metrics[0])
+            values = [metric(items) for items in items_by_template(task, assemble(task, said), "sum")]
+            made[task.name] = sum(values) / len(values)
+        return made
+
+    return figures
+
+
+def _report(output: Path, captions: Split, result: Result, quiet: bool, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from seesay.cli.output import out, print_json
+    from seesay.training.loop import read_history
+
+    history = read_history(output / "training")
+    best = next(line for line in history if line["step"] == result.best_step)
+    if as_json:
+        read = {"train": len(captions.train), "held_out": len(captions.held_out), "bad_rows": len(captions.bad_rows)}
+        print_json({"folder": str(output), "captions": read, **asdict(result), "validation": best})
+    elif not quiet:
+        figures = ", ".join(
+            f"{name.removeprefix('validation_')} {value:.3f}"
+            for name, value in best.items()
+            if name.startswith("validation_")
+        )
+        out.print(
+            f"{output}: {result.steps:,} steps in {result.seconds / 60:.1f} minutes; "
+            f"held out, best at step {result.best_step:,}: {figures}",
+            soft_wrap=True,
+        )

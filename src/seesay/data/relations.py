@@ -1,0 +1,102 @@
+"""The spatial relations of Ghanimifard & Dobnik (2019): words, and what they are asked about them.
+
+`relations.csv` has the 97 relations of the published matrix, the simple word that each of them varies, and whether the
+paper's figure shows it as a word (67 of them) and as a context (57).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from seesay.data.tables import Cells, one_of, read_csv
+
+ANTONYMS = (
+    ("left", "right"),
+    ("above", "below"),
+    ("front", "back"),
+    ("with", "without"),
+    ("in", "out"),
+    ("up", "down"),
+)
+"""The pairs of the analogies."""
+
+GROUPS = (("left", "right"), ("above", "over", "under", "below"), ("front", "back"), ("in", "out"), ("away", "near"))
+"""The groups of the odd-one-out questions."""
+
+NEIGHBOURS = (
+    ("above", "over"),
+    ("below", "under"),
+    ("above", "below"),
+    ("over", "under"),
+    ("in", "inside"),
+    ("on", "on top of"),
+    ("beside", "next to"),
+    ("with", "without"),
+    ("up", "down"),
+)
+"""Pairs that one would like to see together, and some that one would not."""
+
+Variants = Mapping[str, tuple[str, ...]]
+"""The phrases that say a simple word: `to the left of` is one of `left`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A spatial relation, of one word or several."""
+
+    phrase: str
+    simple: str
+    shown: bool
+    context: bool
+
+
+@cache
+def relations() -> tuple[Relation, ...]:
+    """All 97, by name."""
+    path = Path(__file__).with_name("relations.csv")
+    good, bad = read_csv(path, ("relation", "simple", "shown", "context"), _relation, key=lambda found: found.phrase)
+    if bad:
+        raise ValueError(f"{path}, row {bad[0].row}: {bad[0].reason}")
+    return tuple(good)
+
+
+def phrases() -> tuple[str, ...]:
+    """The 97 relations of the published matrix."""
+    return tuple(found.phrase for found in relations())
+
+
+def shown_relations() -> tuple[str, ...]:
+    """The 67 relations of the paper's figure."""
+    return tuple(found.phrase for found in relations() if found.shown)
+
+
+def shown_contexts() -> tuple[str, ...]:
+    """The 57 contexts of the paper's figure."""
+    return tuple(found.phrase for found in relations() if found.context)
+
+
+def simple_words() -> dict[str, str]:
+    """Phrase to simple word."""
+    return {found.phrase: found.simple for found in relations()}
+
+
+def no_variants(words: Iterable[str]) -> Variants:
+    """Every word stands for itself alone."""
+    return {word: (word,) for word in words}
+
+
+def variants(words: Iterable[str], simple: Mapping[str, str] | None = None) -> Variants:
+    """Each simple word with those of the words that vary it; a word that no list knows varies itself."""
+    known = simple_words() if simple is None else simple
+    made: dict[str, list[str]] = {}
+    for word in words:
+        made.setdefault(known.get(word, word), []).append(word)
+    return {word: tuple(found) for word, found in made.items()}
+
+
+def _relation(cells: Cells) -> Relation:
+    yes = [one_of(cells[name], ("yes", "no"), name) == "yes" for name in ("shown", "context")]
+    return Relation(cells["relation"], cells["simple"], yes[0], yes[1])

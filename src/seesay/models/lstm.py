@@ -1,0 +1,250 @@
+"""A word-level LSTM of our own: `config.json`, `vocabulary.txt` and `model.safetensors` in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.models.batching import chunks, halving
+from seesay.models.loading import device_of, file_digest, require_models
+from seesay.models.protocols import Filled
+from seesay.models.word_level import WordModel
+from seesay.models.words import Vocabulary
+from seesay.questions import UserError
+
+if TYPE_CHECKING:
+    import torch
+
+    from seesay.models.loading import Options
+    from seesay.models.lstm_network import Network
+
+MODEL_TYPE = "seesay-lstm"
+FILES = ("config.json", "vocabulary.txt", "model.safetensors")
+AUTO_BUDGET = 4096
+ROWS = 256
+BEGIN_ID, END_ID = 1, 2
+
+Ids = tuple[int, ...]
+
+
+def is_lstm(folder: Path) -> bool:
+    """Whether the folder's configuration says that a model of this kind is in it."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("model_type") == MODEL_TYPE
+
+
+def save(folder: Path, network: Network, vocabulary: Vocabulary) -> None:
+    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is none."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary.save(folder / "vocabulary.txt")
+    save_file({name: weights.contiguous() for name, weights in network.state_dict().items()}, folder / FILES[2])
+    config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), **asdict(network.sizes)}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> tuple[Network, Vocabulary]:
+    """The network and its words, as saved."""
+    require_models()
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    from seesay.models.lstm_network import Network, Sizes
+
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        vocabulary = Vocabulary.read(folder / "vocabulary.txt")
+        if config["vocabulary"] != len(vocabulary):
+            raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")
+        weights = load_file(folder / "model.safetensors")
+        network = Network(len(vocabulary), Sizes(embedding=config["embedding"], hidden=config["hidden"]))
+        network.load_state_dict(weights)
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(
+            f"The model in '{folder}' could not be read (a file may be missing or damaged): {reason}"
+        ) from error
+    return network, vocabulary
+
+
+def load_lstm(name: str, folder: Path, options: Options) -> Lstm:
+    """The folder as a model."""
+    network, vocabulary = load(folder)
+    import torch
+
+    device: object = device_of(options.device)
+    if device == "auto":
+        device = torch.accelerator.current_accelerator()
+    fingerprint = file_digest(folder / file for file in FILES)
+    return Lstm(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
+
+
+class Lstm(WordModel):
+    """Scores sentences by the chain rule, from the beginning mark to the end mark."""
+
+    family = "lstm"
+
+    def __init__(
+        self, name: str, network: Network, vocabulary: Vocabulary, fingerprint: str, *, batch_size: int | None = None
+    ) -> None:
+        super().__init__(name, fingerprint)
+        self._network, self.vocabulary = network.eval(), vocabulary
+        self._budget = batch_size or AUTO_BUDGET
+
+    def knows(self, word: str) -> bool:
+        """Whether the word is in the vocabulary."""
+        return word in self.vocabulary
+
+    def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
+        """Sentences of like length are read together; what pads the shorter ones stands after their end."""
+        ids = [self.vocabulary.sentence(sentence) for sentence in sentences]
+        found, self._budget = halving(lambda budget: self._batches(ids, budget), self._budget)
+        return found
+
+    def _batches(self, sentences: Sequence[Sequence[int]], budget: int) -> list[list[float]]:
+        found: list[list[float]] = [[] for _ in sentences]
+        batch: list[int] = []
+        for index in sorted(range(len(sentences)), key=lambda i: len(sentences[i])):
+            if batch and len(sentences[index]) * (len(batch) + 1) > budget:
+                self._read(sentences, batch, budget, found)
+                batch = []
+            batch.append(index)
+        if batch:
+            self._read(sentences, batch, budget, found)
+        return found
+
+    def _read(
+        self, sentences: Sequence[Sequence[int]], batch: Sequence[int], budget: int, found: list[list[float]]
+    ) -> None:
+        """One batch, a longer text than the budget in pieces: the state goes on from one to the next."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        with torch.inference_mode():
+            device = self._network.output.weight.device
+            rows = pad_sequence([torch.tensor(sentences[i]) for i in batch], batch_first=True).to(device)
+            lengths = torch.tensor([len(sentences[i]) - 1 for i in batch], device=device)
+            step = max(1, budget // len(batch))
+            state = None
+            for begin in range(0, rows.shape[1] - 1, step):
+                fed = rows[:, begin : begin + step][:, : rows.shape[1] - 1 - begin]
+                hidden, state = self._network.states(fed, state)
+                targets = rows[:, begin + 1 : begin + 1 + fed.shape[1]]
+                real = torch.arange(begin, begin + fed.shape[1], device=device) < lengths[:, None]
+                logp = iter(self._logp(hidden[real], targets[real]).tolist())
+                for index, count in zip(batch, real.sum(1).tolist(), strict=True):
+                    found[index] += [next(logp) for _ in range(count)]
+
+    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
+        """Every word in every gap. What stands before a gap is read once, and its last state predicts all the words;
+        only what follows is read again for each of them, for words and gaps of one length together."""
+        import torch
+
+        fills = [self._numbers(self.fill(word)) for word in words]
+        sides = [(self._numbers(self.known(before)), self._numbers(self.known(after))) for before, after in gaps]
+        distinct = {side: i for i, side in enumerate(dict.fromkeys(sides))}
+        with torch.inference_mode():
+            found, self._budget = halving(lambda budget: self._fill(fills, list(distinct), budget), self._budget)
+        lengths = np.array([[len(f) + len(b) + len(a) + 1 for b, a in sides] for f in fills], np.int64)
+        return Filled(found[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
+
+    def _numbers(self, sentence: Sequence[str]) -> Ids:
+        return tuple(self.vocabulary.number[word] for word in sentence)
+
+    def _fill(self, fills: Sequence[Ids], sides: Sequence[tuple[Ids, Ids]], budget: int) -> NDArray[np.float64]:
+        """log P of every sentence: words × gaps."""
+        import torch
+
+        cell = Cell(self._network)
+        firsts = cell.numbers([(fill[0],) for fill in fills])[:, 0]
+        size = self._network.sizes.hidden
+        h, c = torch.empty(2, len(sides), size, device=firsts.device).unbind(0)
+        found = torch.zeros(len(fills), len(sides), device=firsts.device)
+        for gaps in _alike([before for before, _ in sides], budget):
+            h[gaps], c[gaps], found[:, gaps] = self._until_gap(cell.numbers([sides[i][0] for i in gaps]), firsts)
+        for chosen in _alike(fills, budget):
+            fill = cell.numbers([fills[i] for i in chosen])
+            for gaps in _alike([after for _, after in sides], max(1, budget // len(chosen))):
+                after = cell.numbers([sides[i][1] for i in gaps])
+                follows = self._after_gap(cell, fill, after, h[gaps], c[gaps])
+                found[torch.tensor(chosen)[:, None], torch.tensor(gaps)] += follows
+        return found.cpu().double().numpy()
+
+    def _until_gap(self, before: torch.Tensor, firsts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The states before gaps, and log P of what stands before them and then each word's first token."""
+        import torch
+
+        hidden, (h, c) = self._network.states(torch.nn.functional.pad(before, (1, 0), value=BEGIN_ID))
+        logits = self._network.output(h[0])
+        shared = self._logp(hidden[:, :-1].flatten(0, 1), before.flatten()).view(len(before), -1).sum(1)
+        return h[0], c[0], logits[:, firsts].T - logits.logsumexp(1) + shared
+
+    def _after_gap(
+        self, cell: Cell, fill: torch.Tensor, after: torch.Tensor, h: torch.Tensor, c: torch.Tensor
+    ) -> torch.Tensor:
+        """log P of what follows each word's first token (words × gaps), from the states before the gaps."""
+        import torch
+
+        rest = torch.cat([fill[:, None].expand(-1, len(after), -1), after[None].expand(len(fill), -1, -1)], dim=2)
+        targets = torch.nn.functional.pad(rest[..., 1:], (0, 1), value=END_ID)
+        logp = torch.zeros(rest.shape[:2], device=rest.device)
+        for read, predicted in zip(rest.unbind(2), targets.unbind(2), strict=True):
+            h, c = cell(read, h, c)
+            logp += self._logp(h.flatten(0, 1), predicted.flatten()).view_as(logp)
+        return logp
+
+    def _logp(self, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """The targets' log-probabilities, one a row of hidden states; a few rows at a time stay in the cache."""
+        import torch
+
+        parts = []
+        for some, wanted in zip(hidden.split(ROWS), targets.split(ROWS), strict=True):
+            logits = self._network.output(some)
+            parts.append(logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(1))
+        return torch.cat(parts)
+
+
+class Cell:
+    """One step of the network's LSTM, for states of the same sentence with many words after it.
+
+    What a word adds to the gates is looked up: all words' are computed once. A state that several words follow
+    (gaps × hidden, where words × gaps are read) goes through the recurrent weights once.
+    """
+
+    def __init__(self, network: Network) -> None:
+        lstm = network.lstm
+        self._inputs = network.embedding.weight @ lstm.weight_ih_l0.T + (lstm.bias_ih_l0 + lstm.bias_hh_l0)
+        self._recurrent = lstm.weight_hh_l0
+
+    def numbers(self, rows: Sequence[Ids]) -> torch.Tensor:
+        """Equally long rows as a matrix where the network is."""
+        import torch
+
+        return torch.tensor(rows, dtype=torch.long, device=self._inputs.device).view(len(rows), -1)
+
+    def __call__(self, read: torch.Tensor, h: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The states after these words."""
+        gates = self._inputs[read] + h @ self._recurrent.T
+        take, keep, new, show = gates.chunk(4, dim=-1)
+        c = keep.sigmoid() * c + take.sigmoid() * new.tanh()
+        return show.sigmoid() * c.tanh(), c
+
+
+def _alike(rows: Sequence[Ids], budget: int) -> list[list[int]]:
+    """Indices of the rows in groups of one length and of at most `budget` tokens."""
+    lengths: dict[int, list[int]] = {}
+    for index, row in enumerate(rows):
+        lengths.setdefault(len(row), []).append(index)
+    return [
+        list(group) for length, members in lengths.items() for group in chunks(members, max(1, budget // (length + 1)))
+    ]

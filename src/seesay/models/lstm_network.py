@@ -1,0 +1,43 @@
+"""The network of Ghanimifard & Dobnik 2019: word embedding, one LSTM, softmax over the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+State = tuple[torch.Tensor, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Widths of the layers."""
+
+    embedding: int
+    hidden: int
+
+
+PRESETS = {"paper": Sizes(300, 300), "cpu": Sizes(128, 128)}
+
+
+class Network(nn.Module):
+    """Reads numbers of words (batch × time) and predicts each next one."""
+
+    def __init__(self, vocabulary: int, sizes: Sizes, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.embedding = nn.Embedding(vocabulary, sizes.embedding)
+        self.lstm = nn.LSTM(sizes.embedding, sizes.hidden, batch_first=True)
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(sizes.hidden, vocabulary)
+
+    def states(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
+        """The hidden state after every word, and the state with which a text goes on."""
+        hidden, state = self.lstm(self.dropout(self.embedding(ids)), state)
+        return self.dropout(hidden), state
+
+    def forward(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
+        """Logits of the next word after every word, and the state with which a text goes on."""
+        hidden, state = self.states(ids, state)
+        return self.output(hidden), state

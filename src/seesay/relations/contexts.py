@@ -1,0 +1,105 @@
+"""Contexts of relations: captions that hold exactly one, cut in two around it (Ghanimifard & Dobnik 2019, section 3).
+
+A relation is put in the place of another by joining the two parts around it, so the contexts and a list of words are
+all there is to the substitution table: nothing is written out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from seesay.questions import BadRow, UserError
+from seesay.relations.lexicon import Lexicon
+from seesay.training import captions
+
+MINIMUM = 100
+"""Contexts that a relation needs to get a column (and a row)."""
+
+
+class Context(NamedTuple):
+    """A caption without its relation, lower-cased: `before + relation + after` is a sentence again."""
+
+    before: str
+    after: str
+
+    def with_word(self, word: str) -> str:
+        """The caption with this word in the relation's place."""
+        return self.before + word + self.after
+
+
+@dataclass
+class Corpus:
+    """What was found in caption files: contexts by relation, and how many captions said nothing of use."""
+
+    train: dict[str, list[Context]] = field(default_factory=dict)
+    held_out: dict[str, list[Context]] = field(default_factory=dict)
+    occurrences: Counter[str] = field(default_factory=Counter)
+    captions: int = 0
+    without: int = 0
+    several: int = 0
+    bad_rows: list[tuple[Path, BadRow]] = field(default_factory=list)
+
+    def part(self, name: str) -> dict[str, list[Context]]:
+        """`all`, `train` or `held-out`: the contexts of that part, by relation."""
+        if name == "train":
+            return self.train
+        if name == "held-out":
+            return self.held_out
+        names = sorted({*self.train, *self.held_out})
+        return {word: self.train.get(word, []) + self.held_out.get(word, []) for word in names}
+
+    def words(self, minimum: int = MINIMUM) -> tuple[str, ...]:
+        """The relations that occur so often in captions of any kind: a model has had the chance to learn them."""
+        return tuple(sorted(word for word, n in self.occurrences.items() if n >= minimum))
+
+
+def collect(paths: Sequence[Path], lexicon: Lexicon, *, held_out: float = 0.1, seed: int = 0) -> Corpus:
+    """Every context in the files. Pictures are held out as `seesay pretrain` does, so that none is on both sides."""
+    split = captions.split(paths, held_out=held_out, seed=seed)
+    made = Corpus(captions=len(split.train) + len(split.held_out), bad_rows=split.bad_rows)
+    for texts, contexts in ((split.train, made.train), (split.held_out, made.held_out)):
+        for text in texts:
+            found = lexicon.find(text)
+            made.occurrences.update(one.relation for one in found)
+            if len(found) == 1:
+                contexts.setdefault(found[0].relation, []).append(Context(found[0].before, found[0].after))
+            elif found:
+                made.several += 1
+            else:
+                made.without += 1
+    if not made.train and not made.held_out:
+        raise UserError(
+            f"None of the {made.captions:,} captions in {_names(paths)} holds exactly one spatial relation: "
+            "give files of English captions, or a list of your own relations with --relations."
+        )
+    return made
+
+
+def enough(
+    contexts: Mapping[str, Sequence[Context]], minimum: int = MINIMUM, most: int | None = None, seed: int = 0
+) -> dict[str, list[Context]]:
+    """The relations with so many contexts, by name; where there are more than `most`, as many drawn by the seed."""
+    chosen = {word: _draw(found, most, seed) for word, found in sorted(contexts.items()) if len(found) >= minimum}
+    if len(chosen) < 2:
+        top = max(map(len, contexts.values()), default=0)
+        raise UserError(
+            f"{'Only one relation has' if chosen else 'No relation has'} {minimum} contexts or more "
+            f"(the most frequent one has {top}): give more captions, or lower --minimum."
+        )
+    return chosen
+
+
+def _draw(contexts: Sequence[Context], most: int | None, seed: int) -> list[Context]:
+    if most is None or len(contexts) <= most:
+        return list(contexts)
+    digests = [hashlib.blake2b(f"{seed}\0{c.before}\0{c.after}".encode(), digest_size=8).digest() for c in contexts]
+    return [contexts[i] for i in sorted(sorted(range(len(contexts)), key=lambda i: (digests[i], i))[:most])]
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return str(paths[0]) if len(paths) == 1 else f"these {len(paths)} files"

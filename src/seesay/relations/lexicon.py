@@ -1,0 +1,86 @@
+"""Which phrases are spatial relations, and finding the one that a caption holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from seesay.data.relations import phrases
+from seesay.models.words import joined
+from seesay.questions import UserError
+
+_EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w'’-])", r"(?![\w'’-])"
+
+
+class Found(NamedTuple):
+    """A relation and what stands before and after it: `before + relation + after` is the caption, lower-cased."""
+
+    before: str
+    relation: str
+    after: str
+
+
+class Lexicon:
+    """A list of relations, longest first: `on top of` is one relation, and neither `on` nor `top`."""
+
+    def __init__(self, relations: Iterable[str] | None = None) -> None:
+        self.relations = tuple(dict.fromkeys(_tidy(found) for found in relations or phrases()))
+        if not self.relations or not all(self.relations):
+            raise UserError("The list of relations is empty, or one of them is: give one relation a line.")
+        self._pattern = re.compile(_EDGE_BEFORE + "(?:" + _alternatives(self.relations) + ")" + _EDGE_AFTER)
+
+    def find(self, caption: str) -> list[Found]:
+        """Every relation of a caption, in order; where one is part of a longer one, the longer one alone."""
+        text = caption.lower()
+        return [
+            Found(text[: match.start()], _tidy(match[0]), text[match.end() :]) for match in self._pattern.finditer(text)
+        ]
+
+
+def read_lexicon(path: Path) -> Lexicon:
+    """A list of one's own: one relation a line."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read as a list of relations, one a line ({error}).") from error
+    return Lexicon([line for line in lines if line.strip()])
+
+
+def spellings(model: object, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The words that get a row, how the model spells them, and the words it does not know.
+
+    A model of words that was trained on joined phrases (`in_front_of`) reads them joined; any other reads them as they
+    stand. A word model's row needs all of its words in the vocabulary.
+    """
+    knows: Callable[[str], bool] | None = getattr(model, "knows", None)
+    if knows is None:
+        return tuple(words), tuple(words), ()
+    joins = any(" " in word and knows(joined(word)) for word in words)
+    spelt = {word: joined(word) if joins else word for word in words}
+    known = tuple(word for word in words if all(map(knows, spelt[word].split())))
+    if len(known) < 2:
+        raise UserError("The model knows fewer than two of the relations: was it trained on English captions?")
+    return known, tuple(spelt[word] for word in known), tuple(word for word in words if word not in known)
+
+
+def _tidy(phrase: str) -> str:
+    return " ".join(phrase.lower().split())
+
+
+def _alternatives(relations: Sequence[str]) -> str:
+    """Phrases that begin with the same word share it in the pattern, so that a word is compared once, not 97 times."""
+    tails: dict[str, list[str]] = {}
+    for relation in relations:
+        first, _, rest = relation.partition(" ")
+        tails.setdefault(first, []).append(rest)
+    parts = []
+    for first in sorted(tails, key=lambda word: (-len(word), word)):
+        rests = sorted((rest for rest in tails[first] if rest), key=lambda rest: (-len(rest.split()), -len(rest)))
+        tail = "|".join(r"\s+".join(map(re.escape, rest.split())) for rest in rests)
+        parts.append(
+            re.escape(first)
+            + (rf"(?:\s+(?:{tail}){_EDGE_AFTER})" + ("?" if "" in tails[first] else "") if tail else "")
+        )
+    return "|".join(parts)

@@ -1,0 +1,76 @@
+"""Odd one out: two words of one group and one of another (Ghanimifard & Dobnik 2019, section 4).
+
+The odd one has the largest distance to the other two, summed. Neither the distances nor the sum depend on the order of
+the three, so each triple is asked once and counts for its six orders: 528 questions are 88 triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+
+from seesay.data.relations import GROUPS, Variants, no_variants
+from seesay.metrics.base import FloatArray, IntArray
+from seesay.relations.vectors import Vectors, cosine, rank_correlation
+
+ORDERS = 6
+
+
+@dataclass(frozen=True)
+class Triples:
+    """Rows (one, other, odd) of indices into `words`."""
+
+    words: tuple[str, ...]
+    rows: IntArray
+
+    @property
+    def questions(self) -> int:
+        """Ordered triples."""
+        return ORDERS * len(self.rows)
+
+
+def triples(
+    words: Sequence[str], variants: Variants | None = None, groups: Sequence[Sequence[str]] = GROUPS
+) -> Triples:
+    """Every triple whose words are among these; with variants, every phrase of a simple word stands for it."""
+    here = set(words)
+    known = no_variants(word for group in groups for word in group) if variants is None else variants
+    phrases = {word: [p for p in known.get(word, ()) if p in here] for group in groups for word in group}
+    names = tuple(dict.fromkeys(phrase for found in phrases.values() for phrase in found))
+    place = {name: i for i, name in enumerate(names)}
+    rows = [
+        (place[a], place[b], place[c])
+        for group in groups
+        for one, other in combinations(group, 2)
+        for strangers in groups
+        if strangers is not group
+        for odd in strangers
+        for a, b, c in product(phrases[one], phrases[other], phrases[odd])
+    ]
+    return Triples(names, np.array(rows, dtype=np.int64).reshape(-1, 3))
+
+
+def cosine_distance(vectors: Vectors) -> FloatArray:
+    """One minus the cosine."""
+    return 1.0 - cosine(vectors.rows)
+
+
+def rank_distance(vectors: Vectors) -> FloatArray:
+    """One minus the absolute Spearman correlation: opposite templates are near each other."""
+    return 1.0 - np.abs(rank_correlation(vectors.rows))
+
+
+DISTANCES: dict[str, Callable[[Vectors], FloatArray]] = {"cosine": cosine_distance, "spearman": rank_distance}
+
+
+def credit(asked: Triples, vectors: Vectors, distance: Callable[[Vectors], FloatArray] = cosine_distance) -> FloatArray:
+    """How far each triple is right: 1, or the odd one's share of a tie, or 0."""
+    between = distance(vectors.take(asked.words))
+    one, other, odd = asked.rows.T
+    near, left, right = between[one, other], between[one, odd], between[other, odd]
+    sums = np.stack([near + left, near + right, left + right], axis=1)
+    best = np.isclose(sums, sums.max(axis=1, keepdims=True), rtol=0.0, atol=1e-12)
+    return np.asarray(best[:, 2] / best.sum(axis=1), dtype=np.float64)

@@ -1,0 +1,214 @@
+"""CapBERT: a BERT that has read nothing but captions, or goes on reading captions after other text.
+
+The visual-text baselines of the Memory Colors paper (Norlund et al. 2021; Hagström & Johansson 2022): does a language
+model that reads what people say of pictures know colours without seeing one? Masked-language training as in BERT with
+whole words masked anew each epoch. Every masked token becomes [MASK]: the 80-10-10 rule does not help (Wettig et al.
+2023, section 5), and a slot is always asked as [MASK].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seesay.models.loading import require_models
+from seesay.models.logits import logits_at
+from seesay.questions import UserError
+from seesay.training import loop, masking, ragged
+from seesay.training.captions import Split
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+LONGEST = 128
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+FEWEST = 20
+_VALIDATED = 4_000  # held-out captions looked at while training
+_TRAIN, _VALIDATE, _ORDER = 0, 1, 2  # streams of random numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The network's size and how it reads: `tokens` a batch, `rate` of words masked."""
+
+    layers: int
+    hidden: int
+    heads: int
+    vocabulary: int
+    tokens: int
+    rate: float
+    dropout: float
+    schedule: loop.Schedule
+
+
+PRESETS = {
+    "cpu": Recipe(
+        layers=4,
+        hidden=256,
+        heads=4,
+        vocabulary=12_000,
+        tokens=2_048,
+        rate=0.25,
+        dropout=0.0,  # a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, section 4.2)
+        schedule=loop.Schedule(
+            epochs=4, learning_rate=1e-3, warmup=0.06, decay="linear", weight_decay=0.01, validate_every=500
+        ),
+    ),
+    "paper": Recipe(
+        layers=12,
+        hidden=768,
+        heads=12,
+        vocabulary=30_522,
+        tokens=16_384,
+        rate=0.15,
+        dropout=0.1,
+        schedule=loop.Schedule(
+            epochs=20, learning_rate=1e-4, warmup=0.05, decay="linear", weight_decay=0.01, validate_every=500
+        ),
+    ),
+}
+
+
+def train_tokenizer(texts: Iterable[str], size: int) -> PreTrainedTokenizerBase:
+    """WordPiece with BERT's normalisation (lower case, no accents), from these texts."""
+    require_models()
+    import string
+
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+    from transformers import BertTokenizer
+
+    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # type: ignore[call-arg]
+    trained.normalizer = normalizers.BertNormalizer()  # type: ignore[assignment]
+    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()  # type: ignore[assignment]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size,
+        min_frequency=2,
+        special_tokens=list(SPECIAL),
+        initial_alphabet=[*string.ascii_lowercase, *string.digits, *string.punctuation],
+        limit_alphabet=200,
+        show_progress=False,
+    )
+    trained.train_from_iterator(texts, trainer)
+    return BertTokenizer(vocab=trained.get_vocab(), model_max_length=LONGEST)
+
+
+def new_network(recipe: Recipe, vocabulary: int, pad: int) -> PreTrainedModel:
+    """A BERT with random weights from the recipe's seed."""
+    require_models()
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    torch.manual_seed(recipe.schedule.seed)
+    return BertForMaskedLM(
+        BertConfig(
+            vocab_size=vocabulary,
+            hidden_size=recipe.hidden,
+            num_hidden_layers=recipe.layers,
+            num_attention_heads=recipe.heads,
+            intermediate_size=4 * recipe.hidden,
+            max_position_embeddings=LONGEST,
+            hidden_dropout_prob=recipe.dropout,
+            attention_probs_dropout_prob=recipe.dropout,
+            pad_token_id=pad,
+        )
+    )
+
+
+def losses(network: torch.nn.Module, batch: masking.Batch) -> dict[str, torch.Tensor]:
+    """Cross-entropy at the masks, and how many were filled right; nothing else reaches the output layer."""
+    import torch
+
+    inputs = {"input_ids": batch.ids}
+    if batch.attention is not None:
+        inputs["attention_mask"] = batch.attention
+    logits = logits_at(network, inputs, *batch.masked.nonzero(as_tuple=True))  # type: ignore[arg-type]
+    right = (logits.detach().argmax(-1) == batch.gold).float()
+    return {"loss": torch.nn.functional.cross_entropy(logits, batch.gold), "accuracy": right.mean()}
+
+
+def pretrain(
+    captions: Split,
+    folder: Path,
+    recipe: Recipe,
+    *,
+    start: str | None = None,
+    mix: Sequence[tuple[Sequence[str], float]] = (),
+    settings: Mapping[str, Any] | None = None,
+    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Figures] | None = None,
+    device: str = "auto",
+    progress: Callable[[loop.Progress], None] | None = None,
+) -> loop.Result:
+    """Train on captions, mixed with other texts by weight, from random weights or from the masked model `start`.
+
+    The folder then is a model that transformers and `seesay probe` load; `training/` in it has the history.
+    """
+    if len(captions.train) < FEWEST or not captions.held_out:
+        raise UserError(
+            f"{len(captions.train)} captions to learn from and {len(captions.held_out)} held out are too few: "
+            f"give {FEWEST} at least."
+        )
+    network, tokenizer = _begin(captions, folder, recipe, start, [texts for texts, _ in mix])
+    longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
+    parts = [masking.encode(tokenizer, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))]
+    weights = np.repeat([1.0, *(weight for _, weight in mix)], [len(part.ids) for part in parts])
+    corpus = masking.Corpus(ragged.joined([part.ids for part in parts]), ragged.joined([part.words for part in parts]))
+    seed, mask, pad = recipe.schedule.seed, int(tokenizer.mask_token_id), int(tokenizer.pad_token_id)
+
+    def batches(epoch: int) -> masking.Batches:
+        rng = np.random.default_rng([seed, _ORDER, epoch])
+        cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=recipe.tokens)
+        return masking.Batches(corpus, ragged.shuffled(cut, rng), recipe.rate, mask, pad, (seed, _TRAIN, epoch))
+
+    held_out = masking.encode(tokenizer, captions.held_out, longest)
+    some = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
+    cut = ragged.cut(held_out.ids.lengths, some, tokens=recipe.tokens)
+    validation = masking.Batches(held_out, cut, recipe.rate, mask, pad, (seed, _VALIDATE))
+
+    def validate(_: torch.nn.Module) -> loop.Figures:
+        figures = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
+        return {**figures, **watch(network, tokenizer)} if watch else figures
+
+    shaping = {
+        **asdict(recipe),
+        "captions": captions.fingerprint,
+        "start": start,
+        "mix": [[weight, Split(list(texts), [], []).fingerprint] for texts, weight in mix],
+        **(settings or {}),
+    }
+    del shaping["schedule"]
+    result = loop.train(
+        network, batches, losses, validate, folder / "training", recipe.schedule, shaping,
+        device=device, progress=progress,
+    )  # fmt: skip
+    network.to("cpu").save_pretrained(folder)
+    return result
+
+
+def _begin(
+    captions: Split, folder: Path, recipe: Recipe, start: str | None, mixed: Sequence[Sequence[str]]
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The network before its first step and its tokeniser, which is kept in the folder."""
+    require_models()
+    import torch
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    if start is not None:
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(start)
+            network = AutoModelForMaskedLM.from_pretrained(start, dtype=torch.float32, use_safetensors=True)
+        except Exception as error:  # other people's files fail in more ways than can be listed
+            raise UserError(f"Cannot begin from '{start}': {str(error).splitlines()[0]}") from error
+        if tokenizer.mask_token_id is None or not tokenizer.is_fast:
+            raise UserError(f"'{start}' has no fast tokeniser with a mask token: it cannot be trained to fill slots.")
+        tokenizer.save_pretrained(folder)
+        return network, tokenizer
+    if not (folder / "tokenizer.json").is_file():
+        every = (text for texts in (captions.train, *mixed) for text in texts)
+        train_tokenizer(every, recipe.vocabulary).save_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    return new_network(recipe, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

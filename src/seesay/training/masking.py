@@ -1,0 +1,116 @@
+"""Texts as tokens, and whole words masked out of them, anew whenever a batch is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.training.ragged import Ragged, Rows, joined
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+SPECIAL = -1  # the word number of a token that belongs to no word
+_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Texts as tokens; `words` says which word of its text a token belongs to."""
+
+    ids: Ragged
+    words: Ragged
+
+
+def encode(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str], longest: int) -> Corpus:
+    """Tokenise the texts; one that is longer than the network reads is cut between words into several."""
+    first, last = _around(tokenizer)
+    parts: list[tuple[Ragged, Ragged]] = []
+    iterator = iter(texts)
+    while some := list(islice(iterator, _AT_ONCE)):
+        encoded = tokenizer(some, add_special_tokens=False, verbose=False)
+        ids: list[list[int]] = []
+        words: list[list[int]] = []
+        for index, tokens in enumerate(encoded["input_ids"]):
+            numbers = encoded.word_ids(index)
+            for start, stop in _cuts(numbers, longest - len(first) - len(last)):
+                ids.append([*first, *tokens[start:stop], *last])
+                words.append([*[SPECIAL] * len(first), *numbers[start:stop], *[SPECIAL] * len(last)])
+        parts.append((Ragged.of(ids), Ragged.of(words)))
+    return Corpus(joined([ids for ids, _ in parts]), joined([words for _, words in parts]))
+
+
+def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which tokens to mask: whole words, `rate` of a text's words on average and one at least, no special token."""
+    real = words != SPECIAL
+    starts = real & (words != np.pad(words, ((0, 0), (1, 0)), constant_values=SPECIAL)[:, :-1])
+    wanted = np.maximum(1, np.floor(rate * starts.sum(1) + rng.random(len(words))))
+    lots = np.where(starts, rng.random(words.shape), np.inf)
+    chosen = starts & (lots.argsort(1).argsort(1) < wanted[:, None])
+    start_of = np.maximum.accumulate(np.where(starts, np.arange(words.shape[1]), 0), axis=1)
+    masked: NDArray[np.bool_] = np.take_along_axis(chosen, start_of, 1) & real
+    return masked
+
+
+class Batch(NamedTuple):
+    """Tokens with masks among them; which are read (None: all), which are masked, and what stood there."""
+
+    ids: torch.Tensor
+    attention: torch.Tensor | None
+    masked: torch.Tensor
+    gold: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Batches(Sequence[Batch]):
+    """Batches of a corpus, masked when they are looked up: the same seed and place give the same masks."""
+
+    corpus: Corpus
+    chosen: list[Rows]
+    rate: float
+    mask: int
+    pad: int
+    seed: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    def __getitem__(self, index: int) -> Batch:  # type: ignore[override]
+        import torch
+
+        rows = self.chosen[index]
+        ids, words = self.corpus.ids.matrix(rows, self.pad), self.corpus.words.matrix(rows, SPECIAL)
+        masked = mask_words(words, self.rate, np.random.default_rng([*self.seed, index]))
+        real = np.arange(ids.shape[1]) < self.corpus.ids.lengths[rows][:, None]
+        return Batch(
+            ids=torch.from_numpy(np.where(masked, self.mask, ids)),
+            attention=None if real.all() else torch.from_numpy(real.astype(np.int64)),
+            masked=torch.from_numpy(masked),
+            gold=torch.from_numpy(ids[masked]),
+        )
+
+
+def _around(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
+    """The special tokens before and after a text ([CLS] and [SEP] for BERT)."""
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("a")["input_ids"]
+    before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
+    return whole[:before], whole[before + len(bare) :]
+
+
+def _cuts(words: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
+    """Pieces of at most `longest` tokens, cut between words where a word is not longer than that itself."""
+    start = 0
+    while start < len(words):
+        stop = end = min(start + longest, len(words))
+        while start < stop < len(words) and words[stop] == words[stop - 1]:
+            stop -= 1
+        stop = stop if stop > start else end
+        yield start, stop
+        start = stop

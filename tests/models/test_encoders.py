@@ -71,7 +71,7 @@ def test_batch_size_and_company_change_nothing(kind: str, folder: Folder) -> Non
         assert encoder.fingerprint == alone.fingerprint
 
 
-def plain(kind: str, folder: Path, text: str) -> torch.Tensor:
+def plain(kind: str, folder: Path, text: str) -> Any:
     """The vector by transformers' own classes."""
     ids: Any = tr.AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")["input_ids"]
     load: Any = {
@@ -152,7 +152,7 @@ def test_lxmert_without_pictures_is_its_language_stream(folder: Folder) -> None:
             torch.testing.assert_close(language(model, ids), whole, atol=1e-5, rtol=0)
 
 
-def imagined(folder: Path, clip: Path, weight: torch.Tensor, bias: torch.Tensor, text: str) -> np.ndarray[Any, Any]:
+def imagined(folder: Path, clip: Path, weight: torch.Tensor, bias: torch.Tensor, text: str) -> Any:
     """CLIP-BERT by hand: the feature is one more embedding, with the position and type that the model adds undone."""
     bert = tr.BertModel.from_pretrained(folder).eval()
     tower = tr.CLIPModel.from_pretrained(clip).eval()

@@ -112,11 +112,12 @@ def read_config(name: str, source: str | Path, options: Options) -> PreTrainedCo
             "(offline, unknown or private?). `seesay models` lists what works without the hub."
         )
     try:
-        return AutoConfig.from_pretrained(
+        config: PreTrainedConfig = AutoConfig.from_pretrained(
             source, trust_remote_code=options.trust_remote_code, revision=options.revision
         )
     except Exception as error:
         raise UserError(_why(name, source, options, error)) from error
+    return config
 
 
 def load_transformers(name: str, source: str | Path, options: Options) -> CanAnswer:

@@ -77,7 +77,8 @@ def train(
     inputs, targets, val_inputs = with_bias(vectors), targets_of(gold), with_bias(val_vectors)
     weights = initial(inputs.shape[1], targets.shape[1], draw)
     adam = Adam(weights, recipe.rate)
-    best, history = weights.copy(), []
+    best = weights.copy()
+    history: list[float] = []
     for _ in range(recipe.epochs):
         for rows, wanted in batches(inputs, targets, recipe.batch, draw):
             adam.step(gradient(weights, rows, wanted))
@@ -116,7 +117,8 @@ def targets_of(gold: Gold) -> Floats:
     >>> targets_of(np.array([[True, False, True]])).tolist()
     [[0.5, 0.0, 0.5]]
     """
-    return (gold / gold.sum(axis=1, keepdims=True)).astype(np.float32)
+    even: Floats = (gold / gold.sum(axis=1, keepdims=True)).astype(np.float32)
+    return even
 
 
 def initial(size: int, labels: int, draw: np.random.Generator) -> Floats:

@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models import Options
 from seesay.models.batching import chunks
-from seesay.models.encoders import Encoder, load_encoder
+from seesay.models.encoders import Encoder
 from seesay.probes.features import Features, Progress
 from seesay.probes.layer import Recipe, Trained, log_softmax, train, with_bias
 from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template, UserError
@@ -96,20 +95,18 @@ def probe(
 
 
 def linear_models(
-    name: str,
-    options: Options,
+    encoder: Encoder | Features,
     task: str,
     *,
     data: Path | None = None,
     seeds: Sequence[int] = (0,),
     progress: Progress | None = None,
-    features: Features | None = None,
 ) -> Iterator[LinearProbe]:
-    """A probe a seed for a task with a training split, one after the other; features are encoded once for all."""
+    """A probe a seed for a task with a training split, each trained when its turn comes; vectors are encoded once."""
     from seesay.tasks import viphy
 
+    features = encoder if isinstance(encoder, Features) else Features(encoder)
     splits = {part: ask_task(of) for part, of in viphy.splits(task, data).items()}
-    features = features or Features(load_encoder(name, options))
     for seed in seeds:
         yield probe(features, splits, seed=seed, progress=progress)
 

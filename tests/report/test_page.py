@@ -135,6 +135,15 @@ def test_a_choice_follows_the_length_rule() -> None:
     assert by_sum.probability == pytest.approx(1 / (1 + math.exp(-1)))
 
 
+def test_any_gold_label_is_right_where_accuracy_is_relaxed() -> None:
+    question = replace(task().questions[0], options=("red", "orange"), gold={"orange": 0.7, "red": 0.3})
+    answer = Answer(question.id, "is", ("red", "orange"), Scores((-3.0, -4.0), (1, 1), (3, 6)))
+    strict, relaxed = said(answer, question, "sum"), said(answer, question, "sum", relaxed=True)
+    assert strict is not None
+    assert relaxed is not None
+    assert (strict.mark, relaxed.mark) == ("0", "1")
+
+
 def test_a_tie_is_shared_and_no_score_is_no_answer() -> None:
     question = task().questions[0]
     n = len(COLOURS)

@@ -116,3 +116,36 @@ def test_the_order_of_questions_and_answers_changes_nothing(questions: list[int]
     for key, figure in before.items():
         for name in ("value", "low", "high", "chance", "n"):
             assert getattr(after[key], name) == pytest.approx(getattr(figure, name)), (key, name)
+
+
+def test_the_top_word_counts_whichever_of_a_labels_words_it_is() -> None:
+    """ViPhy's published rule: "bigger" and "larger" both answer `>`, in one and the same text."""
+    text = "{a} is [MASK] than {b}"
+    templates = (
+        Template("bigger", text, {">": "bigger", "<": "smaller"}),
+        Template("larger", text, {">": "larger", "<": "smaller"}),
+        Template("other", "Next to {b}, {a} is [MASK]", {">": "big", "<": "small"}),
+    )
+    options = (">", "<")
+    gold = {"bus|cup": ">", "car|key": ">", "pin|bed": "<", "ant|cow": "<", "sun|pea": ">"}
+    # Ranks of (>, <) with "bigger", with "larger", and in the other text; 0 where a word has several tokens.
+    ranks = {
+        "bus|cup": ((1, 5), (2, 5), (3, 4)),
+        "car|key": ((4, 5), (1, 5), (3, 4)),
+        "pin|bed": ((1, 2), (3, 2), (3, 4)),
+        "ant|cow": ((3, 1), (2, 1), (3, 4)),
+        "sun|pea": ((0, 4), (1, 4), (3, 4)),
+    }
+    questions = tuple(
+        Question(key, dict(zip("ab", key.split("|"), strict=True)), options, {label: 1.0}, key)
+        for key, label in gold.items()
+    )
+    task = Task("t", "1", "", templates, questions, ("vocabulary_accuracy",))
+    answers = [
+        Answer(key, template.name, options, Scores((-1.0, -1.0), (1, 1), (6, 7), rank))
+        for key, three in ranks.items()
+        for template, rank in zip(templates, three, strict=True)
+    ]
+    found = {figure.template: figure.value for figure in figures(describe(Counting(), task, SETTINGS), task, answers)}
+    assert found["bigger"] == found["larger"] == pytest.approx(4 / 5)  # all but pin|bed, where the top word is "bigger"
+    assert found["other"] == 0

@@ -22,6 +22,8 @@ from seesay.tasks import viphy
 LETTERS_ITSELF = "answer-qa"
 """The scope of UnifiedQA's way of asking, which has the lettered options in it already."""
 
+WHOLE_VOCABULARY = "vocabulary_"
+
 
 def choice(model: CanAnswer) -> CanAnswer:
     """The model, asked by choice. A baseline weighs options whatever their order, so it stays as it is."""
@@ -29,9 +31,16 @@ def choice(model: CanAnswer) -> CanAnswer:
 
 
 def worded(task: Task) -> Task:
-    """The task in the wording of its choice questions; a task without one is asked with a blank in its own wordings."""
-    templates = viphy.KINDS[task.name].choice if task.name in viphy.KINDS else task.templates
-    return replace(task, templates=templates)
+    """The task in the wording of its choice questions; a task without one is asked with a blank in its own wordings.
+
+    Who chooses among given options fills no slot from a whole vocabulary: those figures are left out.
+    """
+    return replace(
+        task,
+        templates=viphy.KINDS[task.name].choice if task.name in viphy.KINDS else task.templates,
+        metrics=tuple(name for name in task.metrics if not name.startswith(WHOLE_VOCABULARY)),
+        published=tuple(row for row in task.published if not row.metric.startswith(WHOLE_VOCABULARY)),
+    )
 
 
 class Choice:

@@ -43,8 +43,8 @@ class Said:
         return "1" if self.credit == 1 else "=" if self.credit else "0"
 
 
-def said(answer: Answer, question: Question, length: str) -> Said | None:
-    """The choice under the run's length rule; None where no option has a score.
+def said(answer: Answer, question: Question, length: str, *, relaxed: bool = False) -> Said | None:
+    """The choice under the run's length rule; None where no option has a score. `relaxed`: any gold label is right.
 
     A template may word the options in its own way: they are named here by the question's labels.
     """
@@ -55,7 +55,8 @@ def said(answer: Answer, question: Question, length: str) -> Said | None:
     shares = weights / weights.sum()
     top = np.flatnonzero(scores == scores.max())
     labels = tuple(question.options[place] for place in top)
-    credit = sum(label in right_labels(question) for label in labels) / len(labels)
+    right = right_labels(question, relaxed=relaxed)
+    credit = sum(label in right for label in labels) / len(labels)
     return Said(labels, float(shares[top[0]]), credit, tuple(shares.tolist()))
 
 
@@ -65,7 +66,7 @@ def choices(run: Run) -> dict[tuple[str, str], Said]:
     made: dict[tuple[str, str], Said] = {}
     for answer in run.answers:
         question = questions.get(answer.question)
-        choice = question and said(answer, question, run.manifest.length)
+        choice = question and said(answer, question, run.manifest.length, relaxed=is_relaxed(run.task))
         if choice:
             made[answer.question, answer.template] = choice
     return made
@@ -102,10 +103,15 @@ def said_shares(made: Mapping[tuple[str, str], Said], labels: Sequence[str]) -> 
     return [totals[label] / max(len(made), 1) for label in labels]
 
 
-def right_labels(question: Question) -> list[str]:
+def is_relaxed(task: Task) -> bool:
+    """Whether the task takes any gold label for right, however its weights are."""
+    return "relaxed_accuracy" in task.metrics
+
+
+def right_labels(question: Question, *, relaxed: bool = False) -> list[str]:
     """The gold labels of the greatest weight: all of an ordinary question's, the commonest of a distribution's."""
     most = max(question.gold.values())
-    return [label for label, weight in question.gold.items() if weight == most]
+    return [label for label, weight in question.gold.items() if relaxed or weight == most]
 
 
 def confusion(task: Task, made: Mapping[tuple[str, str], Said], labels: Sequence[str]) -> list[list[float] | None]:
@@ -115,7 +121,7 @@ def confusion(task: Task, made: Mapping[tuple[str, str], Said], labels: Sequence
     """
     counts = np.zeros((len(labels), len(labels)))
     row = {label: index for index, label in enumerate(labels)}
-    right = {question.id: right_labels(question) for question in task.questions}
+    right = {question.id: right_labels(question, relaxed=is_relaxed(task)) for question in task.questions}
     for (question, _), choice in made.items():
         for label in choice.labels:
             true = label if label in right[question] else right[question][0]

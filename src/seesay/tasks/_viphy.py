@@ -9,7 +9,8 @@ from typing import Generic
 
 from seesay.data import knowledge, store, viphy
 from seesay.data.catalogue import CATALOGUE
-from seesay.data.knowledge import Fact
+from seesay.data.jsonl import BadValueError, wording
+from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import SHARES, split
 from seesay.questions import BadRow, Published, Question, Task, Template, UserError
 
@@ -50,7 +51,7 @@ def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts
     file = file or viphy.FILES[kind]
     if data is not None and data.is_dir():
         if (data / knowledge.FILES[kind]).is_file():
-            rows, bad = _usable(knowledge.read(data, kind), kind)
+            rows, bad = _usable(knowledge.read(data, kind))
             return Facts(rows, bad, (data / knowledge.FILES[kind],), published=False, folder=data)
         if not (data / file).is_file():
             raise UserError(
@@ -73,26 +74,38 @@ def _root(path: Path, file: str) -> Path:
     return path.parents[len(Path(file).parts) - 1]
 
 
-def _usable(rows: Sequence[Fact], kind: type[Fact]) -> tuple[list[Fact], list[BadRow]]:
+def _usable(rows: Sequence[Fact]) -> tuple[list[Fact], list[BadRow]]:
     """Mined facts that make a question, each once, and why the others do not."""
     good: dict[tuple[str, ...], Fact] = {}
     bad: list[BadRow] = []
     for number, fact in enumerate(rows, start=1):
         key = tuple(getattr(fact, name) for name in ("scene", "object", "a", "b", "subtype") if hasattr(fact, name))
-        typical: tuple[str, ...] | None = getattr(fact, "typical", None)
-        if key in good:
-            bad.append(BadRow(number, f"{' and '.join(key)} stood in an earlier row"))
-        elif any("|" in part for part in key):
-            bad.append(BadRow(number, f"a name holds '|': {key}"))
-        elif typical is not None and not typical:
-            bad.append(BadRow(number, f"no label is typical of {' and '.join(key)}"))
-        elif kind is knowledge.SizeFact and typical is not None and len(typical) > 1:
-            bad.append(BadRow(number, f"neither of {' and '.join(key)} is typically the larger one"))
-        elif kind is knowledge.PlaceFact and typical == knowledge.PLACES:
-            bad.append(BadRow(number, f"anything is typical of {' and '.join(key)}"))
+        try:
+            for part in key:
+                if "|" in wording(part, "name"):
+                    raise BadValueError("a name holds '|'")
+            if key in good:
+                raise BadValueError("stood in an earlier row")
+            _must_say_something(fact)
+        except BadValueError as error:
+            bad.append(BadRow(number, f"{', '.join(key)[:100]}: {error}"))
         else:
             good[key] = fact
     return list(good.values()), bad
+
+
+def _must_say_something(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) -> None:
+    if isinstance(fact, SubtypeFact):
+        return
+    labels = {ColorFact: COLORS, SizeFact: SIZES, PlaceFact: PLACES}[type(fact)]
+    if not fact.typical or set(fact.typical) - set(labels):
+        raise BadValueError(f"its typical labels are {list(fact.typical)}")
+    if isinstance(fact, ColorFact):
+        shares = dict(zip(COLORS, fact.shares, strict=False))
+        if len(fact.shares) != len(COLORS) or not all(0 < shares[color] <= 1 for color in fact.typical):
+            raise BadValueError("its typical colours have no shares")
+    elif len(fact.typical) == len(labels):
+        raise BadValueError("every label is typical")
 
 
 def build(

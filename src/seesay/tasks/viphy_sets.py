@@ -66,9 +66,9 @@ def with_subtypes(facts: Sequence[SizeFact], subtypes: Sequence[SubtypeFact], se
     that repeats an earlier pair, or sets a thing against itself, is left out.
     """
     kinds: dict[str, list[str]] = defaultdict(list)
-    for fact in subtypes:
-        if fact.subtype != fact.object:
-            kinds[fact.object].append(fact.subtype)
+    for kind in subtypes:
+        if kind.subtype != kind.object:
+            kinds[kind.object].append(kind.subtype)
     draw = np.random.RandomState(seed)
     made: dict[Pair, SizeFact] = {}
     for fact in facts:

@@ -1,0 +1,158 @@
+"""Choice: what a leaning to a position does, and what models of every family are shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.models.toy_server import Reply, chat, serving
+from tests.shared_data import shared
+
+from seesay.models import Options, load_model
+from seesay.probes.choice import Choice, choice, worded
+from seesay.questions import Prompt, Question, Scores, Task, Template
+from seesay.runs import ask
+from seesay.tasks import load_task
+
+OPTIONS = ("red", "green", "light blue", "black")
+PROMPT = Prompt("What is the color of a crow? [MASK]", OPTIONS)
+
+
+class Leaning:
+    """Likes options for what they are and for where they stand."""
+
+    name = fingerprint = "leaning"
+    family, scope = "causal", "option"
+
+    def __init__(self, liking: dict[str, float], leaning: Sequence[float]) -> None:
+        self.liking, self.leaning = liking, leaning
+        self.asked: list[Prompt] = []
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        return [[i] for i in reversed(range(len(prompts)))]
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        self.asked += prompts
+        return [
+            Scores(
+                tuple(self.liking.get(o, 0.0) + bias for o, bias in zip(p.options, self.leaning, strict=False)),
+                tuple(len(o.split()) for o in p.options),
+                tuple(map(len, p.options)),
+                (1,) * len(p.options),
+            )
+            for p in prompts
+        ]
+
+
+def softmax(values: Sequence[float]) -> list[float]:
+    weights = np.exp(np.array(values) - max(values))
+    return list(weights / weights.sum())
+
+
+@given(st.integers(2, 8), st.data())
+def test_who_always_prefers_one_position_comes_out_uniform(n: int, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, n - 1))
+    model = Choice(Leaning({}, [0.0 if i == place else -13.0 for i in range(n)]))
+    [scores] = model.answer([Prompt("Which? [MASK]", tuple("abcdefgh"[:n]))])
+    assert softmax(scores.logp) == pytest.approx([1 / n] * n)
+    assert f"({place + 1}) 100.0%" in model.remark()
+
+
+LOGITS = st.floats(-20, 0)
+
+
+@given(st.lists(LOGITS, min_size=4, max_size=4), st.lists(LOGITS, min_size=4, max_size=4))
+def test_a_leaning_cancels_out(liking: list[float], leaning: list[float]) -> None:
+    model = Choice(Leaning(dict(zip(OPTIONS, liking, strict=True)), leaning))
+    [scores] = model.answer([PROMPT])
+    assert softmax(scores.logp) == pytest.approx(softmax(liking), abs=1e-9)
+    assert scores.tokens == (1, 1, 2, 1)
+    assert scores.chars == (3, 5, 10, 5)
+    assert scores.rank is None  # a rank in one order says nothing of another
+
+
+def test_every_rotation_is_shown_with_letters() -> None:
+    inner = Leaning({"black": 1.0}, (0.0,) * 4)
+    model = Choice(inner)
+    pair = Prompt("Snow is [MASK] in winter.", ("white", "black"))
+    scores = model.answer([PROMPT, pair])
+    assert [np.argmax(s.logp) for s in scores] == [3, 1]
+    assert sorted(prompt.text for prompt in inner.asked) == sorted(
+        [
+            "What is the color of a crow? (a) red (b) green (c) light blue (d) black Answer: [MASK]",
+            "What is the color of a crow? (a) green (b) light blue (c) black (d) red Answer: [MASK]",
+            "What is the color of a crow? (a) light blue (b) black (c) red (d) green Answer: [MASK]",
+            "What is the color of a crow? (a) black (b) red (c) green (d) light blue Answer: [MASK]",
+            "Snow is ___ in winter. (a) white (b) black Answer: [MASK]",
+            "Snow is ___ in winter. (a) black (b) white Answer: [MASK]",
+        ]
+    )
+    assert model.remark().count("Position bias") == 2
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "t5"])
+def test_real_families_answer_by_choice(kind: str, tiny_folder: Callable[[str], Path]) -> None:
+    inner = load_model(str(tiny_folder(kind)))
+    options = ("red", "green", "black")
+    prompts = [Prompt("What is the color of a banana? [MASK]", options), Prompt("The sky is [MASK].", options)]
+    model = choice(inner)
+    batches = model.plan(prompts)
+    assert sorted(i for batch in batches for i in batch) == [0, 1]
+    turned = [Prompt(prompts[0].text, options[by:] + options[:by]) for by in range(3)]
+    if kind != "t5":  # UnifiedQA's way of asking letters the options itself
+        turned = [
+            Prompt(f"What is the color of a banana? (a) {a} (b) {b} (c) {c} Answer: [MASK]", (a, b, c))
+            for a, b, c in (prompt.options for prompt in turned)
+        ]
+    by_hand = [dict(zip(p.options, s.logp, strict=True)) for p in turned for s in inner.answer([p])]
+    expected = [np.mean([said[option] for said in by_hand]) for option in options]
+    assert model.answer(prompts)[0].logp == pytest.approx(expected, abs=1e-4)
+    assert model.scope == f"{inner.scope}-rotated"
+
+
+def test_a_chat_server_that_takes_the_first_option_is_at_chance(tmp_path: Path) -> None:
+    def first(_: str, body: dict[str, object]) -> Reply:
+        text = json.dumps(body)
+        if "opposite of up" in text:
+            return chat(json.dumps({"answer": "down"}))
+        enum = body["response_format"]["json_schema"]["schema"]["properties"]["answer"]["enum"]  # type: ignore[index]
+        return chat(json.dumps({"answer": enum[0]}))
+
+    question = Question("crow", {"object": "a crow"}, OPTIONS, {"black": 1.0}, "crow")
+    task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), (question,), ("accuracy",))
+    with serving(first) as address:
+        model = choice(load_model("openai:first", Options(base_url=address, endpoint="chat")))
+        with pytest.warns(UserWarning, match="Position bias"):
+            run = ask.run(model, task, tmp_path, ask.Settings(resamples=100))
+    assert run.manifest.scope == "choice-rotated"
+    assert [(figure.metric, figure.value) for figure in run.figures if figure.template is None] == [("accuracy", 0.25)]
+    assert run.manifest.notes == [
+        "Position bias: over 4 prompts with 4 lettered options, the one picked stood (1) 100.0%, (2) 0.0%, (3) 0.0%, "
+        "(4) 0.0% of the time; without a leaning each place would have 25.0%."
+    ]
+
+
+def test_positions_are_counted_anew_for_each_task() -> None:
+    model = Choice(Leaning({}, (1.0, 0.0, 0.0, 0.0)))
+    model.answer([PROMPT])
+    model.prepare(load_task("core-color"))
+    assert model.remark() == ""
+
+
+def test_a_baseline_is_left_alone() -> None:
+    baseline = load_model("baseline:majority")
+    assert choice(baseline) is baseline
+
+
+def test_viphy_has_its_own_questions_and_other_tasks_a_blank() -> None:
+    core = load_task("core-color")
+    assert worded(core).templates == core.templates
+    task = worded(load_task("viphy-space", shared("viphy/results/size.csv").parents[1]))
+    assert [template.name for template in task.templates] == ["question"]
+    assert "vocabulary_accuracy" not in task.metrics
+    assert [row.model for row in task.published] == ["UnifiedQA-large", "people"]

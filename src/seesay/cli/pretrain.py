@@ -1,4 +1,4 @@
-"""`seesay pretrain capbert | lstm`: language models of our own, from captions."""
+"""`seesay pretrain capbert | lstm | trigram | split`: language models of our own, from captions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from seesay.training.captions import Split
     from seesay.training.loop import Figures, Result
 
-app = typer.Typer(help="Train language models on captions: a BERT, an LSTM.", no_args_is_help=True)
+app = typer.Typer(help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True)
 
 Files = Annotated[
     list[Path], typer.Argument(metavar="FILES…", help="Captions: one a line, or Flickr's name#0 form; .gz too.")
@@ -22,6 +22,9 @@ Files = Annotated[
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new or begun before.")]
 Epochs = Annotated[int | None, typer.Option(min=0, help="Times through the captions; 0 saves untrained weights.")]
 Rate = Annotated[float | None, typer.Option("--learning-rate", help="The highest learning rate.")]
+Phrases = Annotated[
+    Path | None, typer.Option(help="Phrases read as one word, one a line. Default: the 97 spatial relations.")
+]
 HeldOut = Annotated[float, typer.Option(help="Share of the pictures that is held out.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, order, masks and what is held out.")]
 Device = Annotated[str, typer.Option(help="cpu, or auto: what Accelerate finds.")]
@@ -62,10 +65,10 @@ def capbert(
     from seesay.training import capbert as cap
 
     recipe = _preset(cap.PRESETS, preset)
-    recipe = cap.with_schedule(
-        recipe, epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
+    schedule = recipe.schedule.changed(
+        epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
     )
-    given = {"rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary}
+    given = {"schedule": schedule, "rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary}
     recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
     mixed = [_mixed(text) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet)
@@ -75,6 +78,109 @@ def capbert(
             captions, output, recipe, start=start, mix=mixed, watch=watched, device=device, progress=show
         )
     _report(output, captions, result, quiet, as_json)
+
+
+@app.command()
+def lstm(
+    files: Files,
+    output: Output,
+    preset: Annotated[str, typer.Option(help="cpu, or paper (embedding 300, LSTM 300, 20 epochs).")] = "cpu",
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    smallest_count: Annotated[
+        int | None, typer.Option(min=1, help="Times a word must be seen; a rarer one is <unk>, or drops its sentence.")
+    ] = None,
+    phrases: Phrases = None,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a word-level LSTM, spatial relations as one word each. Interrupted, the same command goes on."""
+    from dataclasses import replace
+
+    from seesay.cli.training_bar import training_bar
+    from seesay.training import lstm as model
+
+    recipe = _preset(model.PRESETS, preset)
+    recipe = replace(recipe, schedule=recipe.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
+    recipe = recipe if smallest_count is None else replace(recipe, smallest_count=smallest_count)
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
+    with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
+        result = model.pretrain(captions, output, recipe, phrases=joined, device=device, progress=show)
+    _report(output, captions, result, quiet, as_json)
+
+
+@app.command()
+def trigram(
+    files: Files,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The ARPA file.")],
+    order: Annotated[int, typer.Option(min=2, max=6, help="Words in an n-gram.")] = 3,
+    smallest_count: Annotated[int, typer.Option(min=1, help="Times a word must be seen; a rarer one is <unk>.")] = 20,
+    phrases: Phrases = None,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Count an n-gram model (Kneser-Ney) as a baseline, on the captions that the LSTM of the same seed learns from."""
+    from seesay.cli.output import out, print_json
+    from seesay.models.arpa import write_arpa
+    from seesay.models.words import Vocabulary, words
+    from seesay.training.captions import join_phrases
+    from seesay.training.ngram import estimate
+
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
+    sentences = [words(text) for text in join_phrases(captions.train, joined)]
+    vocabulary = Vocabulary.of(sentences, smallest=smallest_count)
+    ngrams = estimate(sentences, vocabulary, order)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_arpa(output, ngrams)
+    if as_json:
+        print_json({"file": str(output), "order": order, "words": len(vocabulary), "sentences": len(sentences)})
+    elif not quiet:
+        out.print(f"{output}: {len(vocabulary):,} words, {len(sentences):,} sentences", soft_wrap=True)
+
+
+@app.command(name="split")
+def split_captions(
+    files: Files,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for train.txt and held-out.txt.")],
+    phrases: Phrases = None,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write the two parts that training with the same seed learns from and holds out, for `seesay perplexity`."""
+    from seesay.cli.output import out, print_json
+    from seesay.training.captions import join_phrases
+
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
+    output.mkdir(parents=True, exist_ok=True)
+    parts = {"train.txt": captions.train, "held-out.txt": captions.held_out}
+    for name, texts in parts.items():
+        with (output / name).open("w", encoding="utf-8") as file:
+            file.writelines(f"{text}\n" for text in join_phrases(texts, joined))
+    if as_json:
+        print_json({str(output / name): len(texts) for name, texts in parts.items()})
+    elif not quiet:
+        out.print(f"{output}: {', '.join(f'{name} {len(texts):,}' for name, texts in parts.items())}", soft_wrap=True)
+
+
+def _phrases(path: Path | None) -> tuple[str, ...]:
+    """The phrases of a file, one a line; without one the spatial relations."""
+    from seesay.data.relations import phrases
+
+    if path is None:
+        return phrases()
+    from seesay.relations.lexicon import read_lexicon
+
+    return read_lexicon(path).relations
 
 
 def _preset(presets: dict[str, Any], name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Captions from files: plain text (one a line), or Flickr's tokens (`name#number`, tab, caption); either may be gzipped.
+"""Captions from files: plain text (one a line) or Flickr's tokens (`name#number`, tab, caption), either also gzipped.
 
 Which picture a caption describes matters when some are held out: five captions of one picture say the same thing five
 times. Flickr names the picture; files that differ only in a number (`train.1.en`, `train.2.en`, as in Multi30k) go line
@@ -19,6 +19,7 @@ from typing import IO, NamedTuple
 from seesay.questions import BadRow, UserError
 
 LONGEST_LINE = 65_536
+_WORD = re.compile(r"\w+")
 _FLICKR = re.compile(r"(\S+)#\d+[\t ]+(.*)")
 
 
@@ -79,18 +80,30 @@ def read(path: Path) -> Iterator[Caption | BadRow]:
 
 
 def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Split:
-    """All captions of the files, a share of the pictures held out: which ones depends on the seed and their names."""
-    made = Split([], [], [])
+    """All captions of the files, a share of the pictures held out: which ones depends on the seed and the captions.
+
+    Corpora overlap (Flickr8k's pictures are in Flickr30k too), under other names. So a picture is drawn by the smallest
+    digest among its captions: the same picture, with the same captions, falls on the same side wherever it stands. A
+    caption that all the same was learnt from word for word is not held out.
+    """
+    pictures: dict[str, list[tuple[int, str]]] = {}
+    bad_rows: list[tuple[Path, BadRow]] = []
     for path in paths:
-        before = len(made.train) + len(made.held_out)
+        usable = False
         for row in read(path):
             if isinstance(row, BadRow):
-                made.bad_rows.append((path, row))
+                bad_rows.append((path, row))
             else:
-                (made.held_out if _drawn(row.picture, held_out, seed) else made.train).append(row.text)
-        if len(made.train) + len(made.held_out) == before:
+                usable = True
+                pictures.setdefault(row.picture, []).append((_digest(row.text, seed), row.text))
+        if not usable:
             raise UserError(f"{path} holds no caption: give a text file with one caption a line.")
-    return made
+    train: list[tuple[int, str]] = []
+    drawn: list[tuple[int, str]] = []
+    for captions in pictures.values():
+        (drawn if min(captions)[0] < _bound(held_out, len(captions)) else train).extend(captions)
+    learnt = {digest for digest, _ in train}
+    return Split([text for _, text in train], [text for digest, text in drawn if digest not in learnt], bad_rows)
 
 
 def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:
@@ -104,9 +117,15 @@ def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:
         yield found.sub(lambda match: match[0].replace(" ", "_"), text)
 
 
-def _drawn(picture: str, share: float, seed: int) -> bool:
-    digest = hashlib.blake2b(f"{seed}:{picture}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") < share * 2**64
+def _bound(share: float, captions: int) -> float:
+    """The bound under which the smallest of so many random digests lies with the probability `share`."""
+    return (1 - (1 - share) ** (1 / captions)) * 2.0**64
+
+
+def _digest(text: str, seed: int) -> int:
+    """A random number for a caption, whatever its case and punctuation."""
+    plain = " ".join(_WORD.findall(text.lower()))
+    return int.from_bytes(hashlib.blake2b(f"{seed}:{plain}".encode(), digest_size=8).digest(), "big")
 
 
 def _open(path: Path) -> IO[bytes]:

@@ -13,13 +13,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import filelock
+import numpy as np
 
 from seesay.questions import UserError
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import torch
 
 B = TypeVar("B")
+N = TypeVar("N", bound="torch.nn.Module")
 Figures = dict[str, float]
 
 SETTINGS, HISTORY, CHECKPOINT, BEST, RESULT = (
@@ -60,6 +62,10 @@ class Schedule:
     highest: bool = False
     seed: int = 0
 
+    def changed(self, **given: Any) -> Schedule:
+        """The schedule with what is given and not None."""
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
     def rate(self, done: float) -> float:
         """The learning rate when a share `done` of the training lies behind."""
         if done < self.warmup:
@@ -89,7 +95,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a step shows: the share done, the seconds so far and still to come, the mean loss since the last validation."""
+    """What a step shows: the share done, seconds so far and still to come, the mean loss since the last validation."""
 
     done: float
     step: int
@@ -112,10 +118,10 @@ class Result:
 
 
 def train(
-    network: torch.nn.Module,
+    network: N,
     batches: Callable[[int], Sequence[B]],
-    losses: Callable[[torch.nn.Module, B], Mapping[str, torch.Tensor]],
-    validate: Callable[[torch.nn.Module], Figures],
+    losses: Callable[[N, B], Mapping[str, torch.Tensor]],
+    validate: Callable[[N], Figures],
     folder: Path,
     schedule: Schedule,
     settings: Mapping[str, Any] | None = None,
@@ -193,7 +199,7 @@ def train(
                 while at.index < len(todays) and not stopped_early:
                     done = _share(schedule, at, len(todays))
                     first_share = done if first_share is None else first_share
-                    torch.manual_seed((schedule.seed << 32) + at.step)
+                    torch.manual_seed(_seed(schedule.seed, at.step))
                     for group in optimizer.param_groups:
                         group["lr"] = schedule.rate(done)
                     said = losses(model, send_to_device(todays[at.index], accelerator.device))
@@ -236,6 +242,23 @@ def train(
         return result
 
 
+def mean_losses(
+    network: N, batches: Iterable[B], losses: Callable[[N, B], Mapping[str, torch.Tensor]], weigh: Callable[[B], int]
+) -> Figures:
+    """What `losses` says of all batches, each batch by its weight (the words in it)."""
+    from accelerate.utils import send_to_device
+
+    device = next(network.parameters()).device
+    sums: Figures = {}
+    total = 0
+    for batch in batches:
+        weight = weigh(batch)
+        for name, value in losses(network, send_to_device(batch, device)).items():
+            sums[name] = sums.get(name, 0.0) + float(value.detach()) * weight
+        total += weight
+    return {name: value / total for name, value in sums.items()}
+
+
 def read_history(folder: Path) -> list[Figures]:
     """The lines of a training's history."""
     return [json.loads(line) for line in (folder / HISTORY).read_text(encoding="utf-8").splitlines()]
@@ -249,6 +272,11 @@ def write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def _seed(*numbers: int) -> int:
+    """One seed from several: PyTorch's generator on a CPU heeds 32 bits."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 def _share(schedule: Schedule, at: Position, batches: int) -> float:

@@ -1,0 +1,175 @@
+"""The language model of Ghanimifard & Dobnik (2019), from a caption file: words in, next word out.
+
+Preset `paper` is as published: embedding 300, LSTM 300, Adam, 20 epochs, batches of 1,024 sentences, and a sentence with
+a word seen fewer than 100 times is dropped. Preset `cpu` is for two cores and a small corpus: rare words become <unk>
+and keep their sentences, and smaller batches take more steps in the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from seesay.models import lstm
+from seesay.models.loading import require_models
+from seesay.models.words import Vocabulary, words
+from seesay.questions import UserError
+from seesay.training import loop, ragged
+from seesay.training.captions import Split, join_phrases
+
+if TYPE_CHECKING:
+    import torch
+
+    from seesay.models.lstm_network import Network
+
+FEWEST = 20
+PAD = -100  # what cross-entropy leaves out
+_VALIDATED = 4_000
+_ORDER, _VALIDATE = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The network's widths, the vocabulary and the batches. `drop`: a rare word drops its sentence."""
+
+    embedding: int
+    hidden: int
+    dropout: float
+    smallest_count: int
+    drop: bool
+    sentences: int
+    schedule: loop.Schedule
+
+
+PRESETS = {
+    "cpu": Recipe(
+        embedding=256,
+        hidden=256,
+        dropout=0.1,
+        smallest_count=20,
+        drop=False,
+        sentences=128,
+        schedule=loop.Schedule(epochs=4, learning_rate=3e-3, warmup=0.02, decay="linear"),
+    ),
+    "paper": Recipe(
+        embedding=300,
+        hidden=300,
+        dropout=0.0,
+        smallest_count=100,
+        drop=True,
+        sentences=1024,
+        schedule=loop.Schedule(epochs=20, learning_rate=1e-3, clip=float("inf")),
+    ),
+}
+
+
+class Batch(NamedTuple):
+    """Sentences from their beginning on, and the word that follows each word (PAD after the end)."""
+
+    ids: torch.Tensor
+    gold: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Batches(Sequence[Batch]):
+    """Batches of sentences."""
+
+    sentences: ragged.Ragged
+    chosen: list[ragged.Rows]
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    def __getitem__(self, index: int) -> Batch:  # type: ignore[override]
+        import torch
+
+        rows = torch.from_numpy(self.sentences.matrix(self.chosen[index], PAD))
+        return Batch(rows[:, :-1].clamp(min=0), rows[:, 1:])
+
+
+def losses(network: Network, batch: Batch) -> dict[str, torch.Tensor]:
+    """Cross-entropy a word, the end of the sentence included, and how many words were foretold."""
+    import torch
+
+    hidden, _ = network.states(batch.ids)
+    real = batch.gold != PAD
+    logits, gold = network.output(hidden[real]), batch.gold[real]
+    right = (logits.detach().argmax(-1) == gold).float()
+    return {"loss": torch.nn.functional.cross_entropy(logits, gold), "accuracy": right.mean()}
+
+
+def pretrain(
+    captions: Split,
+    folder: Path,
+    recipe: Recipe,
+    *,
+    phrases: Sequence[str] = (),
+    device: str = "auto",
+    progress: Callable[[loop.Progress], None] | None = None,
+) -> loop.Result:
+    """Train on captions, `phrases` read as one word each (`on top of` → `on_top_of`). The folder then is a model."""
+    require_models()
+    import torch
+
+    from seesay.models.lstm_network import Network, Sizes
+
+    train, held_out, vocabulary = read(captions, recipe, phrases)
+    seed = recipe.schedule.seed
+    torch.manual_seed(seed)
+    network = Network(len(vocabulary), Sizes(recipe.embedding, recipe.hidden), dropout=recipe.dropout)
+    sentences = ragged.Ragged.of(map(vocabulary.sentence, train))
+    rest = ragged.Ragged.of(map(vocabulary.sentence, held_out))
+    some = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]
+    validation = Batches(rest, ragged.cut(rest.lengths, some, texts=recipe.sentences))
+
+    def batches(epoch: int) -> Batches:
+        rng = np.random.default_rng([seed, _ORDER, epoch])
+        cut = ragged.cut(sentences.lengths, rng.permutation(len(sentences)), texts=recipe.sentences)
+        return Batches(sentences, ragged.shuffled(cut, rng))
+
+    def validate(_: torch.nn.Module) -> loop.Figures:
+        figures = loop.mean_losses(network, validation, losses, lambda batch: int((batch.gold != PAD).sum()))
+        return {**figures, "perplexity": float(np.exp(figures["loss"]))}
+
+    settings = {**asdict(recipe), "captions": captions.fingerprint, "phrases": sorted(phrases)}
+    del settings["schedule"]
+    result = loop.train(
+        network,
+        batches,
+        losses,
+        validate,
+        folder / "training",
+        recipe.schedule,
+        settings,
+        device=device,
+        progress=progress,
+    )
+    lstm.save(folder, network.to("cpu"), vocabulary)
+    return result
+
+
+def read(
+    captions: Split, recipe: Recipe, phrases: Sequence[str]
+) -> tuple[list[list[str]], list[list[str]], Vocabulary]:
+    """Sentences to learn from, sentences held out, and the words that the first ones teach."""
+    train, held_out = (
+        [words(text) for text in join_phrases(part, phrases)] for part in (captions.train, captions.held_out)
+    )
+    vocabulary = Vocabulary.of(train, smallest=recipe.smallest_count)
+    if recipe.drop:
+        train, held_out = ([s for s in part if all(word in vocabulary for word in s)] for part in (train, held_out))
+    if len(train) < FEWEST or not held_out:
+        raise UserError(
+            f"{len(train)} sentences to learn from and {len(held_out)} held out are too few ({FEWEST} at least)"
+            f"{f': a word seen fewer than {recipe.smallest_count} times drops its sentence' if recipe.drop else ''}."
+        )
+    if len(vocabulary) < FEWEST:
+        raise UserError(
+            f"Only {len(vocabulary)} words stand in the captions {recipe.smallest_count} times or more: "
+            "give more captions, or a lower --smallest-count."
+        )
+    return train, held_out, vocabulary

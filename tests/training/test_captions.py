@@ -1,0 +1,76 @@
+"""Reading captions, and holding pictures out."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.shared_data import shared
+
+from seesay.questions import BadRow, UserError
+from seesay.training.captions import Caption, join_phrases, read, split
+
+
+def test_flickr_lines_name_their_picture(tmp_path: Path) -> None:
+    path = tmp_path / "token.txt.gz"
+    path.write_bytes(gzip.compress(b"a.jpg#0\tA dog .\na.jpg#1 Two dogs .\n\n"))  # Flickr8k's first line has a space
+    assert list(read(path)) == [Caption("A dog .", "a.jpg"), Caption("Two dogs .", "a.jpg")]
+
+
+def test_lines_of_parallel_files_name_one_picture(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"multi30k.train.{number}.en").write_text(f"dog {number}\ncat {number}\n", encoding="utf-8")
+    first, second = (list(read(tmp_path / f"multi30k.train.{number}.en")) for number in (1, 2))
+    assert [row.picture for row in first] == [row.picture for row in second]  # type: ignore[union-attr]
+    assert len({row.picture for row in first}) == 2  # type: ignore[union-attr]
+
+
+def test_bad_lines_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "captions.txt"
+    path.write_bytes(b"\xef\xbb\xbfA dog.\n\xff\xfe\n" + b"x" * 10_000_000 + b"\n12 !\nA cat.")
+    rows = list(read(path))
+    assert [row for row in rows if isinstance(row, BadRow)] == [
+        BadRow(2, "not UTF-8 text"),
+        BadRow(3, "longer than 65,536 bytes"),
+        BadRow(4, "without a single letter"),
+    ]
+    assert [row.text for row in rows if isinstance(row, Caption)] == ["A dog.", "A cat."]
+
+
+def test_files_that_are_none_are_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"empty.txt holds no caption"):
+        split([tmp_path / "empty.txt"])
+    with pytest.raises(UserError, match="There is no caption file"):
+        split([tmp_path / "absent.txt"])
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"A dog.\n" * 1000)[:-10])
+    with pytest.raises(UserError, match="damaged"):
+        split([tmp_path / "cut.gz"])
+
+
+def test_the_published_captions_split_by_picture() -> None:
+    """190,530 lines; Flickr8k's pictures that are in Multi30k too (under other names) fall on one side."""
+    paths = sorted(shared("captions").glob("*.gz"))
+    made = split(paths)
+    assert not made.bad_rows
+    assert 0.09 < len(made.held_out) / 190_530 < 0.11
+    assert 190_530 - 500 < len(made.train) + len(made.held_out) <= 190_530  # some are word for word in train
+    learnt = {text.lower() for text in made.train}
+    assert not any(text.lower() in learnt for text in made.held_out)
+    assert made.fingerprint == split(paths).fingerprint != split(paths, seed=1).fingerprint
+
+
+@given(st.lists(st.sampled_from(["a man on top of a hill", "on top of", "On Top Of it", "stop offers", "top of"])))
+def test_joining_phrases_keeps_every_letter(texts: list[str]) -> None:
+    joined = list(join_phrases(texts, ["on", "top of", "on top of"]))
+    assert [text.replace("_", " ") for text in joined] == texts
+    assert all(
+        ("on_top_of" in new.lower()) == ("on top of" in old.lower()) for old, new in zip(texts, joined, strict=True)
+    )
+
+
+def test_a_word_is_not_joined_within_another() -> None:
+    assert list(join_phrases(["stop offers; on top of"], ["top of", "on top of"])) == ["stop offers; on_top_of"]

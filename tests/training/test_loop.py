@@ -1,0 +1,179 @@
+"""The loop: it learns, it validates, and a stopped training ends as one that was never stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from seesay.questions import UserError
+from seesay.training import loop
+
+WEIGHTS = torch.tensor([[1.0, -2.0, 3.0]])
+SCHEDULE = loop.Schedule(epochs=3, learning_rate=0.05, warmup=0.1, decay="cosine", weight_decay=0.01, validate_every=4)
+
+
+class Batches(Sequence[tuple[torch.Tensor, torch.Tensor]]):
+    """Ten batches of a noisy line an epoch, each made from its own seed."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return 10
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+        seeded = torch.Generator().manual_seed(1000 * self.epoch + index)
+        x = torch.randn(32, 3, generator=seeded)
+        return x, x @ WEIGHTS.T + 0.1 * torch.randn(32, 1, generator=seeded)
+
+
+def network() -> torch.nn.Sequential:
+    """With what a checkpoint must not forget: dropout's generator, and a batch norm's buffers."""
+    torch.manual_seed(7)
+    return torch.nn.Sequential(
+        torch.nn.Linear(3, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Dropout(0.2), torch.nn.Linear(16, 1)
+    )
+
+
+def losses(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
+    x, y = batch
+    return {"loss": ((net(x) - y) ** 2).mean()}
+
+
+def validate(net: torch.nn.Module) -> loop.Figures:
+    return {"loss": losses(net, Batches(99)[0])["loss"].item()}
+
+
+def run(folder: Path, schedule: loop.Schedule = SCHEDULE, stop_after: int | None = None) -> dict[str, torch.Tensor]:
+    """Train; with `stop_after` the process is interrupted within that step."""
+    taken = 0
+
+    def counted(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
+        nonlocal taken
+        taken += 1
+        if taken == stop_after:
+            os.kill(os.getpid(), signal.SIGINT)
+        return losses(net, batch)
+
+    net = network()
+    loop.train(net, Batches, counted, validate, folder, schedule, {"data": "a line"}, device="cpu")
+    return {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+
+def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def untimed(folder: Path) -> list[loop.Figures]:
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in loop.read_history(folder)]
+
+
+def test_it_learns_and_says_so(tmp_path: Path) -> None:
+    seen: list[loop.Progress] = []
+    net = network()
+    result = loop.train(net, Batches, losses, validate, tmp_path, SCHEDULE, device="cpu", progress=seen.append)
+    history = loop.read_history(tmp_path)
+    assert result.steps == 30 and result.epochs == 3.0 and not result.stopped_early
+    assert [line["step"] for line in history] == [0, 4, 8, 10, 12, 16, 20, 24, 28, 30]
+    assert result.best == min(line["validation_loss"] for line in history) < history[0]["validation_loss"] / 10
+    assert validate(net.eval()) == pytest.approx({"loss": result.best})  # the best weights, not the last
+    assert seen[-1].done == 1.0 and seen[-1].left == 0.0 and seen[-1].figures["loss"] > 0
+
+
+@pytest.mark.parametrize("at", [(1,), (4,), (10,), (13, 5), (29,), (2, 3, 9, 7)])
+def test_interrupted_and_resumed_it_ends_with_the_same_weights(tmp_path: Path, at: tuple[int, ...]) -> None:
+    whole = run(tmp_path / "whole")
+    for stop in at:
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "parts", stop_after=stop)
+    assert equal(run(tmp_path / "parts"), whole)
+    assert untimed(tmp_path / "parts") == untimed(tmp_path / "whole")
+    assert not (tmp_path / "parts" / loop.CHECKPOINT).exists()
+
+
+def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole")
+    script = f"""
+        import sys, time
+        sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+        from pathlib import Path
+        from seesay.training import loop
+        from tests.training import test_loop as t
+        def slow(net, batch):
+            time.sleep(0.05)
+            return t.losses(net, batch)
+        loop.train(t.network(), t.Batches, slow, t.validate, Path({str(tmp_path / "killed")!r}), t.SCHEDULE,
+                   {{"data": "a line"}}, device="cpu", checkpoint_every=0.0)
+    """
+    kills = 0
+    for wait in (0.2, 0.45):  # after the first checkpoint is there, so many seconds on
+        with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as process:
+            while not (tmp_path / "killed" / loop.CHECKPOINT).exists() and process.poll() is None:
+                time.sleep(0.02)
+            time.sleep(wait)
+            kills += process.poll() is None
+            process.kill()
+    assert kills
+    assert equal(run(tmp_path / "killed"), whole)
+    assert untimed(tmp_path / "killed") == untimed(tmp_path / "whole")
+
+
+def test_a_finished_training_is_read_not_repeated(tmp_path: Path) -> None:
+    whole = run(tmp_path)
+    assert equal(run(tmp_path, stop_after=1), whole)  # not one step is taken
+    best = load_file(tmp_path / loop.BEST)
+    assert all(torch.equal(best[f"network.{name}"], tensor) for name, tensor in whole.items())
+
+
+def test_another_seed_is_another_training(tmp_path: Path) -> None:
+    assert not equal(run(tmp_path / "0"), run(tmp_path / "1", SCHEDULE.changed(seed=1)))
+
+
+def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, stop_after=3)
+    with pytest.raises(UserError, match=r"was begun with learning_rate 0.05, not 0.1.*another folder"):
+        run(tmp_path, SCHEDULE.changed(learning_rate=0.1))
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, stop_after=3)
+    checkpoint = tmp_path / loop.CHECKPOINT
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
+    with pytest.raises(UserError, match=r"checkpoint.safetensors is damaged"):
+        run(tmp_path)
+
+
+def test_it_stops_early_once_validation_gets_no_better(tmp_path: Path) -> None:
+    falling = iter([5.0, 4.0, 3.0, 3.5, 3.25, 1.0, 1.0, 1.0])
+    schedule = SCHEDULE.changed(patience=2)
+    result = loop.train(network(), Batches, losses, lambda _: {"loss": next(falling)}, tmp_path, schedule, device="cpu")
+    # validated at steps 0, 4, 8, 10, 12: best at the third, then two in vain
+    assert (result.steps, result.best, result.best_step, result.stopped_early) == (12, 3.0, 8, True)
+
+
+def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path) -> None:
+    def broken(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
+        return {"loss": losses(net, batch)["loss"] * float("nan")}
+
+    with pytest.raises(UserError, match="no number at step 1: try a lower learning rate"):
+        loop.train(network(), Batches, broken, validate, tmp_path, SCHEDULE, device="cpu")
+
+
+def test_the_learning_rate_rises_then_falls() -> None:
+    linear = loop.Schedule(epochs=1, learning_rate=2.0, warmup=0.2, decay="linear")
+    assert [linear.rate(done) for done in (0.0, 0.1, 0.2, 0.6, 1.0)] == pytest.approx([0.0, 1.0, 2.0, 1.0, 0.0])
+    cosine = linear.changed(decay="cosine")
+    assert [cosine.rate(done) for done in (0.1, 0.2, 0.6, 1.0)] == pytest.approx([1.0, 2.0, 1.0, 0.0])
+    assert loop.Schedule(epochs=1, learning_rate=2.0).rate(0.7) == 2.0

@@ -48,7 +48,7 @@ class Vectors:
 def unit(rows: FloatArray) -> FloatArray:
     """Rows scaled to length 1; a row of zeros stays what it is."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+    return np.asarray(np.divide(rows, length, out=np.zeros_like(rows), where=length > 0))
 
 
 def cosine(rows: FloatArray) -> FloatArray:

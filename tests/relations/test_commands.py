@@ -17,6 +17,7 @@ from seesay.models.arpa import write_arpa
 from seesay.models.words import Vocabulary, words
 from seesay.questions import UserError
 from seesay.relations import pvectors
+from seesay.relations.vectors import read_vectors
 from seesay.training.captions import join_phrases, split
 from seesay.training.ngram import estimate
 
@@ -142,6 +143,27 @@ def test_mistakes_are_told(
     result = run(*(names.get(str(argument), argument) for argument in arguments))
     assert isinstance(result.exception, UserError)
     assert reason in str(result.exception)
+
+
+def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> None:
+    """A tiny random LSTM, through the real loading code: P-vectors and embeddings stand side by side."""
+    import torch
+
+    from seesay.models.lstm import save
+    from seesay.models.lstm_network import Network, Sizes
+
+    torch.manual_seed(0)
+    sentences = [words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())]
+    vocabulary = Vocabulary.of(sentences, smallest=2)
+    network = Network(len(vocabulary), Sizes(8, 8))
+    save(tmp_path / "lstm", network, vocabulary)
+    ask("matrix", tmp_path / "lstm", captions, "-o", tmp_path / "m", "--minimum", 15, "--most", 4, "-q")
+    own, beside = json.loads(ask("test", tmp_path / "m", "--json").stdout)["rows"]
+    assert own["words"] == beside["words"]
+    assert beside["name"].startswith("embeddings of")
+    found = read_vectors(tmp_path / "m" / "embeddings.txt", ["in front of"])
+    expected = network.embedding.weight[vocabulary.number["in_front_of"]].tolist()
+    assert found.rows[0].tolist() == pytest.approx(expected)
 
 
 @pytest.mark.slow

@@ -90,6 +90,7 @@ def matrix(
     from seesay.relations.contexts import collect, enough
     from seesay.relations.lexicon import spellings
     from seesay.relations.matrix import LEVELS, perplexity_matrix
+    from seesay.relations.vectors import lstm_embeddings, write_vectors
 
     _one_of("--part", part, ("all", "train", "held-out"))
     _one_of("--level", level, LEVELS)
@@ -107,6 +108,9 @@ def matrix(
     found = pvectors.Matrix(words, tuple(contexts), made)
     about = _about(model, loaded, contexts, unknown, corpus, part=part, level=level, seed=seed)
     pvectors.write(output, found, about)
+    embeddings = lstm_embeddings(Path(model).expanduser(), words, spelt)
+    if embeddings is not None:
+        write_vectors(output / pvectors.EMBEDDINGS, embeddings)
     if as_json:
         print_json({**about, "folder": str(output), "words": list(words)})
     elif not quiet:
@@ -131,7 +135,7 @@ def run_tests(
     from seesay.report.relations_page import sentences, test_table
 
     found, about = pvectors.read(folder)
-    rows = _rows(found, about, vectors or [], human or [], seed)
+    rows = _rows(folder, vectors or [], human or [], seed)
     near = together(pvectors.p_vectors(found), _pairs(pair, found))
     if as_json:
         print_json(
@@ -165,7 +169,7 @@ def page(
     from seesay.report.relations_page import relations_page
 
     found, about = pvectors.read(folder)
-    rows = _rows(found, about, vectors or [], human or [], seed)
+    rows = _rows(folder, vectors or [], human or [], seed)
     k = max(1, min(clusters, len(found.words) // 2))
     groups = k_means(pvectors.p_vectors(found), k, restarts=restarts, seed=seed)
     out.print(str(relations_page(output, found, about, rows, groups, _pairs(pair, found))), soft_wrap=True)
@@ -260,18 +264,22 @@ def _about(
     }
 
 
-def _rows(
-    matrix: Matrix, about: dict[str, Any], vectors: Sequence[Path], human: Sequence[Path], seed: int
-) -> list[Row]:
+def _rows(folder: Path, vectors: Sequence[Path], human: Sequence[Path], seed: int) -> list[Row]:
+    """The P-vectors, the model's own embeddings where the folder has them, and the files beside."""
     from seesay.relations.correlation import read_human
     from seesay.relations.evaluate import asked_words, evaluate
-    from seesay.relations.pvectors import p_vectors
+    from seesay.relations.pvectors import EMBEDDINGS, p_vectors, read
     from seesay.relations.vectors import read_vectors
 
+    matrix, about = read(folder)
+    model = about.get("model", "the matrix")
     judged: list[Judged] = [read_human(path) for path in human]
-    rows = [evaluate(f"P-vectors of {about.get('model', 'the matrix')}", p_vectors(matrix), judged, seed=seed)]
+    rows = [evaluate(f"P-vectors of {model}", p_vectors(matrix), judged, seed=seed)]
+    own = [(f"embeddings of {model}", folder / EMBEDDINGS)] if (folder / EMBEDDINGS).is_file() else []
     wanted = asked_words(matrix.words, judged)
-    return rows + [evaluate(path.name, read_vectors(path, wanted), judged, seed=seed) for path in vectors]
+    for name, path in [*own, *((path.name, path) for path in vectors)]:
+        rows.append(evaluate(name, read_vectors(path, wanted), judged, seed=seed))
+    return rows
 
 
 def _pairs(asked: Sequence[str] | None, matrix: Matrix) -> list[tuple[str, str]]:

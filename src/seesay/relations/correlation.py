@@ -124,7 +124,7 @@ def spearman(x: FloatArray, y: FloatArray) -> FloatArray:
     a, b = rankdata(x, axis=1), rankdata(y, axis=1)
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    return np.divide((a * b).sum(axis=1), scale, out=np.full(len(a), np.nan), where=scale > 0)
+    return np.asarray(np.divide((a * b).sum(axis=1), scale, out=np.full(len(a), np.nan), where=scale > 0))
 
 
 def _p(rho: float, n: int) -> float:
@@ -142,7 +142,7 @@ def _shuffled(
     between: FloatArray, one: IntArray, other: IntArray, rng: np.random.Generator, resamples: int
 ) -> FloatArray:
     places = rng.permuted(np.tile(np.arange(len(between)), (resamples, 1)), axis=1)
-    return between[places[:, one], places[:, other]]
+    return np.asarray(between[places[:, one], places[:, other]])
 
 
 def _pairs(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Judged:

@@ -26,7 +26,7 @@ class Lexicon:
     """A list of relations, longest first: `on top of` is one relation, and neither `on` nor `top`."""
 
     def __init__(self, relations: Iterable[str] | None = None) -> None:
-        self.relations = tuple(dict.fromkeys(_tidy(found) for found in relations or phrases()))
+        self.relations = tuple(dict.fromkeys(_tidy(found) for found in (phrases() if relations is None else relations)))
         if not self.relations or not all(self.relations):
             raise UserError("The list of relations is empty, or one of them is: give one relation a line.")
         self._pattern = re.compile(_EDGE_BEFORE + "(?:" + _alternatives(self.relations) + ")" + _EDGE_AFTER)

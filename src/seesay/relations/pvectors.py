@@ -22,6 +22,9 @@ from seesay.questions import UserError
 from seesay.relations.vectors import Vectors, unit
 from seesay.runs.store import write_text
 
+EMBEDDINGS = "embeddings.txt"
+"""In the folder of a matrix: the model's own vectors of the same words, where it has any."""
+
 
 @dataclass(frozen=True)
 class Matrix:

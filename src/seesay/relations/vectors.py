@@ -14,6 +14,7 @@ import numpy as np
 
 from seesay.metrics.base import FloatArray
 from seesay.questions import UserError
+from seesay.runs.store import write_text
 
 _LONGEST = 1 << 20
 
@@ -48,7 +49,7 @@ class Vectors:
 def unit(rows: FloatArray) -> FloatArray:
     """Rows scaled to length 1; a row of zeros stays what it is."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+    return np.asarray(np.divide(rows, length, out=np.zeros_like(rows), where=length > 0))
 
 
 def cosine(rows: FloatArray) -> FloatArray:
@@ -86,6 +87,27 @@ def read_vectors(path: Path, words: Iterable[str]) -> Vectors:
     if not found:
         raise UserError(f"{path} has a vector for none of the relations: is it a file of English word vectors?")
     return Vectors(tuple(found), np.array(list(found.values()), dtype=np.float64))
+
+
+def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> Vectors | None:
+    """What an LSTM's embedding layer says of the words, spelt as it knows them; None if no LSTM is in the folder."""
+    from seesay.models.lstm import is_lstm, load
+
+    if not is_lstm(folder):
+        return None
+    network, vocabulary = load(folder)
+    weights = network.embedding.weight.detach().numpy().astype(np.float64)
+    rows = {word: vocabulary.number[one] for word, one in zip(words, spelt, strict=True) if one in vocabulary}
+    return Vectors(tuple(rows), weights[list(rows.values())])
+
+
+def write_vectors(path: Path, vectors: Vectors) -> None:
+    """A file as GloVe's, phrases with underscores."""
+    lines = (
+        " ".join([word.replace(" ", "_"), *map(repr, map(float, row))])
+        for word, row in zip(vectors.words, vectors.rows, strict=True)
+    )
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _open(path: Path) -> IO[bytes]:

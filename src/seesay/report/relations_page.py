@@ -105,7 +105,7 @@ def _heat(matrix: Matrix, made: Tree) -> Section:
     chart = heat_map(
         cells.tolist(), list(made.order), columns,
         title="How well each word fits each relation's contexts",
-        low_label="worse than usual", high_label="better than usual",
+        low_label="worse", high_label="better",
     )  # fmt: skip
     return Section("Heat map", READING, [chart])
 

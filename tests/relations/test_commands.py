@@ -1,0 +1,179 @@
+"""The commands from captions to a page, with a trigram of real captions; and the default model on a few contexts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.shared_data import shared
+from typer.testing import CliRunner, Result
+
+from seesay.cli.relations import app
+from seesay.data.relations import phrases
+from seesay.models.arpa import write_arpa
+from seesay.models.words import Vocabulary, words
+from seesay.questions import UserError
+from seesay.relations import pvectors
+from seesay.relations.vectors import read_vectors
+from seesay.training.captions import join_phrases, split
+from seesay.training.ngram import estimate
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def ask(*arguments: object) -> Result:
+    result = run(*arguments)
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture(scope="module")
+def captions() -> Path:
+    return shared("captions/multi30k.val.1.en.gz")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, captions: Path) -> Path:
+    """A matrix of a trigram model that read the captions with their relations joined."""
+    here = tmp_path_factory.mktemp("relations")
+    sentences = [words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())]
+    write_arpa(here / "tri.arpa", estimate(sentences, Vocabulary.of(sentences, smallest=2), 3))
+    ask("matrix", here / "tri.arpa", captions, "-o", here / "m", "--minimum", 5, "--most", 20, "--quiet")
+    return here / "m"
+
+
+def test_find_counts_contexts(captions: Path) -> None:
+    told = json.loads(ask("find", captions, "--json").stdout)
+    rows = {row["relation"]: row for row in told["relations"]}
+    assert told["captions"] == 1014
+    assert rows["in"]["contexts"] > rows["in front of"]["contexts"] > 0
+    assert rows["in"]["occurrences"] > rows["in"]["contexts"]
+    used = sum(row["contexts"] for row in rows.values())
+    assert used + told["without_relation"] + told["with_several"] == told["captions"]
+    assert "relations have 100 contexts or more" in " ".join(ask("find", captions).stdout.split())
+
+
+def test_a_matrix_with_its_origin(folder: Path) -> None:
+    matrix, about = pvectors.read(folder)
+    assert {"in", "in front of"} <= set(matrix.contexts) <= set(matrix.words)
+    assert about["contexts"]["in"] == 20
+    assert about["level"] == "token"
+    own = [matrix.perplexity[matrix.words.index(word), i] for i, word in enumerate(matrix.contexts)]
+    assert np.mean(own < np.median(matrix.perplexity, axis=0)) > 0.8  # a word fits its own contexts
+    with (folder / "pvectors.csv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert np.linalg.norm(np.array(rows[1][1:], dtype=float)) == pytest.approx(1)
+
+
+def test_a_second_run_goes_on_from_the_columns_it_has(folder: Path, captions: Path) -> None:
+    before = (folder / "matrix.csv").read_text(encoding="utf-8")
+    columns = sorted((folder / "columns").iterdir())
+    columns[0].unlink()
+    kept = {path: path.stat().st_mtime_ns for path in columns[1:]}
+    told = ask(
+        "matrix", folder.parent / "tri.arpa", captions, "-o", folder, "--minimum", 5, "--most", 20, "--json"
+    ).stdout
+    assert json.loads(told)["folder"] == str(folder)
+    assert (folder / "matrix.csv").read_text(encoding="utf-8") == before
+    assert {path: path.stat().st_mtime_ns for path in columns[1:]} == kept
+    assert columns[0].exists()
+
+
+def test_tests_with_vectors_and_people_beside(folder: Path, tmp_path: Path) -> None:
+    glove = tmp_path / "glove.txt"
+    rng = np.random.default_rng(0)
+    known = ("left", "right", "above", "below", "front", "back", "in", "out", "up", "down", "with", "without", "on")
+    glove.write_text("\n".join(f"{w} {' '.join(map(str, rng.normal(size=4)))}" for w in known), encoding="utf-8")
+    people = shared("spatial_relations/word_similarity_judgments_from_figure.csv")
+    told = json.loads(ask("test", folder, "--vectors", glove, "--human", people, "--json").stdout)
+    mine, other = told["rows"]
+    assert other["name"] == "glove.txt"
+    assert other["tests"][0]["questions"] == 120
+    assert other["tests"][0]["chance"] == pytest.approx(1 / 9)
+    assert mine["people"][people.stem]["pairs"] >= 3
+    assert {"rank", "cosine", "merge", "alone"} <= set(told["pairs"][0])
+    shown = " ".join(ask("test", folder, "--pair", "in,on").stdout.split())
+    assert "in / on: cosine" in shown
+
+
+def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
+    ask("page", folder, "-o", tmp_path / "page.html", "--restarts", 5)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") >= 2
+    assert all(
+        part in page for part in ("Heat map", "Which relations fall together", "Clusters", "Tests", "in front of")
+    )
+    assert "<script" not in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_published_figures() -> None:
+    told = json.loads(ask("published", "--data", shared("spatial_relations"), "--json", "--readings").stdout)
+    assert told["figures"][0] == {
+        "test": "analogy", "vectors": "LM embeddings", "reading": "as published", "n": 120, "printed": 0.86,
+        "value": pytest.approx(103 / 120),
+    }  # fmt: skip
+    assert len(told["readings"]) == 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("matrix", "baseline:uniform", "CAPTIONS", "-o", "OUT", "--minimum", 5), "cannot score texts"),
+        (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--part", "some"), "--part is one of"),
+        (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--level", "word"), "--level is one of"),
+        (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--minimum", 5000), "No relation has 5000 contexts"),
+        (("test", "OUT"), "holds no matrix"),
+        (("test", "MATRIX", "--pair", "in,far"), "needs two relations of the matrix"),
+        (("find", "NOWHERE"), "no caption file"),
+    ],
+)
+def test_mistakes_are_told(
+    folder: Path, captions: Path, tmp_path: Path, arguments: tuple[object, ...], reason: str
+) -> None:
+    names = {
+        "CAPTIONS": captions, "OUT": tmp_path / "out", "TRIGRAM": folder.parent / "tri.arpa", "MATRIX": folder,
+        "NOWHERE": tmp_path / "nowhere.txt",
+    }  # fmt: skip
+    result = run(*(names.get(str(argument), argument) for argument in arguments))
+    assert isinstance(result.exception, UserError)
+    assert reason in str(result.exception)
+
+
+def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> None:
+    """A tiny random LSTM, through the real loading code: P-vectors and embeddings stand side by side."""
+    import torch
+
+    from seesay.models.lstm import save
+    from seesay.models.lstm_network import Network, Sizes
+
+    torch.manual_seed(0)
+    sentences = [words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())]
+    vocabulary = Vocabulary.of(sentences, smallest=2)
+    network = Network(len(vocabulary), Sizes(8, 8))
+    save(tmp_path / "lstm", network, vocabulary)
+    ask("matrix", tmp_path / "lstm", captions, "-o", tmp_path / "m", "--minimum", 15, "--most", 4, "-q")
+    own, beside = json.loads(ask("test", tmp_path / "m", "--json").stdout)["rows"]
+    assert own["words"] == beside["words"]
+    assert beside["name"].startswith("embeddings of")
+    found = read_vectors(tmp_path / "m" / "embeddings.txt", ["in front of"])
+    expected = network.embedding.weight[vocabulary.number["in_front_of"]].tolist()
+    assert found.rows[0].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_the_default_model_prefers_a_relation_in_its_own_contexts(tmp_path: Path, captions: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("in front of\nin\nwith\n", encoding="utf-8")
+    ask("matrix", "smollm2", captions, "-o", tmp_path / "m", "--relations", mine, "--minimum", 10, "--most", 6, "-q")
+    matrix, _ = pvectors.read(tmp_path / "m")
+    assert matrix.words == matrix.contexts == ("in", "in front of", "with")
+    bits = np.log2(matrix.perplexity)
+    beyond = bits - bits.mean(axis=0) - bits.mean(axis=1, keepdims=True) + bits.mean()
+    assert (np.diag(beyond) < 0).all()  # beyond how easy a word and how hard a context is: each fits its own best
+    assert (beyond.argmin(axis=0) == np.arange(3)).all()

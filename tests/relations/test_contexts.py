@@ -1,0 +1,149 @@
+"""Finding the one relation of a caption, and the contexts that come of it."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.shared_data import shared
+
+from seesay.data.relations import ANTONYMS, GROUPS, phrases, relations, shown_contexts, shown_relations, variants
+from seesay.questions import UserError
+from seesay.relations.contexts import Context, collect, enough
+from seesay.relations.lexicon import Found, Lexicon, read_lexicon, spellings
+
+LEXICON = Lexicon()
+
+
+def test_the_published_words_are_all_there() -> None:
+    assert (len(phrases()), len(shown_relations()), len(shown_contexts())) == (97, 67, 57)
+    assert set(shown_contexts()) < set(shown_relations()) < set(phrases())
+    known = variants(phrases())
+    assert all(word in known[word] for group in (*ANTONYMS, *GROUPS) for word in group)
+    assert known["left"] == (
+        "left", "left of", "on left of", "on left side of", "on the left of", "on the left side of", "to left of",
+        "to the left of",
+    )  # fmt: skip
+    assert all(found.simple for found in relations())
+
+
+@pytest.mark.parametrize(
+    ("caption", "found"),
+    [
+        ("A dog sits ON TOP OF a car .", Found("a dog sits ", "on top of", " a car .")),
+        ("a cat to the  left of a bowl", Found("a cat ", "to the left of", " a bowl")),
+        ("inside, two men", Found("", "inside", ", two men")),
+        ("a house with no roof", Found("a house ", "with", " no roof")),
+    ],
+)
+def test_the_longest_relation_is_found(caption: str, found: Found) -> None:
+    assert LEXICON.find(caption) == [found]
+    assert found.before + found.relation + found.after == " ".join(caption.lower().split())
+
+
+@pytest.mark.parametrize(
+    ("caption", "found"),
+    [
+        ("a man in a hat on a horse", ["in", "on"]),
+        ("a man standing", []),
+        ("in-line skates and a built-in oven", []),
+        ("the inn's window, tonight", []),
+        ("on the left side of the road", ["on the left side of"]),
+        ("a boy on the lawn", ["on"]),
+        ("the top off", ["top", "off"]),
+    ],
+)
+def test_every_relation_of_a_caption(caption: str, found: list[str]) -> None:
+    assert [one.relation for one in LEXICON.find(caption)] == found
+
+
+@given(st.sampled_from(phrases()), st.sampled_from(phrases()))
+def test_a_relation_between_other_words_is_found_whole(relation: str, other: str) -> None:
+    """Whatever it is put in the place of: substitution gives a sentence that holds the new relation alone."""
+    (found,) = LEXICON.find(f"a bottle {relation} tables")
+    assert found.relation == relation
+    assert [one.relation for one in LEXICON.find(Context(found.before, found.after).with_word(other))] == [other]
+
+
+def test_contexts_are_collected_and_pictures_held_out_together(tmp_path: Path) -> None:
+    captions = tmp_path / "captions.token.gz"
+    lines = [f"{i}.jpg#{j}\tthing {i} {word} place {j}" for i in range(200) for j, word in enumerate(("in", "under"))]
+    lines += ["1.jpg#7\ta thing", "2.jpg#8\tin and out"]
+    with gzip.open(captions, "wt", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    corpus = collect([captions], LEXICON, held_out=0.25, seed=3)
+    assert (corpus.captions, corpus.without, corpus.several) == (402, 1, 1)
+    assert corpus.occurrences == {"in": 201, "under": 200, "out": 1}
+    assert corpus.words(minimum=200) == ("in", "under")
+    held = {context.before for context in corpus.held_out["in"]}
+    assert held == {context.before for context in corpus.held_out["under"]}
+    assert held.isdisjoint(context.before for context in corpus.train["in"])
+    assert 20 < len(held) < 80
+    assert sorted(corpus.part("all")["in"]) == sorted(corpus.train["in"] + corpus.held_out["in"])
+    assert collect([captions], LEXICON, held_out=0.25, seed=3) == corpus
+    assert collect([captions], LEXICON, held_out=0.25, seed=4).held_out != corpus.held_out
+
+
+def test_too_few_contexts_and_too_many() -> None:
+    contexts = {
+        "in": [Context(f"a {i} ", " b") for i in range(9)],
+        "on": [Context("a ", f" {i}") for i in range(5)],
+        "at": [],
+    }
+    chosen = enough(contexts, minimum=5, most=6, seed=1)
+    assert list(chosen) == ["in", "on"]
+    assert len(chosen["in"]) == 6
+    assert [c for c in contexts["in"] if c in chosen["in"]] == chosen["in"]
+    assert enough({**contexts, "in": contexts["in"][::-1]}, 5, 6, 1)["in"] == chosen["in"][::-1]
+    with pytest.raises(UserError, match=r"Only one relation has 6 contexts or more \(the most frequent one has 9\)"):
+        enough(contexts, minimum=6)
+
+
+def test_a_corpus_without_any_relation_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "captions.txt"
+    path.write_text("two dogs\na man sleeps\n\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"None of the 2 captions in .* holds exactly one spatial relation"):
+        collect([path], LEXICON)
+
+
+def test_a_list_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("Near  By\nnear\n\n", encoding="utf-8")
+    mine = read_lexicon(path)
+    assert mine.relations == ("near by", "near")
+    assert [one.relation for one in mine.find("a man near by a dog near us in a car")] == ["near by", "near"]
+    path.write_text("\n", encoding="utf-8")
+    with pytest.raises(UserError, match="one relation a line"):
+        read_lexicon(path)
+
+
+class Knows:
+    def __init__(self, *words: str) -> None:
+        self.known = set(words)
+
+    def knows(self, word: str) -> bool:
+        return word in self.known
+
+
+def test_phrases_are_spelt_as_the_model_learnt_them() -> None:
+    words = ("in", "in front of", "off")
+    assert spellings(object(), words) == (words, words, ())
+    joined = spellings(Knows("in", "front", "of", "in_front_of"), words)
+    assert joined == (("in", "in front of"), ("in", "in_front_of"), ("off",))
+    apart = spellings(Knows("in", "front", "of"), words)
+    assert apart == (("in", "in front of"), ("in", "in front of"), ("off",))
+    with pytest.raises(UserError, match="fewer than two"):
+        spellings(Knows("in"), words)
+
+
+def test_a_corpus_of_185000_captions_takes_seconds() -> None:
+    begun = time.process_time()
+    corpus = collect(sorted(shared("captions").glob("*.gz")), LEXICON)
+    assert time.process_time() - begun < 20
+    assert corpus.captions > 185_000
+    assert corpus.captions == corpus.without + corpus.several + sum(map(len, corpus.part("all").values()))
+    assert {"in", "on", "in front of", "above", "under"} <= set(enough(corpus.part("all")))

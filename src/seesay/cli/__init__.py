@@ -20,7 +20,9 @@ from seesay.cli.data import app as data_app
 from seesay.cli.judge import app as judge_app
 from seesay.cli.models import models
 from seesay.cli.output import plain
+from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import probe
+from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
@@ -60,6 +62,8 @@ app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")
 app.add_typer(score_app, name="score")
 app.add_typer(judge_app, name="judge")
+app.add_typer(relations_app, name="relations")
+app.add_typer(pretrain_app, name="pretrain")
 
 
 def _version(asked: bool) -> None:

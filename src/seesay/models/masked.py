@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import bundles, by_budget, chunks, equal_lengths, halving, must_fit
+from seesay.models.batching import bundles, by_budget, equal_lengths, halving, must_fit
 from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.logits import logits_at, ranks
 from seesay.models.protocols import TokenScores

@@ -31,7 +31,11 @@ def probe(
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option("--task", "-t", help="A task or group; several by comma or by repeating. Default: core (linear, few-shot: viphy)."),
+        typer.Option(
+            "--task",
+            "-t",
+            help="A task or group; several by comma or by repeating. Default: core; to train a probe, viphy.",
+        ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="The task's data file or folder, in place of the data folder's.")
@@ -78,15 +82,16 @@ def probe(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
-    from seesay.cli.asking import HOWS, asked_by
+    from seesay.cli.asking import HOWS, asked_by, learning_curves
     from seesay.cli.output import err, out, print_json
     from seesay.models import Options, locate
     from seesay.models.catalogue import DEFAULT
     from seesay.models.completions import SCOPES
     from seesay.models.server import ENDPOINTS
+    from seesay.probes.few_shot import bands
     from seesay.questions import UserError
     from seesay.report import page
-    from seesay.report.table import comparison_table, overview, seeds_table
+    from seesay.report.table import comparison_table, curves_table, overview, seeds_table
     from seesay.runs.ask import Settings
     from seesay.runs.compare import compare
     from seesay.runs.schema import Record
@@ -140,6 +145,14 @@ def probe(
         for one in tasks:
             for line in _left_out(one):
                 err.print(line)
+    if how == "few-shot":
+        made, points = learning_curves(names, tasks, options, output, data=data, seeds=seeds, quiet=quiet)
+        if as_json:
+            print_json([asdict(band) for band in bands(points)])
+        elif not quiet:
+            out.print(curves_table(bands(points)))
+            out.print(f"Page: {made}", soft_wrap=True)
+        return
     runs: list[Run] = []
     loaders = {name: locate(name, options) for name in names}  # a mistyped name is found out before any model is asked
     for name, load in loaders.items():

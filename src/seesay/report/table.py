@@ -14,6 +14,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from seesay.probes.few_shot import Band
 from seesay.questions import Published
 from seesay.report.groups import Entry, Group, group
 from seesay.report.wording import interval, is_shown, metric_name, number, p_value, printable
@@ -69,6 +70,22 @@ def seeds_table(rows: Sequence[OverSeeds]) -> Table:
         spread = "–" if row.spread is None else number(row.spread)
         figures = (number(row.mean), spread, number(row.low), number(row.high))
         table.add_row(_name(f"  {names[row.model]}"), metric_name(row.metric), str(row.seeds), *figures)
+    return table
+
+
+def curves_table(bands: Sequence[Band]) -> Table:
+    """What probes learnt from parts of the training questions."""
+    names = _shorten([band.model for band in bands])
+    table = _table("task, model")
+    for title in ("trained on", "questions", "seeds", "mean", "lowest", "highest"):
+        table.add_column(title, justify="right", no_wrap=True)
+    task = ""
+    for band in bands:
+        if band.task != task:
+            table.add_row(_name(f"{band.task}, {metric_name(band.metric)}", "bold"))
+        task = band.task
+        figures = (f"{band.fraction:.0%}", str(band.questions), str(band.seeds))
+        table.add_row(_name(f"  {names[band.model]}"), *figures, number(band.mean), number(band.low), number(band.high))
     return table
 
 

@@ -216,7 +216,7 @@ def _require() -> None:
     missing = [name for name in ("scipy", "sklearn") if find_spec(name) is None]
     if missing:
         raise UserError(
-            f"The tests of relations need an extra that is not installed ({missing[0]}): pip install 'seesay[relations]'"
+            f"These tests need an extra that is not installed ({missing[0]}): pip install 'seesay[relations]'"
         )
 
 

@@ -134,6 +134,7 @@ def run_tests(
     from seesay.relations.clusters import together
     from seesay.report.relations_page import sentences, test_table
 
+    _require()
     found, about = pvectors.read(folder)
     rows = _rows(folder, vectors or [], human or [], seed)
     near = together(pvectors.p_vectors(found), _pairs(pair, found))
@@ -168,6 +169,7 @@ def page(
     from seesay.relations.clusters import k_means
     from seesay.report.relations_page import relations_page
 
+    _require()
     found, about = pvectors.read(folder)
     rows = _rows(folder, vectors or [], human or [], seed)
     k = max(1, min(clusters, len(found.words) // 2))
@@ -185,6 +187,7 @@ def published(
     from seesay.cli.output import out, print_json, table
     from seesay.relations import published as paper
 
+    _require()
     read = paper.read(data)
     found = paper.again(read)
     others = paper.readings(read) if readings else []
@@ -202,6 +205,19 @@ def published(
     if others:
         out.print(table(columns, [_again(one) for one in others], title="Readings of the matrix"))
     out.print(paper.SOURCE, soft_wrap=True)
+
+
+def _require() -> None:
+    """One sentence with the install line where SciPy or scikit-learn is missing."""
+    from importlib.util import find_spec
+
+    from seesay.questions import UserError
+
+    missing = [name for name in ("scipy", "sklearn") if find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"These tests need an extra that is not installed ({missing[0]}): pip install 'seesay[relations]'"
+        )
 
 
 def _lexicon(path: Path | None) -> Lexicon:

@@ -1,0 +1,180 @@
+"""The probe as a model: trained on one part of a task, asked another, through the run folder and the metrics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.needs import absent
+from tests.probes.test_features import Letters
+from tests.shared_data import shared
+
+from seesay.models import CanAnswer
+from seesay.models.catalogue import MINILM_WHEEL, unpacked
+from seesay.models.encoders import Encoder, load_encoder
+from seesay.probes.features import Features
+from seesay.probes.few_shot import as_json, bands, curve
+from seesay.probes.layer import Recipe, log_softmax, with_bias
+from seesay.probes.linear import LinearProbe, ask_task, linear_template, probe, text_of, texts_of
+from seesay.questions import Prompt, Question, Task, Template, UserError
+from seesay.runs.ask import Settings, run
+from seesay.runs.seeds import over_seeds
+from seesay.tasks import load_task, viphy
+
+RECIPE = Recipe(epochs=15, rate=0.05)
+
+
+def task(words: list[str]) -> Task:
+    """Which letters stand in a word? a, b or both: what the encoder `Letters` gives away."""
+    return Task(
+        name="letters",
+        version="1",
+        title="Letters of words",
+        templates=(linear_template("the word {word}"),),
+        questions=tuple(
+            Question(word, {"word": word}, ("a", "b"), {c: 1.0 for c in "ab" if c in word}, object=word)
+            for word in words
+        ),
+        metrics=("relaxed_accuracy", "true_confidence", "macro_f1"),
+    )
+
+
+WORDS = [f"{x * n}{y}" for n in range(1, 6) for x in ("a", "b", "ab") for y in ("c", "d", "f", "g", "cc", "dg")]
+SPLITS = {"train": task(WORDS[::2]), "val": task(WORDS[1::4]), "test": task(WORDS[3::4])}
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> LinearProbe:
+    return probe(Features(Letters(), tmp_path / "features"), SPLITS, recipe=RECIPE)
+
+
+def test_it_answers_like_any_model(trained: LinearProbe, tmp_path: Path) -> None:
+    assert isinstance(trained, CanAnswer)
+    done = run(trained, SPLITS["test"], tmp_path / "runs", Settings(resamples=100))
+    figures = {figure.metric: figure.value for figure in done.figures if figure.slice is None and not figure.template}
+    assert figures["relaxed_accuracy"] == 1
+    assert 0.6 < figures["true_confidence"] <= 1
+    assert done.manifest.family == done.manifest.scope == "linear"
+    assert done.manifest.model == "letters · linear · seed 0"
+
+
+def test_answers_are_the_layers_log_probabilities(trained: LinearProbe) -> None:
+    prompts = [SPLITS["test"].templates[0].ask(q) for q in SPLITS["test"].questions]
+    found = np.array([scores.logp for scores in trained.answer(prompts)])
+    vectors = Letters().encode([text_of(p) for p in prompts])
+    np.testing.assert_allclose(found, log_softmax(with_bias(vectors) @ trained.trained.weights), atol=1e-6)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-6)
+    turned = [replace(p, options=p.options[::-1]) for p in prompts]
+    np.testing.assert_array_equal([s.logp[::-1] for s in trained.answer(turned)], found)
+
+
+def test_plans_hold_every_prompt_once(trained: LinearProbe) -> None:
+    prompts = [Prompt(f"the word {i % 700} [MASK]", ("a", "b")) for i in range(3000)]
+    plan = trained.plan(prompts)
+    assert sorted(i for batch in plan for i in batch) == list(range(3000))
+    assert [prompts[i].text for batch in plan for i in batch] == sorted(p.text for p in prompts)
+
+
+def test_what_it_was_trained_on_is_in_its_fingerprint(tmp_path: Path) -> None:
+    def made(seed: int = 0, encoder: str = "letters-1", recipe: Recipe = RECIPE, train: Task = SPLITS["train"]) -> str:
+        features = Features(Letters(encoder), tmp_path / encoder)
+        return probe(features, {**SPLITS, "train": train}, seed=seed, recipe=recipe).fingerprint
+
+    fewer = replace(SPLITS["train"], questions=SPLITS["train"].questions[1:])
+    changed = [made(seed=1), made(encoder="letters-2"), made(recipe=Recipe(epochs=2)), made(train=fewer)]
+    assert made() == made()
+    assert len({made(), *changed}) == 5
+
+
+def test_other_questions_are_refused(trained: LinearProbe) -> None:
+    with pytest.raises(UserError, match="learnt a, b and cannot answer 'c'"):
+        trained.answer([Prompt("the word cab [MASK]", ("a", "c"))])
+    for text in ("[MASK] is a word", "the [MASK] word"):
+        with pytest.raises(UserError, match="a text that ends in"):
+            trained.answer([Prompt(text, ("a", "b"))])
+
+
+def test_a_task_without_training_questions_is_refused() -> None:
+    with pytest.raises(UserError, match="has no training questions for a linear probe: choose from viphy-color"):
+        ask_task(load_task("core-color"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "metric", "rows"),
+    [
+        ("viphy-color", "color of pig", "relaxed_accuracy", {"CLIP": 0.7996, "BERT-base": 0.6687}),
+        ("viphy-size", "the size of couch in comparison to fixture", "accuracy", {"CapBERT": 0.8369}),
+        (
+            "viphy-space",
+            "in a kitchen, the refrigerator is located in comparison to refrigerator door",
+            "relaxed_accuracy",
+            {"CapBERT": 0.6993},
+        ),
+    ],
+)
+def test_viphy_is_asked_in_the_published_wording(name: str, text: str, metric: str, rows: dict[str, float]) -> None:
+    """The wordings of facts/viphy.md; figures of Singh, Qasemi & Chen 2023, tables 4 to 6."""
+    asked = ask_task(viphy.splits(name, shared("viphy/results").parent)["test"])
+    assert texts_of(asked)[0] == text
+    assert asked.metrics[0] == metric
+    assert not any(name.startswith("vocabulary") for name in asked.metrics)
+    published = {row.model: row.value for row in asked.published if row.metric == metric}
+    assert rows.items() <= published.items()
+
+
+def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
+    features = Features(Letters(), tmp_path / "features")
+    probes = [probe(features, SPLITS, seed=seed, recipe=Recipe(epochs=1)) for seed in range(4)]
+    runs = [run(one, SPLITS["test"], tmp_path, Settings(resamples=100)) for one in probes]
+    figures = [figure for one in runs for figure in one.figures if figure.metric == "relaxed_accuracy"]
+    values = [figure.value for figure in figures if not figure.template and not figure.slice]
+    row = next(row for row in over_seeds(runs) if row.metric == "relaxed_accuracy" and row.slice is None)
+    assert len(set(values)) > 1
+    assert (row.model, row.task, row.seeds) == ("letters · linear", "letters", 4)
+    assert (row.mean, row.low, row.high) == (pytest.approx(sum(values) / 4), min(values), max(values))
+    deviations = sum((value - row.mean) ** 2 for value in values)
+    assert row.spread == pytest.approx((deviations / 3) ** 0.5)
+
+
+def test_few_shot_curves(tmp_path: Path) -> None:
+    features = Features(Letters(), tmp_path)
+    told: list[int] = []
+    points = curve(
+        features, SPLITS, fractions=(0.05, 1.0), seeds=(0, 1, 2), recipe=RECIPE, progress=lambda n, _: told.append(n)
+    )
+    few, whole = bands(points)
+    assert len(told) == len(points) == 6
+    assert (few.questions, whole.questions) == (2, len(SPLITS["train"].questions))
+    assert few.low <= few.mean <= few.high
+    assert few.mean < whole.mean <= whole.high == 1
+    at_full = probe(features, SPLITS, seed=1, recipe=RECIPE).trained
+    assert next(p for p in points if p.fraction == 1 and p.seed == 1).epoch == at_full.epoch
+    table = as_json(points)
+    assert [len(table[key]) for key in ("points", "curves")] == [6, 4]  # type: ignore[arg-type]
+
+
+def test_a_template_with_words_after_the_slot_is_no_probe() -> None:
+    with pytest.raises(UserError, match="ends in"):
+        texts_of(replace(SPLITS["test"], templates=(Template("cloze", "{word} is [MASK]."),)))
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Encoder:
+    try:
+        return load_encoder(str(unpacked(MINILM_WHEEL)))
+    except UserError as error:
+        absent(str(error))
+
+
+def test_minilm_knows_more_of_colours_than_the_commonest_one(minilm: Encoder, tmp_path: Path) -> None:
+    """Real weights on a part of the published colours: well above always saying the commonest colour."""
+    splits = {part: ask_task(of) for part, of in viphy.splits("viphy-color", shared("viphy/results").parent).items()}
+    some = {part: replace(of, questions=of.questions[:600]) for part, of in splits.items()}
+    trained = probe(Features(minilm, tmp_path), some, recipe=Recipe(rate=1e-3))
+    prompts = [some["test"].templates[0].ask(q) for q in some["test"].questions]
+    said = [p.options[int(np.argmax(s.logp))] for p, s in zip(prompts, trained.answer(prompts), strict=True)]
+    right = np.mean([label in q.gold for label, q in zip(said, some["test"].questions, strict=True)])
+    majority = max(np.mean([label in q.gold for q in some["test"].questions]) for label in splits["train"].labels)
+    assert right > majority + 0.05

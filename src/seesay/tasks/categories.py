@@ -87,5 +87,4 @@ def agreement(ours: Mapping[str, str], theirs: Mapping[str, str]) -> Agreement:
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    unit: NDArray[np.float32] = vectors / np.where(lengths == 0, 1, lengths)
-    return unit
+    return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)

@@ -54,5 +54,6 @@ def write_json(page: Path, found: Sequence[Analysis]) -> Path | None:
     path = page.with_suffix(".analyses.json")
     if not found and not path.exists():
         return None
-    write_text(path, json.dumps([analysis.record for analysis in found], ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps([analysis.record for analysis in found], ensure_ascii=False, allow_nan=False) + "\n"
+    write_text(path, text.encode("utf-8", "replace").decode())
     return path

@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from seesay.probes.few_shot import Band
 from seesay.report.charts import Section, Table
 
 PAPER = "Singh, Qasemi & Chen 2023"
@@ -46,20 +47,7 @@ class Spread:
     shares: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A model's figure after learning from a fraction of the training questions: mean, least and most over seeds."""
-
-    model: str
-    metric: str
-    fraction: float
-    value: float
-    low: float
-    high: float
-    seeds: int
-
-
-Row = Score | Shares | Spread | Curve
+Row = Score | Shares | Spread | Band
 
 
 @dataclass(frozen=True)
@@ -89,7 +77,7 @@ class Analysis:
     @property
     def section(self) -> Section:
         """The analysis on a page, with its first rows as a table."""
-        return Section(self.title, self.about, self.charts, table(self.rows[: self.shown]))
+        return Section(f"{self.title} ({self.task})", self.about, self.charts, table(self.rows[: self.shown]))
 
     @property
     def about(self) -> str:

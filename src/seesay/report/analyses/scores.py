@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from statistics import mean
 
-from seesay.report.analyses.base import Analysis, Curve, Score
+from seesay.probes.few_shot import Band
+from seesay.report.analyses.base import Analysis, Score
 from seesay.report.charts import Bar, Series, bars, lines
 from seesay.report.groups import Group
 from seesay.report.wording import metric_name
@@ -63,37 +62,20 @@ def size_sets(groups: Sequence[Group]) -> Analysis | None:
     return Analysis("size-sets", "viphy-size", "Sizes by inference", "Table 6", text, rows, (chart,))
 
 
-def few_shot(task: str, metric: str, scores: Sequence[tuple[str, float, float]]) -> Analysis:
-    """A figure over fractions of the training questions (Fig. 8 and 9), from (model, fraction, value), a row a seed.
+def few_shot(bands: Sequence[Band]) -> list[Analysis]:
+    """What linear probes learn from a part of the training questions (Fig. 8, 9): an analysis a task and metric."""
+    return [_few_shot(task, metric, bands) for task, metric in dict.fromkeys((b.task, b.metric) for b in bands)]
 
-    The band is the least and the most over seeds.
-    """
-    found: dict[tuple[str, float], list[float]] = defaultdict(list)
-    for model, fraction, value in scores:
-        found[model, fraction].append(value)
-    rows = [
-        Curve(model, metric, fraction, mean(values), min(values), max(values), len(values))
-        for (model, fraction), values in sorted(found.items())
-    ]
+
+def _few_shot(task: str, metric: str, bands: Sequence[Band]) -> Analysis:
+    rows = [band for band in bands if (band.task, band.metric) == (task, metric)]
     series = []
-    for model in dict.fromkeys(model for model, _, _ in scores):
+    for model in dict.fromkeys(row.model for row in rows):
         of = [row for row in rows if row.model == model]
-        series.append(
-            Series(
-                model,
-                [row.fraction for row in of],
-                [row.value for row in of],
-                [row.low for row in of],
-                [row.high for row in of],
-            )
-        )
-    chart = lines(
-        series,
-        title=f"{task}: what a little training does",
-        x_label="fraction of the training questions",
-        y_label=metric_name(metric),
-        log_x=True,
-    )
+        x, y, low, high = ([getattr(row, name) for row in of] for name in ("fraction", "mean", "low", "high"))
+        series.append(Series(model, x, y, low, high))
+    labels = {"x_label": "fraction of the training questions", "y_label": metric_name(metric)}
+    chart = lines(series, title=f"{task}: learning from a few", log_x=True, **labels)
     text = "The linear probe after learning from a part of the training questions; the band is the range over seeds."
     return Analysis("few-shot", task, "Learning from a few", "Fig. 8 and 9", text, rows, (chart,))
 

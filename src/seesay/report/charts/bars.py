@@ -24,7 +24,7 @@ from seesay.report.charts.parts import (
 from seesay.report.data import swatches
 from seesay.report.wording import brief, number
 
-ROOM = 150.0
+ROOM = 170.0
 
 
 @dataclass(frozen=True)

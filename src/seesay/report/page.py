@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seesay.questions import UserError
-from seesay.report import data, views
+from seesay.report import analyses, data, views
+from seesay.report.analyses import Analysis
 from seesay.report.groups import group
 from seesay.report.layout import fill
 from seesay.runs.figures import CALIBRATED
@@ -21,8 +22,8 @@ from seesay.runs.store import write_text
 _ELSEWHERE = {"signature", "citation", "bad_rows"}
 
 
-def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> str:
-    """The page as a string. It depends on the runs alone: the same runs give the same page."""
+def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()) -> str:
+    """The page as a string; the same runs give the same page. `more` are analyses that no single run holds."""
     if not runs:
         raise UserError("There is nothing to report: give at least one run.")
     groups = group(runs)
@@ -38,6 +39,7 @@ def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> str:
                 "slices": views.slices(g),
                 "calibrated": views.calibrated(g),
                 "answers": views.answers(g, made),
+                "analyses": [analysis for analysis in analyses.of_group(g) if analysis.charts],
                 "json": data.embed(data.payload(g, made)),
             }
         )
@@ -48,6 +50,7 @@ def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> str:
         entries=[entry for g in groups for entry in g.entries],
         models=list(dict.fromkeys((entry.label, entry.lane) for g in groups for entry in g.entries)),
         comparisons=views.comparisons(comparisons),
+        across=[*analyses.of_groups(groups), *more],
         citations=list(dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)),
         manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _ELSEWHERE},
         created=max(run.manifest.created for run in runs)[:10],
@@ -55,10 +58,18 @@ def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> str:
     )
 
 
-def write(path: Path | str, runs: Sequence[Run], comparisons: Sequence[Comparison] = ()) -> Path:
-    """Write the page; a reader finds the old file or the new one, never half of either."""
+def write(
+    path: Path | str, runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()
+) -> Path:
+    """Write the page, and beside it the rows of its analyses.
+
+    A reader finds the old file or the new one, never half of either.
+    """
     path = Path(path)
     if path.is_dir():
         raise UserError(f"'{path}' is a folder: name a file for the report, such as '{path / 'report.html'}'.")
-    write_text(path, render(runs, comparisons).encode("utf-8", "replace").decode())
+    write_text(path, render(runs, comparisons, more).encode("utf-8", "replace").decode())
+    groups = group(runs)
+    found = [analysis for g in groups for analysis in analyses.of_group(g)]
+    analyses.write_json(path, [*found, *analyses.of_groups(groups), *more])
     return path

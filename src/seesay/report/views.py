@@ -18,6 +18,9 @@ from seesay.report.wording import finding, is_shown, metric_name, number
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.schema import Comparison, Figure
 
+TAGS = {"labels": "number of right labels", "level": "may be at a similar level"}
+"""Tags whose name says too little by itself."""
+
 LONG = 14
 """A tag with more values than this is folded away."""
 
@@ -92,7 +95,7 @@ def slices(group: Group) -> list[Plot]:
         for row in published:
             mark = dots(shared, [Mark(row.value)], f"As published: {describe(row.model, row.value)}")
             tags[tag].append(Row(row.model, mark, published=row))
-    return [Plot(tag, axis(shared), tuple(rows), folded=len(rows) > LONG) for tag, rows in tags.items()]
+    return [Plot(TAGS.get(tag, tag), axis(shared), tuple(rows), len(rows) > LONG) for tag, rows in tags.items()]
 
 
 def calibrated(group: Group) -> Plot | None:

@@ -22,9 +22,9 @@ from seesay.report.charts.parts import (
     tooltip,
 )
 from seesay.report.data import swatches
-from seesay.report.wording import brief
+from seesay.report.wording import brief, number
 
-ROOM = 150.0
+ROOM = 170.0
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: st
         whisker = element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
     told = tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
     bar = element("rect", told, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
-    number = text(WIDTH, middle + 4, brief(float(f"{row.value:.3g}")), "note end")
-    return element("g", bar + whisker + number, class_=hue)
+    written = number(row.value) if abs(row.value) < 10 else brief(row.value)
+    return element("g", bar + whisker + text(WIDTH, middle + 4, written, "note end"), class_=hue)
 
 
 def stacked_bars(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str) -> Markup:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markupsafe import Markup
 
-from seesay.probes.few_shot import Band
 from seesay.report.charts import Section, Table
+
+if TYPE_CHECKING:
+    from seesay.probes.few_shot import Band
 
 PAPER = "Singh, Qasemi & Chen 2023"
 
@@ -47,7 +49,7 @@ class Spread:
     shares: Mapping[str, float]
 
 
-Row = Score | Shares | Spread | Band
+Row: TypeAlias = "Score | Shares | Spread | Band"
 
 
 @dataclass(frozen=True)

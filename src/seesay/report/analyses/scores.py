@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from seesay.probes.few_shot import Band
 from seesay.report.analyses.base import Analysis, Score
 from seesay.report.charts import Bar, Series, bars, lines
 from seesay.report.groups import Group
 from seesay.report.wording import metric_name
+
+if TYPE_CHECKING:
+    from seesay.probes.few_shot import Band
 
 BY_TAG = {
     "labels": ("score-by-cardinality", "By number of right labels", "Fig. 5"),

@@ -111,7 +111,8 @@ class _Text:
             except (RecursionError, ValueError) as error:
                 raise BrokenFileError(f"an entry that cannot be read at character {self.position} ({error})") from error
             else:
-                if end < len(self._buffer) or not self._more(CHUNK):  # a number may go on in the next chunk
+                # A number may go on in the next chunk ("1" of "1e+5"): nothing is sure within three characters of the end.
+                if len(self._buffer) - end >= 3 or not self._more(CHUNK):
                     self._at = end
                     return value
 

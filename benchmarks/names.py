@@ -15,6 +15,7 @@ import platform
 import random
 import resource
 import time
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def main() -> None:
     files = ",".join(str(path) for path in sorted(asked.data.glob("*.gz")))
     texts = list(islice(captions(f"captions:{files}"), asked.size))
     sample = random.Random(0).sample(texts, min(asked.sample, len(texts)))
-    print(f"Python {platform.python_version()}, spaCy {spacy.__version__}, {os.cpu_count()} cores")
+    print(f"Python {platform.python_version()}, spaCy {version('spacy')}, {os.cpu_count()} cores")
 
     nlp = spacy.load(MODEL)
     began, spent = time.perf_counter(), processor()

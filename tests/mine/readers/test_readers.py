@@ -202,7 +202,7 @@ def ade(objects: Any, **more: Any) -> str:
 
 def test_ade20k_oddities(tmp_path: Path) -> None:
     square = {"x": [0, 10, 10, 0], "y": [0, 0, 10, 10]}
-    objects = [
+    objects: list[Any] = [
         {"id": 0, "raw_name": "cabinet", "polygon": square, "parts": {"ispartof": []}},
         {"id": 1, "raw_name": "door ", "polygon": square, "parts": {"ispartof": 0}},
         {"id": 2, "raw_name": "", "name": "sofa, couch", "polygon": square},
@@ -321,9 +321,9 @@ def test_to_parquet_lists_what_is_bad(tmp_path: Path) -> None:
 
 
 def test_memory_is_flat(tmp_path: Path) -> None:
-    """Ten times the pictures take less than half as much more Python memory; the larger file would take over 10 MB."""
+    """Ten times the pictures take less than half as much more Python memory; the larger file would take over 5 MB."""
     peaks = []
-    for count in (2_000, 20_000):
+    for count in (1_000, 10_000):
         spec = f"coco:{many(tmp_path / f'{count}.json', count)}"
         tracemalloc.start()
         assert sum(1 for _ in read(spec)) == count
@@ -335,8 +335,8 @@ def test_memory_is_flat(tmp_path: Path) -> None:
 
 WORDS = (
     "image_id id objects regions images annotations categories names name x y w h width height phrase caption bbox "
-    "category_id segmentation file_name annotation object polygon parts ispartof raw_name imsize scene captions box path "
-    "depth filename object_id iscrowd"
+    "category_id segmentation file_name annotation object polygon parts ispartof raw_name imsize scene captions box "
+    "path depth filename object_id iscrowd"
 )
 KEYS = st.sampled_from(WORDS.split())
 JUNK = st.recursive(
@@ -369,8 +369,11 @@ def put(path: Path, text: str) -> Path:
 def test_rubbish_never_makes_a_reader_fall(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
     spec = FORMATS[kind](tmp_path_factory.mktemp("junk"), text)
     for found in read(spec):
-        assert isinstance(found, Picture | Bad)
-        for region in found.regions if isinstance(found, Picture) else ():
+        if isinstance(found, Bad):
+            assert found.where
+            assert found.reason
+            continue
+        for region in found.regions:
             x, y, w, h = region.box
             assert 0 <= x < x + w <= found.width
             assert 0 <= y < y + h <= found.height

@@ -36,7 +36,7 @@ def scorer(folder: Path, batch_size: int | None = None) -> CanScore:
 @given(st.integers(1, 200), st.integers(2, 30), st.data())
 def test_windows_score_every_token_once(length: int, window: int, data: st.DataObject) -> None:
     stride = data.draw(st.integers(1, window - 1))
-    scored = []
+    scored: list[int] = []
     for begin, stop, first in windows(length, window, stride):
         assert 0 <= begin < stop <= length
         assert stop - begin <= window

@@ -167,11 +167,11 @@ class Lstm(WordModel):
         from seesay.models.lstm_network import Cell
 
         cell = Cell(self._network)
-        befores = [before for before, _ in sides]
-        h, c, shared = self._until(cell, befores)
+        h, c, shared = self._until(cell, [before for before, _ in sides])
         logits = self._network.output(h)
         firsts = torch.tensor([fill[0] for fill in fills], device=h.device)
-        found = (logits[:, firsts] - logits.logsumexp(1, keepdim=True) + shared[:, None]).cpu().double().numpy().T
+        predicted = logits[:, firsts] - logits.logsumexp(1, keepdim=True) + shared[:, None]
+        found: NDArray[np.float64] = predicted.T.cpu().double().numpy()
         order = sorted(range(len(sides)), key=lambda i: -len(sides[i][1]))  # the longest first
         for length in {len(fill) for fill in fills}:
             chosen = [i for i, fill in enumerate(fills) if len(fill) == length]

@@ -192,8 +192,9 @@ def test_a_text_too_long_to_read_is_refused(kind: str, tiny_folder: Folder) -> N
     with pytest.raises(UserError, match=r"A text of \d+ tokens is longer than the \d+ that"):
         model.answer([Prompt("the " * 200 + "[MASK]", ("red", "blue"))])
     assert isinstance(model, CanScore)
-    with pytest.raises(UserError, match="is longer than"):
-        list(model.score(["the " * 200]))
+    if kind != "gpt2":  # a causal model moves a window over it: tests/models/test_long_texts.py
+        with pytest.raises(UserError, match="is longer than"):
+            list(model.score(["the " * 200]))
 
 
 def test_a_text_just_short_enough_is_read(tiny_folder: Folder) -> None:

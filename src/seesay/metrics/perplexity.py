@@ -92,7 +92,7 @@ def _bits(logp: float, count: int) -> float:
 
 def _power(exponent: float) -> float:
     try:
-        return 2.0**exponent
+        return math.pow(2, exponent)
     except OverflowError:
         return math.inf
 

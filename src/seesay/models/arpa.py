@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import io
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from seesay.models.loading import file_digest
 from seesay.models.word_level import WordModel
@@ -90,12 +90,11 @@ class Arpa(WordModel):
 
 def read_arpa(path: Path) -> Ngrams:
     """The file's n-grams. It is somebody else's: what does not fit the format is named with its line."""
-    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rb") as raw, io.TextIOWrapper(raw, encoding="utf-8") as file:  # type: ignore[arg-type]
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
             return _parse(file, path)
-    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
-        raise UserError(f"'{path}' is no ARPA file: {error}.") from error
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"'{path}' is no ARPA file or a damaged one: {error}.") from error
 
 
 def write_arpa(path: Path, ngrams: Ngrams) -> None:
@@ -116,7 +115,7 @@ def write_arpa(path: Path, ngrams: Ngrams) -> None:
         file.write("\n\\end\\\n")
 
 
-def _parse(file: TextIO, path: Path) -> Ngrams:
+def _parse(file: Iterable[str], path: Path) -> Ngrams:
     probabilities: dict[Gram, float] = {}
     backoffs: dict[Gram, float] = {}
     said: dict[int, int] = {}

@@ -73,9 +73,7 @@ class Causal:
         window = min(positions(self._model) or LONGEST, LONGEST)
         step = stride or window // 2
         if not 0 < step < window:
-            raise UserError(
-                f"--stride is {stride}: '{self.name}' looks through a window of {window} tokens; give less."
-            )
+            raise UserError(f"--stride is {stride}: '{self.name}' has a window of {window} tokens: give less.")
         for some in bundles(texts, TEXTS):
             sentences = [self._ended(self._begin(tuple(ids)), end) for ids in self._tokenizer(some)["input_ids"]]
             cuts = [windows(len(ids), window, step) for ids in sentences]

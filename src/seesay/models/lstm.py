@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import chunks, halving
+from seesay.models.batching import halving
 from seesay.models.loading import device_of, file_digest, require_models
 from seesay.models.protocols import Filled
 from seesay.models.word_level import WordModel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import torch
 
     from seesay.models.loading import Options
-    from seesay.models.lstm_network import Network
+    from seesay.models.lstm_network import Cell, Network
 
 MODEL_TYPE = "seesay-lstm"
 FILES = ("config.json", "vocabulary.txt", "model.safetensors")
@@ -82,9 +82,8 @@ def load_lstm(name: str, folder: Path, options: Options) -> Lstm:
     network, vocabulary = load(folder)
     import torch
 
-    device: object = device_of(options.device)
-    if device == "auto":
-        device = torch.accelerator.current_accelerator()
+    named = device_of(options.device)
+    device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
     fingerprint = file_digest(folder / file for file in FILES)
     return Lstm(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
 
@@ -147,7 +146,7 @@ class Lstm(WordModel):
 
     def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
         """Every word in every gap. What stands before a gap is read once, and its last state predicts all the words;
-        only what follows is read again for each of them, for words and gaps of one length together."""
+        only what follows is read again for each of them."""
         import torch
 
         fills = [self._numbers(self.fill(word)) for word in words]
@@ -165,42 +164,63 @@ class Lstm(WordModel):
         """log P of every sentence: words × gaps."""
         import torch
 
+        from seesay.models.lstm_network import Cell
+
         cell = Cell(self._network)
-        firsts = cell.numbers([(fill[0],) for fill in fills])[:, 0]
-        size = self._network.sizes.hidden
-        h, c = torch.empty(2, len(sides), size, device=firsts.device).unbind(0)
-        found = torch.zeros(len(fills), len(sides), device=firsts.device)
-        for gaps in _alike([before for before, _ in sides], budget):
-            h[gaps], c[gaps], found[:, gaps] = self._until_gap(cell.numbers([sides[i][0] for i in gaps]), firsts)
-        for chosen in _alike(fills, budget):
-            fill = cell.numbers([fills[i] for i in chosen])
-            for gaps in _alike([after for _, after in sides], max(1, budget // len(chosen))):
-                after = cell.numbers([sides[i][1] for i in gaps])
-                follows = self._after_gap(cell, fill, after, h[gaps], c[gaps])
-                found[torch.tensor(chosen)[:, None], torch.tensor(gaps)] += follows
-        return found.cpu().double().numpy()
+        h, c, shared = self._until(cell, [before for before, _ in sides])
+        logits = self._network.output(h)
+        firsts = torch.tensor([fill[0] for fill in fills], device=h.device)
+        predicted = logits[:, firsts] - logits.logsumexp(1, keepdim=True) + shared[:, None]
+        found: NDArray[np.float64] = predicted.T.cpu().double().numpy()
+        order = sorted(range(len(sides)), key=lambda i: -len(sides[i][1]))  # the longest first
+        for length in {len(fill) for fill in fills}:
+            chosen = [i for i, fill in enumerate(fills) if len(fill) == length]
+            begin = 0
+            while begin < len(order):
+                longest = length + len(sides[order[begin]][1])
+                some = order[begin : begin + max(1, budget // (longest * len(chosen)))]
+                follows = self._after(cell, [fills[i] for i in chosen], [sides[i][1] for i in some], h[some], c[some])
+                found[np.ix_(chosen, some)] += follows.T.cpu().double().numpy()
+                begin += len(some)
+        return found
 
-    def _until_gap(self, before: torch.Tensor, firsts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The states before gaps, and log P of what stands before them and then each word's first token."""
+    def _until(self, cell: Cell, befores: Sequence[Ids]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The states before gaps, and log P of what stands there."""
         import torch
 
-        hidden, (h, c) = self._network.states(torch.nn.functional.pad(before, (1, 0), value=BEGIN_ID))
-        logits = self._network.output(h[0])
-        shared = self._logp(hidden[:, :-1].flatten(0, 1), before.flatten()).view(len(before), -1).sum(1)
-        return h[0], c[0], logits[:, firsts].T - logits.logsumexp(1) + shared
+        order = sorted(range(len(befores)), key=lambda i: -len(befores[i]))
+        read, lengths = _padded([(BEGIN_ID, *befores[i]) for i in order], cell.device)
+        h, c = torch.zeros(2, len(befores), self._network.sizes.hidden, device=cell.device).unbind(0)
+        logp = torch.zeros(len(befores), device=cell.device)
+        for step in range(read.shape[1]):
+            going = int((lengths > step).sum())
+            h[:going], c[:going] = cell(read[:going, step], h[:going], c[:going])
+            more = int((lengths > step + 1).sum())
+            logp[:more] += self._logp(h[:more], read[:more, step + 1]) if more else 0
+        back = torch.tensor(order, device=cell.device).argsort()
+        return h[back], c[back], logp[back]
 
-    def _after_gap(
-        self, cell: Cell, fill: torch.Tensor, after: torch.Tensor, h: torch.Tensor, c: torch.Tensor
+    def _after(
+        self, cell: Cell, fills: Sequence[Ids], afters: Sequence[Ids], h: torch.Tensor, c: torch.Tensor
     ) -> torch.Tensor:
-        """log P of what follows each word's first token (words × gaps), from the states before the gaps."""
+        """log P of what follows each word's first token (gaps × words), from the states before the gaps.
+
+        The words are equally long and the gaps sorted, the longest first: those that go on are always the first ones.
+        """
         import torch
 
-        rest = torch.cat([fill[:, None].expand(-1, len(after), -1), after[None].expand(len(fill), -1, -1)], dim=2)
-        targets = torch.nn.functional.pad(rest[..., 1:], (0, 1), value=END_ID)
-        logp = torch.zeros(rest.shape[:2], device=rest.device)
-        for read, predicted in zip(rest.unbind(2), targets.unbind(2), strict=True):
-            h, c = cell(read, h, c)
-            logp += self._logp(h.flatten(0, 1), predicted.flatten()).view_as(logp)
+        after, lengths = _padded([(*after, END_ID) for after in afters], cell.device)
+        fill = torch.tensor(fills, device=cell.device)
+        text = torch.cat(
+            [fill[None].expand(len(afters), -1, -1), after[:, None].expand(-1, len(fills), -1)], dim=2
+        )  # gaps × words × tokens
+        h, c = h[:, None], c[:, None]
+        logp = torch.zeros(text.shape[:2], device=cell.device)
+        for step in range(text.shape[2] - 1):
+            going = int((lengths + fill.shape[1] > step + 1).sum())
+            h, c = cell(text[:going, :, step], h[:going], c[:going])
+            wanted = text[:going, :, step + 1]
+            logp[:going] += self._logp(h.flatten(0, 1), wanted.flatten()).view_as(wanted)
         return logp
 
     def _logp(self, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -214,37 +234,10 @@ class Lstm(WordModel):
         return torch.cat(parts)
 
 
-class Cell:
-    """One step of the network's LSTM, for states of the same sentence with many words after it.
+def _padded(rows: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows as one matrix, and their lengths."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
 
-    What a word adds to the gates is looked up: all words' are computed once. A state that several words follow
-    (gaps × hidden, where words × gaps are read) goes through the recurrent weights once.
-    """
-
-    def __init__(self, network: Network) -> None:
-        lstm = network.lstm
-        self._inputs = network.embedding.weight @ lstm.weight_ih_l0.T + (lstm.bias_ih_l0 + lstm.bias_hh_l0)
-        self._recurrent = lstm.weight_hh_l0
-
-    def numbers(self, rows: Sequence[Ids]) -> torch.Tensor:
-        """Equally long rows as a matrix where the network is."""
-        import torch
-
-        return torch.tensor(rows, dtype=torch.long, device=self._inputs.device).view(len(rows), -1)
-
-    def __call__(self, read: torch.Tensor, h: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The states after these words."""
-        gates = self._inputs[read] + h @ self._recurrent.T
-        take, keep, new, show = gates.chunk(4, dim=-1)
-        c = keep.sigmoid() * c + take.sigmoid() * new.tanh()
-        return show.sigmoid() * c.tanh(), c
-
-
-def _alike(rows: Sequence[Ids], budget: int) -> list[list[int]]:
-    """Indices of the rows in groups of one length and of at most `budget` tokens."""
-    lengths: dict[int, list[int]] = {}
-    for index, row in enumerate(rows):
-        lengths.setdefault(len(row), []).append(index)
-    return [
-        list(group) for length, members in lengths.items() for group in chunks(members, max(1, budget // (length + 1)))
-    ]
+    lengths = torch.tensor([len(row) for row in rows])
+    return pad_sequence([torch.tensor(row) for row in rows], batch_first=True).to(device), lengths

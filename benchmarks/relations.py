@@ -1,0 +1,125 @@
+"""The matrix of perplexities in bulk beside one-sentence-at-a-time scoring: the same figures, in one run.
+
+    python benchmarks/relations.py --captions multi30k.train.1.en.gz … [--model FOLDER] [--causal smollm2] [--size 100]
+
+The LSTM has the published size (300, 300) and the published vocabulary rule (words seen 100 times or more); without
+--model its weights are random, which changes no time. Contexts are captions with one of the relations in them. One
+sentence at a time is timed on a part of the matrix (--part) and scaled up: its cost is the same for every cell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from seesay.models import load_model
+from seesay.models.lstm import Lstm
+from seesay.models.lstm_network import PRESETS, Network
+from seesay.models.words import Vocabulary, joined, words
+from seesay.relations.matrix import Gap, perplexity_matrix
+
+RELATIONS = (
+    "on", "in", "with", "at", "by", "near", "behind", "over", "under", "above", "below", "beside", "around", "through",
+    "along", "across", "against", "between", "inside", "outside", "into", "onto", "off", "up", "down", "past",
+    "in front of", "next to", "on top of", "out of",
+)  # fmt: skip
+FEWEST = 100
+
+
+def read(paths: Sequence[Path]) -> list[str]:
+    """Captions in lower case."""
+    lines = []
+    for path in paths:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+            lines += [line.strip().lower() for line in file if line.strip()]
+    return lines
+
+
+def contexts(lines: Sequence[str], size: int) -> dict[str, list[Gap]]:
+    """The first `size` captions of each relation, cut in two around it."""
+    found: dict[str, list[Gap]] = {relation: [] for relation in RELATIONS}
+    for line in lines:
+        for relation, gaps in found.items():
+            before, middle, after = line.partition(f" {relation} ")
+            if middle and len(gaps) < size:
+                gaps.append((f"{before} ", f" {after}"))
+    return {relation: gaps for relation, gaps in found.items() if len(gaps) == size}
+
+
+def untrained(lines: Sequence[str]) -> Lstm:
+    """The published network with random weights, for the words that it would know."""
+    everywhere = [[joined(relation) for relation in RELATIONS]] * FEWEST
+    vocabulary = Vocabulary.of([*map(words, lines), *everywhere], smallest=FEWEST)
+    torch.manual_seed(0)
+    return Lstm("untrained", Network(len(vocabulary), PRESETS["paper"]), vocabulary, "untrained")
+
+
+def one_by_one(model: Any, gaps: dict[str, list[Gap]], relations: Sequence[str]) -> NDArray[np.float64]:
+    """The same matrix, a sentence at a time."""
+    spelt = {r: joined(r) if isinstance(model, Lstm) and model.knows(joined(r)) else r for r in relations}
+    matrix = np.empty((len(relations), len(gaps)))
+    for column, group in enumerate(gaps.values()):
+        for row, relation in enumerate(relations):
+            scored = [next(iter(model.score([before + spelt[relation] + after]))).logp for before, after in group]
+            matrix[row, column] = np.exp(-sum(map(sum, scored)) / sum(map(len, scored)))
+    return matrix
+
+
+def compare(name: str, model: Any, gaps: dict[str, list[Gap]], part: int, clock: Callable[[], float]) -> float:
+    """How many times faster; the figures must be equal."""
+    perplexity_matrix(model, {r: g[:1] for r, g in gaps.items()}, RELATIONS)  # warms up
+    begun = clock()
+    bulk = perplexity_matrix(model, gaps, RELATIONS)
+    in_bulk = clock() - begun
+    cells = sum(map(len, gaps.values())) * len(RELATIONS)
+    few = {relation: group[:part] for relation, group in gaps.items()}
+    begun = clock()
+    single = one_by_one(model, few, RELATIONS)
+    alone = clock() - begun
+    apart = float(np.abs(perplexity_matrix(model, few, RELATIONS) / single - 1).max())
+    alone *= cells / (sum(map(len, few.values())) * len(RELATIONS))
+    print(
+        f"{name}: {bulk.shape[0]} x {bulk.shape[1]}, {cells:,} sentences, {torch.get_num_threads()} threads\n"
+        f"  in bulk {in_bulk:9.2f} s\n  alone   {alone:9.2f} s   {alone / in_bulk:5.1f} x   "
+        f"largest relative difference {apart:.1e}"
+    )
+    assert apart < 1e-4, f"{name}: the figures differ"
+    return alone / in_bulk
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--captions", type=Path, nargs="+", required=True)
+    parser.add_argument("--model", help="a trained LSTM's folder")
+    parser.add_argument("--causal", help="a causal model to report as well, as in smollm2")
+    parser.add_argument("--size", type=int, default=100, help="contexts of each relation")
+    parser.add_argument("--part", type=int, default=10, help="contexts of each relation that are scored one by one")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--processor-time", action="store_true", help="on a busy machine, with --threads 1")
+    given = parser.parse_args()
+    if given.threads:
+        torch.set_num_threads(given.threads)
+    warnings.simplefilter("ignore")  # words that are not in the vocabulary
+    clock = time.process_time if given.processor_time else time.perf_counter
+    lines = read(given.captions)
+    gaps = contexts(lines, given.size)
+    model = load_model(given.model) if given.model else untrained(lines)
+    assert isinstance(model, Lstm)
+    faster = compare(f"LSTM, {len(model.vocabulary):,} words", model, gaps, min(given.part, given.size), clock)
+    assert faster >= 10, f"only {faster:.1f} x faster"
+    if given.causal:
+        few = {relation: group[: max(1, given.size // 20)] for relation, group in list(gaps.items())[:4]}
+        compare(given.causal, load_model(given.causal), few, 1, clock)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What is true of a set of rooms: the answers that a miner should find.
+
+Size is frontal area (width times height in square metres), the quantity that ViPhy's box area scaled by depth stands
+for. Elevation follows ViPhy's rule in three dimensions: a thing whose lowest point is above another's middle is above
+it; it is below when the reverse holds, else at a similar level. Both are counted over pairs of things that are seen in
+one picture, colours over the things that are seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
+from seesay.data.knowledge import COLORS, PLACES, SIZES
+from seesay.mine.rooms.drawing import Thing
+
+
+class Tally:
+    """Counts over pictures, one `add` a picture."""
+
+    def __init__(self) -> None:
+        self.sizes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.places: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+        self.colors: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.subtypes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def add(self, scene: str, seen: Iterable[Thing]) -> None:
+        """Count the things that are seen in one picture, and their pairs (each once, names in alphabetical order)."""
+        things = sorted(seen, key=lambda thing: thing.name)
+        for thing in things:
+            self.colors[thing.name][thing.color] += 1
+            self.subtypes[thing.name][thing.subtype] += 1
+        for a, b in combinations(things, 2):
+            if a.name != b.name:
+                self.sizes[a.name, b.name][larger(a, b)] += 1
+                self.places[scene, a.name, b.name][elevation(a, b)] += 1
+
+    def table(self) -> dict[str, Any]:
+        """Everything, for `truth.json`."""
+        return {
+            "size": "frontal area: width x height in square metres",
+            "place": "lowest point above the other's centroid, in metres above the floor",
+            "sizes": [
+                {"a": a, "b": b, "larger": n[">"], "smaller": n["<"]} for (a, b), n in sorted(self.sizes.items())
+            ],
+            "places": [
+                {"scene": scene, "a": a, "b": b, "above": n[">"], "level": n["="], "below": n["<"]}
+                for (scene, a, b), n in sorted(self.places.items())
+            ],
+            "colors": {name: {c: n[c] for c in COLORS if n[c]} for name, n in sorted(self.colors.items())},
+            "subtypes": {name: dict(sorted(n.items())) for name, n in sorted(self.subtypes.items())},
+        }
+
+
+def larger(a: Thing, b: Thing) -> str:
+    """`>` where the first is larger, else `<`."""
+    return SIZES[0] if a.frontal_area > b.frontal_area else SIZES[1]
+
+
+def elevation(a: Thing, b: Thing) -> str:
+    """`>` where the first is above the second, `<` below it, `=` at a similar level."""
+    if a.lowest > b.centroid:
+        return PLACES[0]
+    return PLACES[2] if b.lowest > a.centroid else PLACES[1]

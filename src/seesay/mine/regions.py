@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seesay.metrics.base import FloatArray, IntArray
+from seesay.metrics.base import BoolArray, FloatArray, IntArray
 
 DEPTHS = pa.schema(
     [
@@ -63,24 +63,28 @@ class Block:
 
     pictures: IntArray
     regions: IntArray
-    there: IntArray
+    there: BoolArray
 
     def take(self, values: FloatArray) -> FloatArray:
         """A value of every region, NaN in the padding."""
         return np.where(self.there, values[self.regions], np.nan)
+
+    def named(self, names: IntArray) -> IntArray:
+        """The name of every region as a number, −1 in the padding."""
+        return np.where(self.there, names[self.regions], -1)
 
 
 def flatten(table: pa.Table | pa.RecordBatch) -> Regions:
     """The regions of a batch with the columns of `records.SCHEMA`, and those of `DEPTHS` where it has them."""
     listed = _whole(table.column("regions"))
     regions = listed.flatten()
-    offsets = _offsets(listed)
+    offsets = flat_offsets(listed)
     boxes = _floats(regions.field("box").flatten()).reshape(-1, 4)
     top, bottom = boxes[:, 1], boxes[:, 1] + boxes[:, 3]
     middle = (top + bottom) / 2
     upper, lowest, centroid, corners = _outlines(_whole(regions.field("polygon")), top, bottom, middle)
-    names, vocabulary = _codes(regions.field("name"))
-    scenes, scene_names = _codes(_whole(table.column("scene")), empty=True)
+    names, vocabulary = codes(regions.field("name"))
+    scenes, scene_names = codes(_whole(table.column("scene")), empty=True)
     known = set(table.schema.names)
     unknown = np.full(len(regions), np.nan)
     return Regions(
@@ -129,7 +133,7 @@ def _floats(array: pa.Array) -> FloatArray:
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def _offsets(listed: pa.Array) -> IntArray:
+def flat_offsets(listed: pa.Array) -> IntArray:
     """Where each list begins in `listed.flatten()`, which leaves out what null lists and slices hide."""
     lengths = pc.fill_null(pc.list_value_length(listed), 0).to_numpy(zero_copy_only=False)
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
@@ -138,7 +142,7 @@ def _offsets(listed: pa.Array) -> IntArray:
 def _beside(table: pa.Table | pa.RecordBatch, name: str, offsets: IntArray) -> FloatArray:
     """A list column with a value for every region; a picture whose list is missing gets NaNs."""
     column = _whole(table.column(name))
-    own, values = _offsets(column), _floats(column.flatten())
+    own, values = flat_offsets(column), _floats(column.flatten())
     if np.array_equal(own, offsets):
         return values
     lengths, wanted = np.diff(own), np.diff(offsets)
@@ -150,7 +154,7 @@ def _beside(table: pa.Table | pa.RecordBatch, name: str, offsets: IntArray) -> F
     return result
 
 
-def _codes(names: pa.Array, *, empty: bool = False) -> tuple[IntArray, list[str]]:
+def codes(names: pa.Array, *, empty: bool = False) -> tuple[IntArray, list[str]]:
     """Names as numbers in alphabetical order; "" and null are −1 unless `empty` names count."""
     coded = pc.fill_null(names, "").dictionary_encode()
     words = coded.dictionary.to_pylist()
@@ -165,7 +169,7 @@ def _outlines(
     polygons: pa.Array, top: FloatArray, bottom: FloatArray, middle: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Highest and lowest point, centroid (of the area) and mean of the corners: the polygon's, else the box's."""
-    offsets = _offsets(polygons)
+    offsets = flat_offsets(polygons)
     has = np.diff(offsets) >= 6
     if not has.any():
         return top, bottom, middle, middle

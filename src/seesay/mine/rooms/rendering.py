@@ -226,7 +226,9 @@ def _ball(o: tuple[np.float32, ...], d: tuple[Floats, ...]) -> tuple[Floats, Flo
     b = sum(x * y for x, y in zip(o, d, strict=True))
     c = sum(x * x for x in o) - 1
     root = np.sqrt(b * b - a * c)
-    return (-b - root) / a, (-b + root) / a
+    near = np.asarray((-b - root) / a, np.float32)
+    far = np.asarray((-b + root) / a, np.float32)
+    return near, far
 
 
 def _smooth(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
-from seesay.mine.records import SCHEMA, Picture, Region, to_batch
+from seesay.mine.readers.plain import row
+from seesay.mine.records import SCHEMA, Picture, Region
 from seesay.mine.rooms.captions import describe
 from seesay.mine.rooms.drawing import Room, Thing, draw
 from seesay.mine.rooms.kinds import KINDS, SCENES
@@ -91,10 +93,10 @@ def write(
                 millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
                 Image.fromarray(millimetres).save(folder / picture.depth, compress_level=1)
             tally.add(picture.scene, shot.things)
-            files.add(shot)
-            waiting.append(picture)
+            waiting.append(row(picture))
+            files.add(shot, waiting[-1])
             if len(waiting) == ROWS or done == count:
-                parquet.write_batch(to_batch(waiting))
+                parquet.write_batch(pa.RecordBatch.from_pylist(waiting, schema=SCHEMA))
                 waiting = []
             tell(done)
     (folder / "truth.json").write_text(json.dumps(tally.table(), indent=1))
@@ -117,9 +119,9 @@ class _Files:
             self._open[name] = (self._folder / name).open("w", encoding="utf-8")
         return self
 
-    def add(self, shot: Snapshot) -> None:
+    def add(self, shot: Snapshot, row: dict[str, Any]) -> None:
         picture, number = shot.picture, int(shot.picture.id)
-        self._open["annotations.jsonl"].write(json.dumps(asdict(picture)) + "\n")
+        self._open["annotations.jsonl"].write(json.dumps(row) + "\n")
         self._open["things.jsonl"].write(
             json.dumps({"id": picture.id, "things": [_true(t) for t in shot.things]}) + "\n"
         )

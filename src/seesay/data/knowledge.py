@@ -113,4 +113,9 @@ def read(folder: Path, kind: type[Fact]) -> list[Fact]:
     if missing:
         raise UserError(f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` wrote.")
     rows: list[dict[str, Any]] = table.select(schema(kind).names).cast(schema(kind)).to_pylist()
-    return [kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in row.items()}) for row in rows]
+    return [_fact(kind, row) for row in rows]
+
+
+def _fact(kind: type[Fact], row: dict[str, Any]) -> Fact:
+    made: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+    return kind(**made)

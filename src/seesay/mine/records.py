@@ -1,7 +1,7 @@
 """The one shape that every annotation file is read into: a picture, its captions, and its regions.
 
-Readers yield `Picture`s one by one; the engine works on Arrow batches of the same columns (`SCHEMA`), which is also what
-our own Parquet and JSON-lines files hold.
+Readers yield `Picture`s one by one; the engine works on Arrow batches of the same columns (`SCHEMA`), which is also
+what our own Parquet and JSON-lines files hold.
 """
 
 from __future__ import annotations

@@ -158,9 +158,12 @@ class VisionModel:
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability of every option as the reply to its question about its picture."""
+        return self.reply([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
+
+    def reply(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[Scores]:
+        """The same, of pictures that are open already."""
         import torch
 
-        pictures = [open_picture(prompt.picture, self.name) for prompt in prompts]
         with torch.inference_mode():
             inputs = self._processor.inputs(pictures, [self._ask(question(prompt)) for prompt in prompts])
             rows = self._score({k: v.to(self._model.device) for k, v in inputs.items()}, prompts)

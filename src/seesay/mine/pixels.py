@@ -1,0 +1,121 @@
+"""The colour of a region by its pixels, named in CIELAB: needs no weights, and is the default.
+
+Every colour of a coarse RGB cube gets one of the eleven names by its lightness, chroma and hue; a region is then named
+by looking its pixels up and voting. Shadows, highlights and background lose the vote: pixels count the more the nearer
+they are to the middle, and a colour needs a share of the votes to be named.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.data.knowledge import COLORS
+from seesay.mine.records import Region
+
+Array = NDArray[np.float64]
+STEP = 8
+"""Levels of a channel that share a cell of the table."""
+SECOND = 0.3
+"""A colour beside the most frequent one is named from this share of the votes on."""
+BLACK, WHITE = 22.0, 87.0  # lightness below, above
+FAINT = 14.0  # chroma below which a colour is none
+
+
+def lab(rgb: Array) -> Array:
+    """CIELAB (D65) of sRGB values from 0 to 1."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    matrix = np.array(
+        [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    )
+    xyz = linear @ matrix.T / np.array([0.95047, 1.0, 1.08883])
+    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
+    return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], axis=-1)
+
+
+def names(rgb: Array) -> NDArray[np.int8]:
+    """The index in COLORS of the name of each sRGB colour (0 to 1)."""
+    lightness, a, b = np.moveaxis(lab(rgb), -1, 0)
+    chroma, hue = np.hypot(a, b), np.degrees(np.arctan2(b, a)) % 360
+    red = (hue < 42) | (hue >= 355)
+    orange = (hue >= 42) & (hue < 74)
+    yellow = (hue >= 74) & (hue < 112)
+    green = (hue >= 112) & (hue < 200)
+    blue = (hue >= 200) & (hue < np.where(chroma > 2 * lightness, 309, 304))  # a screen's pure blue leans to purple
+    purple = ~blue & (hue >= 304) & (hue < 340)
+    rules = [  # the first that holds
+        ("black", ((lightness < BLACK) & (chroma < 30)) | (lightness < 10)),
+        ("white", (lightness > WHITE) & (chroma < FAINT)),
+        ("gray", chroma < FAINT),
+        ("pink", ((hue >= 340) & (lightness > 54)) | (red & (lightness > 62))),
+        ("brown", red & (hue > 15) & (hue < 355) & (chroma < 45)),
+        ("red", red),
+        ("brown", orange & ((lightness < 54) | (chroma < 45))),
+        ("orange", orange),
+        ("brown", yellow & ((lightness < 50) | ((chroma < 32) & (lightness < 80)))),
+        ("yellow", yellow & (lightness >= 62)),
+        ("green", yellow | green),
+        ("blue", blue),
+        ("purple", purple & (lightness < 66)),
+        ("pink", purple),
+        ("pink", lightness > 45),
+        ("purple", np.ones_like(red)),
+    ]
+    chosen = np.select([rule for _, rule in rules], [COLORS.index(name) for name, _ in rules])
+    return chosen.astype(np.int8)
+
+
+@cache
+def _table() -> NDArray[np.int8]:
+    levels = (np.arange(0, 256, STEP) + STEP / 2) / 255
+    return names(np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1))
+
+
+def votes(picture: NDArray[np.uint8], region: Region) -> Array:
+    """Shares of the eleven colours in a region of an RGB picture; nothing but zeros where it has no pixel."""
+    left, top, width, height = region.box
+    rows, columns = picture.shape[:2]
+    x0, x1 = max(0, int(left)), min(columns, int(np.ceil(left + width)))
+    y0, y1 = max(0, int(top)), min(rows, int(np.ceil(top + height)))
+    if x0 >= x1 or y0 >= y1:
+        return np.zeros(len(COLORS))
+    cells = picture[y0:y1, x0:x1, :3] // STEP
+    named = _table()[cells[..., 0], cells[..., 1], cells[..., 2]]
+    weights = np.outer(_middle(y1 - y0), _middle(x1 - x0))
+    if region.polygon:
+        weights = weights * _inside(region.polygon, (x0, y0, x1, y1))
+        if not weights.any():
+            return np.zeros(len(COLORS))
+    counted = np.bincount(named.ravel(), weights=weights.ravel(), minlength=len(COLORS))
+    shares: Array = counted / counted.sum()
+    return shares
+
+
+def region_colors(picture: NDArray[np.uint8], region: Region) -> tuple[str, ...]:
+    """The names of a region's colours: the most frequent one, and another that has a good share."""
+    shares = votes(picture, region)
+    if not shares.any():
+        return ()
+    best = int(shares.argmax())
+    return tuple(color for i, color in enumerate(COLORS) if i == best or shares[i] >= SECOND)
+
+
+def _middle(length: int) -> Array:
+    """Weights that fall from the middle to a quarter at the edge."""
+    place = np.abs((np.arange(length) + 0.5) / length - 0.5) * 2
+    weights: Array = 1 - 0.75 * place**2
+    return weights
+
+
+def _inside(polygon: tuple[float, ...], corners: tuple[int, int, int, int]) -> NDArray[np.bool_]:
+    """Which pixels of a rectangle lie in a polygon."""
+    from PIL import Image, ImageDraw
+
+    x0, y0, x1, y1 = corners
+    mask = Image.new("1", (x1 - x0, y1 - y0))
+    points = [(x - x0, y - y0) for x, y in zip(polygon[::2], polygon[1::2], strict=False)]
+    if len(points) > 2:
+        ImageDraw.Draw(mask).polygon(points, fill=1)
+    return np.asarray(mask)

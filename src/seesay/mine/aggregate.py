@@ -92,7 +92,7 @@ def count(seen: Iterable[Seen], regions: Regions, labels: int, *, scenes: bool, 
     told = (once if pictures else every) >> bits
     where = np.flatnonzero(_changes(told))
     keys = told[where]
-    shown, starts = _first(once >> bits, keys)
+    shown, starts = _first(once >> bits)
     examples = regions.ids.take(pa.array(order[once[shown] & ((1 << bits) - 1)]))
     return Counts(scene_names, names, labels, keys, np.diff(where, append=len(told)), starts, examples)
 
@@ -100,6 +100,9 @@ def count(seen: Iterable[Seen], regions: Regions, labels: int, *, scenes: bool, 
 def combine(parts: Sequence[Counts]) -> Counts:
     """The counts of all parts together. Order and grouping of the parts change nothing."""
     labels = parts[0].labels
+    parts = [part for part in parts if len(part.keys)] or [parts[0]]
+    if len(parts) == 1:
+        return parts[0]
     scenes = sorted(set().union(*(part.scenes for part in parts)))
     names = sorted(set().union(*(part.names for part in parts)))
     _check(scenes, names, labels)
@@ -112,19 +115,19 @@ def combine(parts: Sequence[Counts]) -> Counts:
         keys.append(_key(new_scene[scene], new_name[a], new_name[b], label, len(names), labels))
     together = np.concatenate(keys)
     order = np.argsort(together, kind="stable")
-    where = np.flatnonzero(_changes(together[order]))
-    unique = together[order][where]
-    counts = np.concatenate([part.counts for part in parts])[order]
-    summed = np.add.reduceat(counts, where) if len(where) else counts
-    owner = np.concatenate([np.repeat(key, np.diff(part.starts)) for key, part in zip(keys, parts, strict=True)])
-    ids = pa.concat_arrays([part.examples for part in parts])
-    rank, words = codes(ids, empty=True)
+    changes = _changes(together[order])
+    where = np.flatnonzero(changes)
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = np.cumsum(changes) - 1
+    summed = np.add.reduceat(np.concatenate([part.counts for part in parts])[order], where)
+    owner = np.repeat(group, np.concatenate([np.diff(part.starts) for part in parts]))
+    rank, words = codes(pa.concat_arrays([part.examples for part in parts]))
     bits = max(1, len(words).bit_length())
-    packed = np.sort((np.searchsorted(unique, owner) << bits) | rank)
+    packed = np.sort((owner << bits) | rank)
     packed = packed[_changes(packed)]
-    shown, starts = _first(packed >> bits, np.arange(len(unique)))
-    examples = pa.array(words, pa.string()).take(pa.array(packed[shown] & ((1 << bits) - 1)))
-    return Counts(scenes, names, labels, unique, summed, starts, examples)
+    shown, starts = _first(packed >> bits)
+    examples = words.take(pa.array(packed[shown] & ((1 << bits) - 1)))
+    return Counts(scenes, names, labels, together[order][where], summed, starts, examples)
 
 
 def nothing(labels: int) -> Counts:
@@ -150,15 +153,18 @@ def to_table(counts: Counts) -> pa.Table:
 
 def from_table(table: pa.Table, labels: int) -> Counts:
     """From such a table; its rows may come in any order."""
-    size = table.num_rows
-    scene, scenes = codes(_whole(table.column("scene")), empty=True)
-    both, names = codes(pa.concat_arrays([_whole(table.column("a")), _whole(table.column("b"))]), empty=True)
+    table = table.unify_dictionaries()
+    (scene, scenes), (a, some), (b, others) = (codes(_whole(table.column(name))) for name in ("scene", "a", "b"))
+    names = sorted({*some.to_pylist(), *others.to_pylist()})
+    place = {name: i for i, name in enumerate(names)}
+    first, second = (np.array([place[w] for w in words.to_pylist()], dtype=np.int64) for words in (some, others))
     label = table.column("label").to_numpy().astype(np.int64)
-    keys = _key(scene, both[:size], both[size:], label, len(names), labels)
+    keys = _key(scene, first[a], second[b], label, len(names), labels)
     order = np.argsort(keys, kind="stable")
     listed = _whole(table.column("examples")).take(pa.array(order))
     counts = table.column("count").to_numpy()[order]
-    return Counts(scenes, names, labels, keys[order], counts, flat_offsets(listed), listed.flatten())
+    listing = flat_offsets(listed), listed.flatten()
+    return Counts(scenes.to_pylist(), names, labels, keys[order], counts, *listing)
 
 
 def write(counts: Counts, path: Path) -> None:
@@ -191,19 +197,16 @@ def _changes(ordered: IntArray) -> BoolArray:
     return result
 
 
-def _first(owners: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:
-    """The places of every key's first few in sorted `owners`, and where each key's begin among them."""
-    begin = np.searchsorted(owners, keys)
-    many = np.minimum(np.searchsorted(owners, keys, side="right") - begin, EXAMPLES)
+def _first(owners: IntArray) -> tuple[IntArray, IntArray]:
+    """The places of every owner's first few in the sorted array, and where each owner's begin among them."""
+    begin = np.flatnonzero(_changes(owners))
+    many = np.minimum(np.diff(begin, append=len(owners)), EXAMPLES)
     starts = np.concatenate([[0], np.cumsum(many)])
-    of = np.repeat(np.arange(len(keys)), many)
-    return begin[of] + np.arange(len(of)) - starts[of], starts
+    return np.repeat(begin - starts[:-1], many) + np.arange(starts[-1]), starts
 
 
 def _words(numbers: IntArray, words: list[str]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words, pa.string())).cast(
-        pa.string()
-    )
+    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words, pa.string()))
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

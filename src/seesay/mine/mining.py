@@ -28,7 +28,7 @@ from seesay.mine.looking import Looking
 from seesay.mine.regions import flatten
 from seesay.questions import UserError
 
-BATCH = 8192
+BATCH = 1 << 15
 """Pictures in memory at once, a worker; 64 where files of pictures are opened."""
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Labels of each kind of counts. A colour's last label says that a colour was asked for: an answer may name two."""

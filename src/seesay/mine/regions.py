@@ -83,14 +83,17 @@ def flatten(table: pa.Table | pa.RecordBatch) -> Regions:
     top, bottom = boxes[:, 1], boxes[:, 1] + boxes[:, 3]
     middle = (top + bottom) / 2
     upper, lowest, centroid, corners = _outlines(_whole(regions.field("polygon")), top, bottom, middle)
-    names, vocabulary = codes(regions.field("name"))
-    scenes, scene_names = codes(_whole(table.column("scene")), empty=True)
+    names, words = codes(regions.field("name"))
+    vocabulary = words.to_pylist()
+    if vocabulary and not vocabulary[0]:  # "" comes first
+        names, vocabulary = names - 1, vocabulary[1:]
+    scenes, scene_names = codes(_whole(table.column("scene")))
     known = set(table.schema.names)
     unknown = np.full(len(regions), np.nan)
     return Regions(
         ids=_whole(table.column("id")),
         scenes=scenes,
-        scene_names=scene_names,
+        scene_names=scene_names.to_pylist(),
         offsets=offsets,
         names=names,
         vocabulary=vocabulary,
@@ -154,15 +157,13 @@ def _beside(table: pa.Table | pa.RecordBatch, name: str, offsets: IntArray) -> F
     return result
 
 
-def codes(names: pa.Array, *, empty: bool = False) -> tuple[IntArray, list[str]]:
-    """Names as numbers in alphabetical order; "" and null are −1 unless `empty` names count."""
-    coded = pc.fill_null(names, "").dictionary_encode()
-    words = coded.dictionary.to_pylist()
-    vocabulary = sorted(word for word in words if word or empty)
-    number = {word: i for i, word in enumerate(vocabulary)}
-    table = np.array([number.get(word, -1) for word in words], dtype=np.int64)
-    codes = coded.indices.to_numpy(zero_copy_only=False)
-    return (table[codes] if len(words) else np.zeros(0, dtype=np.int64)), vocabulary
+def codes(words: pa.Array) -> tuple[IntArray, pa.Array]:
+    """Words as numbers in alphabetical order, and the words; null is the empty word."""
+    coded = words if pa.types.is_dictionary(words.type) else pc.fill_null(words, "").dictionary_encode()
+    order = pc.sort_indices(coded.dictionary).to_numpy()
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[coded.indices.to_numpy(zero_copy_only=False)], coded.dictionary.take(pa.array(order))
 
 
 def _outlines(

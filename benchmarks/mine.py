@@ -24,7 +24,7 @@ import jenkspy
 import numpy as np
 import pyarrow.parquet as pq
 
-from seesay.mine import mining, synthetic
+from seesay.mine import counting, mining, synthetic
 from seesay.mine.aggregate import Counts
 
 ROWS = 20_000
@@ -45,7 +45,7 @@ def main() -> None:
         sample = synthetic.write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
         rules_time, peer_time, plain = peer(sample)
         start = time.perf_counter()
-        ours = mining.count_part(sample, mining.Counting())
+        ours = counting.count_part(sample, counting.Counting())
         sample_time = time.perf_counter() - start
         same = as_counter(ours.sizes) == plain[0] and as_counter(ours.places) == plain[1]
         print(f"{given.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
@@ -54,16 +54,20 @@ def main() -> None:
         line("seesay, one process, the same pictures", given.peer_images, sample_time, peer_time / given.peer_images)
         parts = synthetic.write_parts(folder / "parts", given.images, ROWS)
         size = sum(path.stat().st_size for path in parts) / 2**20
-        print(f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}")
+        print(
+            f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
+        )
         start = time.perf_counter()
-        mined = mining.mine_parts(parts, folder / "knowledge", mining.Counting(), given.engine, given.workers)
+        mined = counting.mine_parts(parts, folder / "knowledge", counting.Counting(), given.engine, given.workers)
         counted = time.perf_counter() - start
         mining.write_facts(folder / "knowledge", mined, mining.Thresholds())
         whole = time.perf_counter() - start
         line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
         line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)
         line("  over the loop's rules alone", given.images, whole, rules_time / given.peer_images)
-    own, workers = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    own, workers = (
+        resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
     print(f"largest memory: this process {own:,.0f} MiB, a worker {workers:,.0f} MiB")
 
 

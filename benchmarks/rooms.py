@@ -69,7 +69,9 @@ def main() -> None:
     start = time.perf_counter()
     world = make(given.pictures, given.seed, fastdepth=not given.no_fastdepth)
     made = time.perf_counter() - start
-    print(f"{given.pictures:,} rooms, seed {given.seed}; made and seen in {made:.0f} s; facts from {LEAST} pictures on\n")
+    print(
+        f"{given.pictures:,} rooms, seed {given.seed}; made and seen in {made:.0f} s; facts from {LEAST} pictures on\n"
+    )
     truth = world.tally.table()
     head("size rule")
     for name, rule, source in SIZE_CASES:

@@ -76,7 +76,7 @@ def pairs(n: int) -> tuple[IntArray, IntArray]:
 
 def count(seen: Iterable[Seen], regions: Regions, labels: int, *, scenes: bool, pictures: bool) -> Counts:
     """Count a batch. `pictures`: a picture says a thing of two names once, however many regions bear them."""
-    bits = max(1, int(len(regions)).bit_length())
+    bits = max(1, len(regions).bit_length())
     rank = np.empty(len(regions), dtype=np.int64)
     order = pc.sort_indices(regions.ids).to_numpy()
     rank[order] = np.arange(len(order))

@@ -120,7 +120,9 @@ def _start(engine: str, workers: int) -> None:
     except ImportError as error:
         raise UserError("--engine ray needs Ray: pip install 'seesay[mine]'") from error
     if not ray.is_initialized():
-        local: dict[str, Any] = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
+        local: dict[str, Any] = (
+            {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
+        )
         ray.init(log_to_driver=False, logging_level="ERROR", **local)
     daft.set_runner_ray(noop_if_initialized=True)
 

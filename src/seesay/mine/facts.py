@@ -56,9 +56,7 @@ def size_facts(counts: Counts, least: int = Thresholds.size, subtypes: Collectio
     return sorted(facts, key=lambda fact: (fact.a, fact.b))
 
 
-def place_facts(
-    counts: Counts, least: int = Thresholds.place, relation: int = Thresholds.relation
-) -> list[PlaceFact]:
+def place_facts(counts: Counts, least: int = Thresholds.place, relation: int = Thresholds.relation) -> list[PlaceFact]:
     """Pairs seen often enough in a kind of scene, each from both sides, in order of scene and names."""
     found = _pairs(counts, least, relation, typical_space_labels)
     facts = []

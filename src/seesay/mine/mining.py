@@ -1,162 +1,151 @@
-"""The pipeline: parts of annotated pictures → counts, part by part → knowledge.
+"""The pipeline: annotated pictures → parts → names and subtypes, counts of sizes, places and colours → knowledge.
 
-What changes the counts is a `Counting`; thresholds come after, so that other thresholds need no new counting. The seams
-for what needs pictures are functions: `seesay.models.depth` gives maps of distances, `seesay.mine.color` each region's
-colours. A folder keeps the counts of every finished part, and goes on where it stopped.
+Each step leaves its result in the folder's `work/`, whole or not at all, and is skipped when it is there: a killed run
+goes on where it stopped. The seams for what needs models are plain functions: `seesay.models.depth` gives maps of
+distances, `seesay.mine.color` the colours of regions, `seesay.mine.names` the names in captions.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay.data import knowledge
-from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact
-from seesay.mine import engine as engines
-from seesay.mine import size, space
-from seesay.mine.aggregate import Counts, Seen, combine, count, nothing, read, write
+from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.mine.aggregate import Counts
+from seesay.mine.counting import Counting, Mined, mine_parts
 from seesay.mine.facts import Thresholds, place_facts, size_facts, transitive
-from seesay.mine.looking import Looking
-from seesay.mine.regions import flatten
+from seesay.mine.looking import GIVEN, PIXELS
 from seesay.questions import UserError
 
-BATCH = 1 << 15
-"""Pictures in memory at once, a worker; 64 where files of pictures are opened."""
-LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
-"""Labels of each kind of counts. A colour's last label says that a colour was asked for: an answer may name two."""
-SETTINGS = "counting.json"
+AUTO, NONE = "auto", "none"
+ROWS = 10_000
+"""Pictures in a part."""
+LEXICONS = ("conceptnet", "wordnet")
+Subtypes = dict[str, dict[str, int]]
+Bar = Callable[[str, str], AbstractContextManager[Callable[[int, int], None]]]
+"""From a title and a unit to a progress bar."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
-    """Everything that the counts depend on besides the pictures.
+class Request:
+    """What to mine, how, and where to."""
 
-    `depth`: "" (columns of the parts, if any), "given" (files named in the annotation), "fastdepth", or a model's
-    folder or Hub id. `colors`: "" (none), "pixels", or a model of visual question answering.
-    """
-
-    size_rule: str = "paper"
-    space_rule: str = "paper"
-    depth: str = ""
-    colors: str = ""
-    least_regions: int = size.MINIMUM
-
-    def check(self) -> None:
-        """Refuse names that nothing bears."""
-        for kind, name, rules in (("size", self.size_rule, size.RULES), ("space", self.space_rule, space.RULES)):
-            if name not in rules:
-                raise UserError(f"Unknown {kind} rule '{name}'. There are: {', '.join(rules)}.")
-
-    @property
-    def needs_depth(self) -> bool:
-        """Whether a rule takes depth."""
-        return size.RULES[self.size_rule].depth or space.RULES[self.space_rule].depth
+    annotations: str
+    output: Path
+    images: Path | None = None
+    counting: Counting = Counting(depth=AUTO, colors=AUTO)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    lexicons: tuple[str, ...] = ()
+    closure: bool = False
+    engine: str = "local"
+    workers: int = 1
+    rows: int = ROWS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Mined:
-    """The counts of a part, or of all parts; how many pictures, and what of them could not be used, by reason."""
+def mine(request: Request, bar: Bar) -> dict[str, Any]:
+    """Mine, write the knowledge, and give the summary that `summary.json` keeps too."""
+    from seesay.mine.names import captions
 
-    sizes: Counts
-    places: Counts
-    colors: Counts
-    pictures: int
-    bad: Counter[str]
-
-
-def count_part(path: Path, counting: Counting, looking: Looking | None = None) -> Mined:
-    """Count one part, batch by batch."""
-    looking = looking or Looking(counting.depth, counting.colors)
-    found: dict[str, list[Counts]] = {kind: [nothing(labels)] for kind, labels in LABELS.items()}
-    bad: Counter[str] = Counter()
-    pictures = 0
-    for table in _batches(path, 64 if looking.opens else BATCH):
-        pictures += table.num_rows
-        seen = looking(table)
-        bad += seen.bad
-        regions = flatten(seen.table)
-        size_rule, space_rule = size.RULES[counting.size_rule], space.RULES[counting.space_rule]
-        if counting.needs_depth and not looking.opens:
-            bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
-        sizes = size.compare(regions, size_rule, counting.least_regions)
-        places = space.compare(regions, space_rule)
-        one, two, three = (LABELS[kind] for kind in ("sizes", "places", "colors"))
-        found["sizes"].append(count(sizes, regions, one, scenes=False, pictures=size_rule.pictures))
-        found["places"].append(count(places, regions, two, scenes=True, pictures=space_rule.pictures))
-        if seen.colors is not None:
-            answers = _answers(seen.colors, regions.offsets, regions.names)
-            found["colors"].append(count([answers], regions, three, scenes=False, pictures=False))
-    return Mined(*(combine(found[kind]) for kind in LABELS), pictures, bad)
-
-
-def mine_parts(
-    parts: Sequence[Path],
-    folder: Path,
-    counting: Counting,
-    engine: str = "local",
-    workers: int = 1,
-    advance: Callable[[int, int], None] = lambda done, total: None,
-) -> Mined:
-    """Count every part that `folder` has no counts of yet, and combine all."""
-    counting.check()
-    _same_settings(folder, counting, parts)
-    rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
-    total = sum(rows.values())
-    names = {path.stem: path for path in parts}
-    ready = [stem for stem in names if _done(folder, stem)]
-    advance(sum(rows[stem] for stem in ready), total)
-    engines.run(
-        list(names),
-        partial(PartWork, {stem: str(path) for stem, path in names.items()}, folder, counting),
-        partial(_done, folder),
-        engine=engine,
-        workers=workers,
-        finished=lambda stem: advance(rows[stem], total),
-    )
-    return gather(folder, list(names))
+    began = time.perf_counter()
+    request.counting.check()
+    unknown = [name for name in request.lexicons if name not in LEXICONS]
+    if unknown:
+        raise UserError(f"Unknown lexicon '{unknown[0]}'. There are: {', '.join(LEXICONS)}.")
+    work = request.output / "work"
+    _same_request(work, request)
+    summary: dict[str, Any] = {"annotations": request.annotations, "folder": str(request.output)}
+    if request.annotations.startswith("captions:"):
+        kinds = name_subtypes(captions(request.annotations), work, request.lexicons, request.workers, bar)
+        found = {"subtypes": _write_subtypes(request.output, kinds)}
+        summary |= {"pictures": 0, "facts": found, "bad": {}}
+    else:
+        parts, bad = cut(request, work / "pictures", bar)
+        counting = settle(request.counting, parts)
+        kinds = name_subtypes(_captions(parts), work, request.lexicons, request.workers, bar)
+        counted = time.perf_counter()
+        with bar("Sizes, places, colours", "pictures") as advance:
+            mined = mine_parts(parts, work / "counts", counting, request.engine, request.workers, advance)
+        rate = mined.pictures / max(time.perf_counter() - counted, 1e-9)
+        found = write_facts(request.output, mined, request.thresholds, kinds, closure=request.closure)
+        if kinds:
+            found["subtypes"] = _write_subtypes(request.output, kinds)
+        summary |= {"pictures": mined.pictures, "facts": found, "bad": dict((bad + mined.bad).most_common())}
+        summary |= {"counting": asdict(counting), "thresholds": asdict(request.thresholds)}
+        summary["pictures_per_second"] = round(rate, 1)
+    summary["seconds"] = round(time.perf_counter() - began, 2)
+    _keep(request.output / "summary.json", summary)
+    return summary
 
 
-class PartWork:
-    """What a worker does with a part: counts it and writes the counts. Models are loaded when it is made."""
+def cut(request: Request, folder: Path, bar: Bar) -> tuple[list[Path], Counter[str]]:
+    """The annotation as Parquet parts, cut anew only if it is not there whole."""
+    from seesay.mine.readers import to_parquet
 
-    def __init__(self, parts: Mapping[str, str], folder: Path, counting: Counting) -> None:
-        self._parts, self._folder, self._counting = parts, folder, counting
-        self._looking = Looking(counting.depth, counting.colors)
+    note = folder / "cut.json"
+    if not note.is_file():
+        with bar(f"Reading {request.annotations}", "pictures") as advance:
+            before = 0
 
-    def __call__(self, stem: str) -> None:
-        mined = count_part(Path(self._parts[stem]), self._counting, self._looking)
-        for kind in LABELS:
-            write(getattr(mined, kind), self._folder / f"{stem}.{kind}.parquet")
-        done = self._folder / f"{stem}.done.json"
-        part = done.with_suffix(".part")
-        part.write_text(json.dumps({"pictures": mined.pictures, "bad": mined.bad}))
-        part.replace(done)  # last: a part is done when this is there
+            def tell(pictures: int) -> None:
+                nonlocal before
+                if pictures - before >= 100:
+                    advance(pictures - before, 0)
+                    before = pictures
+
+            made = to_parquet(request.annotations, folder, request.rows, request.images, tell)
+        _keep(note, {"parts": [path.name for path in made.parts], "bad": made.bad})
+    kept = json.loads(note.read_text())
+    if not kept["parts"]:
+        why = f" ({next(iter(kept['bad']))}, and so on)" if kept["bad"] else ""
+        raise UserError(f"'{request.annotations}' holds no picture that can be used{why}.")
+    return [folder / name for name in kept["parts"]], Counter(kept["bad"])
 
 
-def gather(folder: Path, stems: Sequence[str]) -> Mined:
-    """The counts of all parts together, a few parts in memory at a time."""
-    together = []
-    for kind, labels in LABELS.items():
-        held = nothing(labels)
-        waiting: list[Counts] = []
-        for stem in stems:
-            waiting.append(read(folder / f"{stem}.{kind}.parquet", labels))
-            if sum(len(part.keys) for part in waiting) > max(len(held.keys), 1 << 20):
-                held, waiting = combine([held, *waiting]), []
-        together.append(combine([held, *waiting]))
-    notes = [json.loads((folder / f"{stem}.done.json").read_text()) for stem in stems]
-    bad: Counter[str] = Counter()
-    for note in notes:
-        bad.update(note["bad"])
-    return Mined(*together, sum(note["pictures"] for note in notes), bad)
+def settle(counting: Counting, parts: Sequence[Path]) -> Counting:
+    """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours by pixels."""
+    maps, files = (any(_any_text(path, name) for path in parts) for name in ("depth", "path"))
+    depth, colors = counting.depth, counting.colors
+    if depth == AUTO:
+        depth = (GIVEN if maps else "fastdepth" if files else "") if counting.needs_depth else ""
+    if colors in (AUTO, NONE):
+        colors = PIXELS if colors == AUTO and files else ""
+    if counting.needs_depth and depth in ("", NONE):
+        raise UserError(
+            "These rules need depth, and there are neither depth maps nor pictures: give --images, "
+            "or take --size-rule boxes --space-rule boxes."
+        )
+    return replace(counting, depth="" if depth == NONE else depth, colors=colors)
+
+
+def name_subtypes(texts: Iterator[str], work: Path, lexicons: Sequence[str], processes: int, bar: Bar) -> Subtypes:
+    """The names in captions and their subtypes; nothing where there are no captions."""
+    from seesay.mine import conceptnet, names, subtypes, wordnet
+
+    note = work / "names.json"
+    if not note.is_file():
+        with bar("Names in captions", "captions") as advance:
+            before = 0
+
+            def tell(done: int) -> None:
+                nonlocal before
+                advance(done - before, 0)
+                before = done
+
+            counts = names.count_names(texts, processes, tell)
+        _keep(note, counts)
+    kept = names.keep(json.loads(note.read_text()))
+    sources = {"conceptnet": conceptnet.hyponyms, "wordnet": wordnet.hyponyms}
+    return subtypes.subtypes(kept, hyponyms=[sources[name](kept) for name in lexicons])
 
 
 def write_facts(
@@ -192,9 +181,7 @@ def _color_facts(counts: Counts, subtypes: Mapping[str, Sequence[str]], enough: 
     asked: dict[str, int] = {}
     examples: dict[str, list[str]] = {}
     _, name, _, label = counts.fields()
-    for i, (number, color, many) in enumerate(
-        zip(name.tolist(), label.tolist(), counts.counts.tolist(), strict=True)
-    ):
+    for i, (number, color, many) in enumerate(zip(name.tolist(), label.tolist(), counts.counts.tolist(), strict=True)):
         thing = counts.names[number]
         if color == len(COLORS):
             asked[thing] = many
@@ -205,43 +192,35 @@ def _color_facts(counts: Counts, subtypes: Mapping[str, Sequence[str]], enough: 
     return color_facts(shown, asked, subtypes, examples, enough=enough)
 
 
-def _answers(colors: Sequence[Sequence[tuple[str, ...]]], offsets: np.ndarray, names: np.ndarray) -> Seen:
-    """Every region's colours as `Seen`: the second name is the first again."""
-    index = {color: i for i, color in enumerate(COLORS)}
-    rows = [
-        (picture, offsets[picture] + place, label)
-        for picture, answers in enumerate(colors)
-        for place, answer in enumerate(answers)
-        if answer and names[offsets[picture] + place] >= 0
-        for label in (*(index[color] for color in answer), len(COLORS))
-    ]
-    picture, region, label = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    return Seen(picture, names[region], names[region], label)
+def _write_subtypes(folder: Path, kinds: Subtypes) -> int:
+    facts = [SubtypeFact(thing, kind, count) for thing, some in kinds.items() for kind, count in some.items()]
+    knowledge.write(folder, facts, SubtypeFact)
+    return len(facts)
 
 
-def _batches(path: Path, rows: int) -> Iterator[pa.Table]:
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(rows):
-            yield pa.Table.from_batches([batch])
+def _captions(parts: Sequence[Path]) -> Iterator[str]:
+    for path in parts:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(1024, columns=["captions"]):
+                yield from batch.column(0).flatten().to_pylist()
 
 
-def _done(folder: Path, stem: str) -> bool:
-    return (folder / f"{stem}.done.json").is_file()
+def _any_text(path: Path, column: str) -> bool:
+    texts = pq.read_table(path, columns=[column]).column(0)
+    return bool(pc.any(pc.greater(pc.utf8_length(texts), 0)).as_py())
 
 
-def _same_settings(folder: Path, counting: Counting, parts: Sequence[Path]) -> None:
-    """Counts of other settings are never mixed in."""
-    folder.mkdir(parents=True, exist_ok=True)
-    now = {**asdict(counting), "parts": [path.stem for path in parts]}
-    path = folder / SETTINGS
-    if path.is_file():
-        before = json.loads(path.read_text())
-        changed = [name for name in now if before.get(name) != now[name]]
-        if changed:
-            name = changed[0]
-            told = "the pictures" if name == "parts" else f"{name} is {now[name]!r}, was {before.get(name)!r}"
-            raise UserError(
-                f"'{folder}' holds counts made with other settings ({told}): give another folder, or delete it."
-            )
-    else:
-        path.write_text(json.dumps(now))
+def _same_request(work: Path, request: Request) -> None:
+    """Other pictures are never mixed in."""
+    work.mkdir(parents=True, exist_ok=True)
+    now = {"annotations": request.annotations, "images": str(request.images or ""), "rows": request.rows}
+    note = work / "request.json"
+    if note.is_file() and json.loads(note.read_text()) != now:
+        raise UserError(f"'{request.output}' was mined from other pictures: give another folder, or delete it.")
+    _keep(note, now)
+
+
+def _keep(path: Path, content: Mapping[str, Any]) -> None:
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+    part.replace(path)

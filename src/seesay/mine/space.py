@@ -128,7 +128,9 @@ def _hand_on(
     below = above.transpose(0, 2, 1)
     up, level, down = (_bits(reached & bridge[:, None, :] & r) for r in (above, ~above & ~below, below))
     for _ in range(partitions - 2):
-        says = _composed(up[:, :, None], level[:, :, None], down[:, :, None], up[:, None], level[:, None], down[:, None])
+        says = _composed(
+            up[:, :, None], level[:, :, None], down[:, :, None], up[:, None], level[:, None], down[:, None]
+        )
         fresh = ~reached & bridge[:, None, :] & (member != 0)[:, :, None]
         up, level, down = (s | _bits(fresh & r) for s, r in zip((up, level, down), says, strict=True))
     rows, columns = np.nonzero(~told & (member[:, first] != 0) & (member[:, second] != 0))

@@ -156,7 +156,8 @@ def as_counter(counts: Counts) -> Counter[Key]:
     """Our counts in the loop's shape."""
     signs = "><" if counts.labels == 2 else ">=<"
     fields = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
-    return Counter({(counts.scenes[s], counts.names[a], counts.names[b], signs[l]): n for s, a, b, l, n in fields})
+    scenes, names = counts.scenes, counts.names
+    return Counter({(scenes[s], names[a], names[b], signs[label]): n for s, a, b, label, n in fields})
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ SPACE_CASES = (
 
 @dataclass
 class World:
-    """The pictures as tables, by source of depth, with the things' own names and once more with a name for each thing."""
+    """The pictures as tables, by source of depth: as they are, and with a name of its own for each thing."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     apart: dict[str, pa.Table] = field(default_factory=dict)

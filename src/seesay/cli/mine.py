@@ -14,15 +14,13 @@ def mine(
         typer.Option(
             "--annotations",
             "-a",
-            help="What to read: visual-genome:FOLDER, ade20k:FOLDER, coco:FILES, plain:FILE; captions:FILES for names alone.",
+            help="visual-genome:FOLDER, ade20k:FOLDER, coco:FILES or plain:FILE; captions:FILES for names alone.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the knowledge, new or begun before.")],
     images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
     size_rule: Annotated[str, typer.Option(help="paper, published, boxes (no depth) or pinhole.")] = "paper",
-    space_rule: Annotated[
-        str, typer.Option(help="paper, published, boxes (no depth) or apart (no overlap).")
-    ] = "paper",
+    space_rule: Annotated[str, typer.Option(help="paper, published, boxes (no depth), apart (no overlap).")] = "paper",
     depth: Annotated[
         str,
         typer.Option(
@@ -41,9 +39,7 @@ def mine(
     min_answers: Annotated[int, typer.Option(min=1, help="Answers a thing's colours need.")] = 10,
     min_regions: Annotated[int, typer.Option(min=2, help="Regions a picture needs for sizes.")] = 6,
     transitive: Annotated[bool, typer.Option("--transitive", help="Also write the sizes that follow.")] = False,
-    engine: Annotated[
-        str, typer.Option(help="local, or ray: the cluster of RAY_ADDRESS, else one made here.")
-    ] = "local",
+    engine: Annotated[str, typer.Option(help="local, or ray: RAY_ADDRESS's cluster, or one made here.")] = "local",
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one a processor.")] = 0,
     rows: Annotated[int, typer.Option(min=1, help="Pictures in a part, the unit of work.")] = 10_000,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Silent but for errors.")] = False,

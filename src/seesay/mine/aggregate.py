@@ -48,7 +48,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """How often each label was given to each pair. `keys` are sorted and unique; `starts` bounds each key's examples."""
+    """How often each label was given to each pair. `keys` are sorted, each once; `starts` bounds a key's examples."""
 
     scenes: list[str]
     names: list[str]

@@ -1,7 +1,7 @@
 """Runs a piece of work over many parts: on this machine, or unchanged on a Ray cluster, both by Daft.
 
-A part is a row of a Daft data frame and the work a Daft class, so each worker builds it (and loads its models) once. What
-a part yields goes to files that are written whole; only its number travels back. A part whose files are there is
+A part is a row of a Daft data frame and the work a Daft class, so each worker builds it (and loads its models) once.
+What a part yields goes to files that are written whole; only its name travels back. A part whose files are there is
 done: a killed worker, or a killed program, costs the parts that were under way.
 """
 
@@ -34,15 +34,14 @@ def run(
 ) -> None:
     """Do every part that is not `done`; `make` builds the work, once a worker. `finished` hears of each part."""
     _start(engine, workers)
+    problem = Exception("no part came back")
     for _ in range(ATTEMPTS):
         left = [part for part in parts if not done(part)]
         if not left:
             return
         try:
             _run(left, make, workers, in_process=engine == "local" and workers == 1, finished=finished)
-        except UserError:
-            raise
-        except WorkFaultError:
+        except (UserError, WorkFaultError):
             raise
         except Exception as error:  # Daft and Ray have many names for a worker that died
             problem = error

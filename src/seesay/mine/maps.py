@@ -101,5 +101,5 @@ def _pixels(
 
 
 def _span(start: float, end: float, size: int) -> tuple[int, int]:
-    first = min(max(int(round(start)), 0), size - 1)
-    return first, max(min(int(round(end)), size), first + 1)
+    first = min(max(round(start), 0), size - 1)
+    return first, max(min(round(end), size), first + 1)

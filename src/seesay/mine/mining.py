@@ -43,7 +43,7 @@ class Request:
     annotations: str
     output: Path
     images: Path | None = None
-    counting: Counting = Counting(depth=AUTO, colors=AUTO)
+    counting: Counting = field(default_factory=lambda: Counting(depth=AUTO, colors=AUTO))
     thresholds: Thresholds = field(default_factory=Thresholds)
     lexicons: tuple[str, ...] = ()
     closure: bool = False
@@ -99,7 +99,7 @@ def cut(request: Request, folder: Path, bar: Bar) -> tuple[list[Path], Counter[s
             def tell(pictures: int) -> None:
                 nonlocal before
                 if pictures - before >= 100:
-                    advance(pictures - before, 0)
+                    advance(pictures - before, pictures)
                     before = pictures
 
             made = to_parquet(request.annotations, folder, request.rows, request.images, tell)
@@ -138,7 +138,7 @@ def name_subtypes(texts: Iterator[str], work: Path, lexicons: Sequence[str], pro
 
             def tell(done: int) -> None:
                 nonlocal before
-                advance(done - before, 0)
+                advance(done - before, done)
                 before = done
 
             counts = names.count_names(texts, processes, tell)

@@ -35,7 +35,7 @@ BLOCK = 1 << 19
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regions:
-    """The regions of a batch. y grows downwards; depths are NaN where nobody knows them; an unnamed region's code is −1."""
+    """The regions of a batch. y grows downwards; unknown depths are NaN; an unnamed region has name −1."""
 
     ids: pa.Array
     scenes: IntArray

@@ -1,4 +1,4 @@
-"""Which of two things in a picture is larger: size classes by natural breaks, compared pair by pair (ViPhy, section 3.2).
+"""Which of two things in a picture is larger: size classes by natural breaks, compared pair by pair (ViPhy).
 
 A picture shows near things large. Through a pinhole camera, a thing of area A at distance d covers A / d² of the
 picture, so its box says how large it is only once it is scaled by its distance. The rules differ in how:

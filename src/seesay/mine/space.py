@@ -1,11 +1,11 @@
-"""What is above what in a picture, with depth in mind (ViPhy, section 3.3 and appendix).
+"""What is above what in a picture, with depth in mind (ViPhy).
 
 Heights in a picture mislead between things at different depths: a far rug lies higher in the picture than a near table.
 So heights are compared among things at similar depth only. The rules:
 
 - `paper`: three partitions of the picture's range of distances, of uniform size, each sharing half with the next (the
   paper gives no figure). Inside a partition heights are compared; across partitions a relation holds if things
-  that belong to two partitions hand it on: above what is above (or level with) it. Where those disagree, nothing is said;
+  that belong to two partitions hand it on: above what is above (or level with) another. Where they disagree, nothing;
 - `apart`: the same without overlap, so nothing across: what the overlap brings is the difference to `paper`;
 - `published`: bins of int(255 / k) of nearness from 0 to 255, k = 2 (bathroom 1), no overlap, pairs of regions counted;
 - `boxes`: no depth, every pair compared.

@@ -1,4 +1,4 @@
-"""How well mined knowledge agrees with a known truth: precision and recall of facts, and of what single pictures say."""
+"""How well mined knowledge agrees with a known truth: precision and recall of facts, and of single pictures."""
 
 from __future__ import annotations
 

@@ -52,11 +52,10 @@ def test_no_division_deviates_less(values: Values, classes: int) -> None:
     found = natural_breaks(values[None], classes)[0]
     assert deviation(values, found) == pytest.approx(least_deviation(values, classes), abs=1e-9)
     for a, b in combinations(range(len(values)), 2):
-        assert (
-            (found[a] == found[b])
-            if values[a] == values[b]
-            else (found[a] <= found[b]) == (values[a] < values[b]) or (found[a] == found[b])
-        )
+        if values[a] == values[b]:
+            assert found[a] == found[b]
+        elif found[a] != found[b]:
+            assert (found[a] < found[b]) == (values[a] < values[b])
 
 
 @given(st.lists(some_values, min_size=1, max_size=5))

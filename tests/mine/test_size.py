@@ -25,8 +25,8 @@ STREET = (  # the situation of ViPhy's figure 4: near things look as large as fa
     square("house", 45, 9),  # 18,225
     square("cat", 10, 1),  # 100
 )
-"""Classes by natural breaks: 100 200 | 800 902.5 | 4,800 | 9,600 | 18,225, of deviation 5,000 + 5,253; any other division
-joins things whose difference alone costs more (200 and 800: 180,000)."""
+"""Classes by natural breaks: 100 200 | 800 902.5 | 4,800 | 9,600 | 18,225, of deviation 5,000 + 5,253; any other
+division joins things whose difference alone costs more (200 and 800: 180,000)."""
 
 
 def test_classes_of_a_street_scene() -> None:

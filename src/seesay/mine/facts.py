@@ -27,6 +27,9 @@ class Thresholds:
     color: int = 10
 
 
+PUBLISHED = Thresholds()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
     """One row a pair: its scene and names, how often each label was given, and the labels that are typical."""
@@ -39,7 +42,7 @@ class _Pairs:
     examples: list[tuple[str, ...]]
 
 
-def size_facts(counts: Counts, least: int = Thresholds.size, subtypes: Collection[str] = ()) -> list[SizeFact]:
+def size_facts(counts: Counts, least: int = PUBLISHED.size, subtypes: Collection[str] = ()) -> list[SizeFact]:
     """Pairs seen often enough of which one is larger in 70 % or more, each from both sides, in order of names.
 
     Subtypes are things of which a commoner name is known; pairs with one are left out, as published.
@@ -56,7 +59,7 @@ def size_facts(counts: Counts, least: int = Thresholds.size, subtypes: Collectio
     return sorted(facts, key=lambda fact: (fact.a, fact.b))
 
 
-def place_facts(counts: Counts, least: int = Thresholds.place, relation: int = Thresholds.relation) -> list[PlaceFact]:
+def place_facts(counts: Counts, least: int = PUBLISHED.place, relation: int = PUBLISHED.relation) -> list[PlaceFact]:
     """Pairs seen often enough in a kind of scene, each from both sides, in order of scene and names."""
     found = _pairs(counts, least, relation, typical_space_labels)
     facts = []

@@ -11,7 +11,7 @@ import numpy as np
 from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mine.aggregate import Counts
-from seesay.mine.facts import Thresholds
+from seesay.mine.facts import PUBLISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Score:
         return self.right / self.true if self.true else float("nan")
 
 
-def size_score(facts: Sequence[SizeFact], truth: Mapping[str, Any], least: int = Thresholds.size) -> Score:
+def size_score(facts: Sequence[SizeFact], truth: Mapping[str, Any], least: int = PUBLISHED.size) -> Score:
     """Size facts beside `truth.json` of generated rooms.
 
     There is a fact to be found of every pair that occurs often enough and of which one is larger in 70 % or more. A
@@ -47,8 +47,8 @@ def size_score(facts: Sequence[SizeFact], truth: Mapping[str, Any], least: int =
 def place_score(
     facts: Sequence[PlaceFact],
     truth: Mapping[str, Any],
-    least: int = Thresholds.place,
-    relation: int = Thresholds.relation,
+    least: int = PUBLISHED.place,
+    relation: int = PUBLISHED.relation,
 ) -> Score:
     """Place facts likewise: right, if the commonest label is a typical one in truth."""
     names = ("above", "level", "below")

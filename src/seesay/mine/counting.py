@@ -30,6 +30,8 @@ BATCH = 1 << 15
 """Pictures in memory at once, a worker; 64 where files of pictures are opened."""
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Labels of each kind of counts. A colour's last label says that a colour was asked for: an answer may name two."""
+HELD = 1 << 20
+"""Rows of counts that are read before they are combined."""
 SETTINGS = "counting.json"
 
 
@@ -147,7 +149,7 @@ def gather(folder: Path, stems: Sequence[str]) -> Mined:
         waiting: list[Counts] = []
         for stem in stems:
             waiting.append(read(folder / f"{stem}.{kind}.parquet", labels))
-            if sum(len(part.keys) for part in waiting) > max(len(held.keys), 1 << 20):
+            if sum(len(part.keys) for part in waiting) > max(len(held.keys), HELD):
                 held, waiting = combine([held, *waiting]), []
         together.append(combine([held, *waiting]))
     notes = [json.loads((folder / f"{stem}.done.json").read_text()) for stem in stems]

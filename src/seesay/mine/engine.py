@@ -103,9 +103,14 @@ def _caught(step: Callable[[], Any]) -> Any:
         return _FAULT + traceback.format_exc()
 
 
-def _start(engine: str, workers: int) -> None:
+def check(engine: str) -> None:
+    """Refuse an engine that there is not."""
     if engine not in ENGINES:
         raise UserError(f"Unknown engine '{engine}'. There are: {', '.join(ENGINES)}.")
+
+
+def _start(engine: str, workers: int) -> None:
+    check(engine)
     os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
     os.environ.setdefault("DO_NOT_TRACK", "true")
     try:

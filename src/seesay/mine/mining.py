@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.mine import engine as engines
 from seesay.mine.aggregate import Counts
 from seesay.mine.counting import Counting, Mined, mine_parts
 from seesay.mine.facts import Thresholds, place_facts, size_facts, transitive
@@ -58,6 +59,7 @@ def mine(request: Request, bar: Bar) -> dict[str, Any]:
 
     began = time.perf_counter()
     request.counting.check()
+    engines.check(request.engine)
     unknown = [name for name in request.lexicons if name not in LEXICONS]
     if unknown:
         raise UserError(f"Unknown lexicon '{unknown[0]}'. There are: {', '.join(LEXICONS)}.")
@@ -215,7 +217,8 @@ def _same_request(work: Path, request: Request) -> None:
     work.mkdir(parents=True, exist_ok=True)
     now = {"annotations": request.annotations, "images": str(request.images or ""), "rows": request.rows}
     note = work / "request.json"
-    if note.is_file() and json.loads(note.read_text()) != now:
+    begun = (work / "pictures/cut.json").is_file() or (work / "names.json").is_file()
+    if begun and json.loads(note.read_text()) != now:
         raise UserError(f"'{request.output}' was mined from other pictures: give another folder, or delete it.")
     _keep(note, now)
 

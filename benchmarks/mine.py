@@ -1,0 +1,164 @@
+"""Size and space over synthetic annotated pictures: seesay beside a plain loop over pictures with jenkspy.
+
+    python benchmarks/mine.py [--images 1000000] [--peer-images 3000] [--workers 2]
+
+Both read the same Parquet parts, apply the paper's rules and count what pictures say of every pair. The loop takes a
+sample, since its time grows with the number of pictures; on that sample the counts of both are compared, pair by pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import jenkspy
+import numpy as np
+import pyarrow.parquet as pq
+
+from seesay.mine import counting, mining, synthetic
+from seesay.mine.aggregate import Counts
+
+ROWS = 20_000
+Key = tuple[str, str, str, str]
+
+
+def main() -> None:
+    """Print both rates, their ratio, and the memory of the largest process."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--images", type=int, default=1_000_000)
+    parser.add_argument("--peer-images", type=int, default=3_000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--engine", default="local", choices=("local", "ray"))
+    given = parser.parse_args()
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sample = synthetic.write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
+        rules_time, peer_time, plain = peer(sample)
+        start = time.perf_counter()
+        ours = counting.count_part(sample, counting.Counting())
+        sample_time = time.perf_counter() - start
+        same = as_counter(ours.sizes) == plain[0] and as_counter(ours.places) == plain[1]
+        print(f"{given.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
+        line("plain loop with jenkspy, rules alone", given.peer_images, rules_time)
+        line("plain loop with jenkspy, from the file", given.peer_images, peer_time)
+        line("seesay, one process, the same pictures", given.peer_images, sample_time, peer_time / given.peer_images)
+        parts = synthetic.write_parts(folder / "parts", given.images, ROWS)
+        size = sum(path.stat().st_size for path in parts) / 2**20
+        print(
+            f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
+        )
+        start = time.perf_counter()
+        mined = counting.mine_parts(parts, folder / "knowledge", counting.Counting(), given.engine, given.workers)
+        counted = time.perf_counter() - start
+        mining.write_facts(folder / "knowledge", mined, mining.Thresholds())
+        whole = time.perf_counter() - start
+        line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
+        line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)
+        line("  over the loop's rules alone", given.images, whole, rules_time / given.peer_images)
+    own, workers = (
+        resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    print(f"largest memory: this process {own:,.0f} MiB, a worker {workers:,.0f} MiB")
+
+
+def line(case: str, images: int, seconds: float, against: float | None = None) -> None:
+    """One line: pictures a second, and how many times the loop's."""
+    ratio = f"{against * images / seconds:>8.1f}x" if against else ""
+    print(f"{case:<44}{seconds:>9.2f} s{images / seconds:>12,.0f} pictures/s{ratio}")
+
+
+def peer(path: Path) -> tuple[float, float, tuple[Counter[Key], Counter[Key]]]:
+    """Seconds of the rules alone and from the file on, and both counts."""
+    start = time.perf_counter()
+    rows = pq.read_table(path).to_pylist()
+    began = time.perf_counter()
+    sizes: Counter[Key] = Counter()
+    places: Counter[Key] = Counter()
+    for row in rows:
+        sizes.update(set(size_relations(row)))
+        places.update(set(space_relations(row)))
+    end = time.perf_counter()
+    return end - began, end - start, (sizes, places)
+
+
+def size_relations(row: dict[str, Any], classes: int = 5) -> Iterable[Key]:
+    """The paper's rule, said plainly: a label for every pair of names, the first the alphabetically smaller."""
+    regions = row["regions"]
+    if len(regions) <= classes:
+        return
+    sizes = [r["box"][2] * r["box"][3] * d for r, d in zip(regions, row["distances"], strict=True)]
+    distinct = len(set(sizes))
+    breaks = jenkspy.jenks_breaks(sizes, classes) if distinct > classes else sorted(set(sizes))
+    inner = breaks[1:-1] if distinct > classes else breaks[:-1]
+    of = [sum(value > limit for limit in inner) for value in sizes]
+    for i, j in combinations(range(len(regions)), 2):
+        a, b = regions[i]["name"], regions[j]["name"]
+        if a != b and of[i] != of[j]:
+            if a > b:
+                a, b, i, j = b, a, j, i
+            yield "", a, b, ">" if of[i] > of[j] else "<"
+
+
+def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0.5) -> Iterable[Key]:
+    """The paper's rule, said plainly: heights inside a partition, bridges across."""
+    regions, near, far = row["regions"], row["nearest"], row["farthest"]
+    width = 1 / (partitions - (partitions - 1) * overlap)
+    member = []
+    for distance in row["distances"]:
+        place = min(max((distance - near) / (far - near), 0.0), 1.0)
+        starts = [p * (1 - overlap) * width for p in range(partitions)]
+        inside = {p for p, s in enumerate(starts) if place >= s and (p == partitions - 1 or place < s + width)}
+        member.append(inside)
+    n = len(regions)
+    low = [r["box"][1] + r["box"][3] for r in regions]
+    centre = [(r["box"][1] + r["box"][1] + r["box"][3]) / 2 for r in regions]
+    bridges = [k for k in range(n) if len(member[k]) > 1]
+    direct = {
+        (i, j): 1 if low[i] < centre[j] else -1 if low[j] < centre[i] else 0
+        for i in range(n)
+        for j in range(n)
+        if i != j and member[i] & member[j]
+    }
+    known = dict(direct)
+    for _ in range(partitions - 2):
+        learned = {(i, k): through(i, k, bridges, known) for i in range(n) for k in bridges if (i, k) not in direct}
+        learned = {pair: said for pair, said in learned.items() if said is not None and pair[0] != pair[1]}
+        known |= learned
+    for i, j in combinations(range(n), 2):
+        said = direct[i, j] if (i, j) in direct else through(i, j, bridges, known)
+        a, b = regions[i]["name"], regions[j]["name"]
+        if a != b and said is not None:
+            yield (row["scene"], a, b, "=><"[said]) if a < b else (row["scene"], b, a, "=><"[-said])
+
+
+def through(i: int, j: int, bridges: list[int], known: dict[tuple[int, int], int]) -> int | None:
+    """What the bridges say of two things, if they agree."""
+    said = set()
+    for k in bridges:
+        if (i, k) in known and (j, k) in known:
+            one, other = known[i, k], -known[j, k]
+            if one * other != -1:
+                said.add(one or other)
+    return said.pop() if len(said) == 1 else None
+
+
+def as_counter(counts: Counts) -> Counter[Key]:
+    """Our counts in the loop's shape."""
+    signs = "><" if counts.labels == 2 else ">=<"
+    fields = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
+    scenes, names = counts.scenes, counts.names
+    return Counter({(scenes[s], names[a], names[b], signs[label]): n for s, a, b, label, n in fields})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""Mining in generated rooms, where the truth is known: what depth, its scaling and overlapping partitions bring.
+
+    python benchmarks/rooms.py [--pictures 2000] [--seed 0] [--no-fastdepth]
+
+Prints two Markdown tables. "Statements": what a single picture says of two of its things, beside what is true of those
+very things. "Facts": what is mined from all pictures together, beside what is true of names that occur together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+
+import pyarrow as pa
+
+from seesay.data.knowledge import PLACES, SIZES
+from seesay.mine import size, space
+from seesay.mine.aggregate import Counts, combine, count
+from seesay.mine.facts import place_facts, size_facts
+from seesay.mine.maps import region_depths
+from seesay.mine.records import SCHEMA
+from seesay.mine.regions import DEPTHS, flatten
+from seesay.mine.rooms import Tally, elevation, larger, snapshots
+from seesay.mine.truth import Score, place_score, size_score, statement_score
+
+LEAST, RELATION = 30, 3
+"""A pair must be seen so often: a hundred, as published, is much for two thousand pictures."""
+SIZE_CASES = (
+    ("boxes alone", "boxes", "true"),
+    ("× distance (paper), true depth", "paper", "true"),
+    ("× (1 − nearness) (published), true depth", "published", "true"),
+    ("× distance² (pinhole), true depth", "pinhole", "true"),
+    ("× distance (paper), FastDepth", "paper", "fastdepth"),
+    ("× (1 − nearness) (published), FastDepth", "published", "fastdepth"),
+    ("× distance² (pinhole), FastDepth", "pinhole", "fastdepth"),
+)
+SPACE_CASES = (
+    ("boxes alone: every pair compared", "boxes", "true"),
+    ("partitions without overlap, true depth", "apart", "true"),
+    ("overlapping partitions (paper), true depth", "paper", "true"),
+    ("published bins and rule, true depth", "published", "true"),
+    ("partitions without overlap, FastDepth", "apart", "fastdepth"),
+    ("overlapping partitions (paper), FastDepth", "paper", "fastdepth"),
+    ("published bins and rule, FastDepth", "published", "fastdepth"),
+)
+
+
+@dataclass
+class World:
+    """The pictures as tables, by source of depth: as they are, and with a name of its own for each thing."""
+
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    apart: dict[str, pa.Table] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    sizes: dict[tuple[str, str], str] = field(default_factory=dict)
+    places: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def main() -> None:
+    """Make the rooms and print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pictures", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-fastdepth", action="store_true")
+    given = parser.parse_args()
+    start = time.perf_counter()
+    world = make(given.pictures, given.seed, fastdepth=not given.no_fastdepth)
+    made = time.perf_counter() - start
+    print(
+        f"{given.pictures:,} rooms, seed {given.seed}; made and seen in {made:.0f} s; facts from {LEAST} pictures on\n"
+    )
+    truth = world.tally.table()
+    head("size rule")
+    for name, rule, source in SIZE_CASES:
+        if source in world.tables:
+            facts = size_facts(sizes(world.tables[source], rule), LEAST)
+            each = statement_score(sizes(world.apart[source], rule), SIZES, world.sizes)
+            row(name, each, size_score(facts, truth, LEAST))
+    print()
+    head("space rule")
+    for name, rule, source in SPACE_CASES:
+        if source in world.tables:
+            found = place_facts(places(world.tables[source], rule), LEAST, RELATION)
+            each = statement_score(places(world.apart[source], rule), PLACES, world.places)
+            row(name, each, place_score(found, truth, LEAST, RELATION))
+
+
+def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
+    """Rooms with their depth seen, and what is true of every pair of things in them."""
+    from PIL import Image
+
+    world = World()
+    columns: dict[str, list[dict[str, object]]] = {"true": []}
+    model = None
+    if fastdepth:
+        from seesay.models.depth import FastDepth
+
+        model, columns["fastdepth"] = FastDepth(), []
+    own: list[list[str]] = []
+    for shot in snapshots(pictures, seed):
+        picture = shot.picture
+        world.tally.add(picture.scene, shot.things)
+        names = [f"{picture.id}/{i:03d}" for i in range(len(shot.things))]
+        own.append(names)
+        for (a, one), (b, other) in combinations(zip(names, shot.things, strict=True), 2):
+            world.sizes[a, b], world.places[a, b] = larger(one, other), elevation(one, other)
+        maps = {"true": shot.view.depth}
+        if model is not None:
+            maps["fastdepth"] = model.maps([Image.fromarray(shot.view.rgb)])[0]
+        for source, found in maps.items():
+            depths = region_depths(found, picture.width, picture.height, picture.regions)
+            columns[source].append({**asdict(picture), **asdict(depths)})
+    schema = pa.schema([*SCHEMA, *DEPTHS])
+    for source, rows in columns.items():
+        world.tables[source] = pa.Table.from_pylist(rows, schema=schema)
+        renamed = [
+            {**r, "regions": [{**region, "name": n} for region, n in zip(regions(r), names, strict=True)]}
+            for r, names in zip(rows, own, strict=True)
+        ]
+        world.apart[source] = pa.Table.from_pylist(renamed, schema=schema)
+    return world
+
+
+def regions(row: dict[str, object]) -> list[dict[str, object]]:
+    """A row's regions."""
+    found = row["regions"]
+    assert isinstance(found, list | tuple)
+    return list(found)
+
+
+def sizes(table: pa.Table, rule: str) -> Counts:
+    """Counts by a size rule."""
+    found = [flatten(part) for part in batches(table)]
+    chosen = size.RULES[rule]
+    return combine([count(size.compare(r, chosen), r, 2, scenes=False, pictures=chosen.pictures) for r in found])
+
+
+def places(table: pa.Table, rule: str) -> Counts:
+    """Counts by a space rule."""
+    found = [flatten(part) for part in batches(table)]
+    chosen = space.RULES[rule]
+    return combine([count(space.compare(r, chosen), r, 3, scenes=True, pictures=chosen.pictures) for r in found])
+
+
+def batches(table: pa.Table, rows: int = 1000) -> Iterator[pa.Table]:
+    """The table in slices."""
+    for start in range(0, table.num_rows, rows):
+        yield table.slice(start, rows)
+
+
+def head(name: str) -> None:
+    """The head of a Markdown table."""
+    print(f"| {name} | statements | precision | recall | facts | precision | recall |")
+    print("|---|---|---|---|---|---|---|")
+
+
+def row(name: str, each: Score, facts: Score) -> None:
+    """A line of it."""
+    cells = [f"{s.said:,} | {100 * s.precision:.1f} | {100 * s.recall:.1f}" for s in (each, facts)]
+    print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

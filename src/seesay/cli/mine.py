@@ -1,0 +1,82 @@
+"""`seesay mine`: annotated pictures → knowledge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def mine(
+    annotations: Annotated[
+        str,
+        typer.Option(
+            "--annotations",
+            "-a",
+            help="visual-genome:FOLDER, ade20k:FOLDER, coco:FILES or plain:FILE; captions:FILES for names alone.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the knowledge, new or begun before.")],
+    images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
+    size_rule: Annotated[str, typer.Option(help="paper, published, boxes (no depth) or pinhole.")] = "paper",
+    space_rule: Annotated[str, typer.Option(help="paper, published, boxes (no depth), apart (no overlap).")] = "paper",
+    depth: Annotated[
+        str,
+        typer.Option(
+            help="given (maps that the annotation names), fastdepth, or a depth model's folder or Hub id. "
+            "auto: given if there are any, else fastdepth."
+        ),
+    ] = "auto",
+    colors: Annotated[
+        str, typer.Option(help="pixels, a VQA model's folder or Hub id, or none. auto: pixels if there are pictures.")
+    ] = "auto",
+    lexicon: Annotated[
+        list[str] | None, typer.Option(help="Add subtypes from conceptnet or wordnet; may be repeated.")
+    ] = None,
+    min_seen: Annotated[int, typer.Option(min=1, help="Pictures that must show a pair.")] = 100,
+    min_relation: Annotated[int, typer.Option(min=0, help="Pictures a relation of a pair needs in a scene.")] = 10,
+    min_answers: Annotated[int, typer.Option(min=1, help="Answers a thing's colours need.")] = 10,
+    min_regions: Annotated[int, typer.Option(min=2, help="Regions a picture needs for sizes.")] = 6,
+    transitive: Annotated[bool, typer.Option("--transitive", help="Also write the sizes that follow.")] = False,
+    engine: Annotated[str, typer.Option(help="local, or ray: RAY_ADDRESS's cluster, or one made here.")] = "local",
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one a processor.")] = 0,
+    rows: Annotated[int, typer.Option(min=1, help="Pictures in a part, the unit of work.")] = 10_000,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Silent but for errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+) -> None:
+    """Read annotated pictures and write what they teach: subtypes, colours, sizes, places. Goes on where it stopped."""
+    import os
+
+    from seesay.cli.output import out, print_json, progress_bar, table
+    from seesay.mine.counting import Counting
+    from seesay.mine.facts import Thresholds
+    from seesay.mine.mining import Request
+    from seesay.mine.mining import mine as run
+
+    request = Request(
+        annotations,
+        output,
+        images,
+        Counting(size_rule, space_rule, depth, colors, min_regions),
+        Thresholds(min_seen, min_seen, min_relation, min_answers),
+        tuple(lexicon or ()),
+        transitive,
+        engine,
+        workers or os.cpu_count() or 1,
+        rows,
+    )
+    summary = run(request, lambda title, unit: progress_bar(title, unit=unit, quiet=quiet or as_json))
+    if as_json:
+        print_json(summary)
+    elif not quiet:
+        counts = [(kind, f"{count:,}") for kind, count in summary["facts"].items()]
+        out.print(table(["knowledge", ">facts"], counts))
+        for reason, count in summary["bad"].items():
+            out.print(f"left out: {count:,} times: {reason}", soft_wrap=True)
+        if "pictures_per_second" in summary:
+            out.print(f"{summary['pictures']:,} pictures, {summary['pictures_per_second']:,.0f} a second")
+        if summary["facts"].get("sizes"):
+            out.print(f"{output}: ask with `seesay probe --task viphy-size --data {output}`", soft_wrap=True)
+        else:
+            out.print(f"{output}: summary.json says how it was made", soft_wrap=True)

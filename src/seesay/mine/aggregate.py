@@ -1,0 +1,213 @@
+"""Counts of what pictures say of pairs of things, combined part by part: the same whatever the parts and their order.
+
+A pair and what is said of it is one whole number (scene, first name, second name, label, in alphabetical order of
+names), so counting is sorting. Each part's counts are combined before they travel, with the few pictures that are kept
+as examples: those with the smallest ids, so that no partitioning changes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from seesay.metrics.base import BoolArray, IntArray
+from seesay.mine.regions import Regions, codes, flat_offsets
+
+EXAMPLES = 3
+"""Pictures kept for each pair and label."""
+_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What pictures say of pairs: the picture's number, the names' numbers (a < b), the label for (a, b)."""
+
+    picture: IntArray
+    a: IntArray
+    b: IntArray
+    label: IntArray
+
+    @classmethod
+    def of(
+        cls, pictures: IntArray, a: IntArray, b: IntArray, label: IntArray, told: BoolArray, *, flip: Sequence[int]
+    ) -> Seen:
+        """From (B, pairs) arrays: those `told`, named, of different names. `flip`: the labels seen from the other."""
+        kept = np.flatnonzero(told & (a >= 0) & (b >= 0) & (a != b))
+        a, b, label = a.ravel()[kept], b.ravel()[kept], label.ravel()[kept]
+        swap = a > b
+        label = np.where(swap, np.asarray(flip)[label], label)
+        return cls(pictures[kept // told.shape[1]], np.minimum(a, b), np.maximum(a, b), label)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """How often each label was given to each pair. `keys` are sorted, each once; `starts` bounds a key's examples."""
+
+    scenes: list[str]
+    names: list[str]
+    labels: int
+    keys: IntArray
+    counts: IntArray
+    starts: IntArray
+    examples: pa.Array
+
+    def fields(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Scene, first name, second name and label of every key."""
+        many = max(len(self.names), 1)
+        pair, label = np.divmod(self.keys, self.labels)
+        rest, b = np.divmod(pair, many)
+        scene, a = np.divmod(rest, many)
+        return scene, a, b, label
+
+
+@lru_cache(maxsize=256)
+def pairs(n: int) -> tuple[IntArray, IntArray]:
+    """The numbers of all pairs of n things."""
+    first, second = np.triu_indices(n, 1)
+    return first, second
+
+
+def count(seen: Iterable[Seen], regions: Regions, labels: int, *, scenes: bool, pictures: bool) -> Counts:
+    """Count a batch. `pictures`: a picture says a thing of two names once, however many regions bear them."""
+    bits = max(1, len(regions).bit_length())
+    rank = np.empty(len(regions), dtype=np.int64)
+    order = pc.sort_indices(regions.ids).to_numpy()
+    rank[order] = np.arange(len(order))
+    scene = regions.scenes if scenes else np.zeros(len(regions), dtype=np.int64)
+    scene_names, names = regions.scene_names if scenes else [""], regions.vocabulary
+    _check(scene_names, names, labels << bits)
+    packed = [
+        (_key(scene[part.picture], part.a, part.b, part.label, len(names), labels) << bits) | rank[part.picture]
+        for part in seen
+    ]
+    every = np.sort(np.concatenate(packed)) if packed else np.zeros(0, dtype=np.int64)
+    once = every[_changes(every)]
+    told = (once if pictures else every) >> bits
+    where = np.flatnonzero(_changes(told))
+    keys = told[where]
+    shown, starts = _first(once >> bits)
+    examples = regions.ids.take(pa.array(order[once[shown] & ((1 << bits) - 1)]))
+    return Counts(scene_names, names, labels, keys, np.diff(where, append=len(told)), starts, examples)
+
+
+def combine(parts: Sequence[Counts]) -> Counts:
+    """The counts of all parts together. Order and grouping of the parts change nothing."""
+    labels = parts[0].labels
+    parts = [part for part in parts if len(part.keys)] or [parts[0]]
+    if len(parts) == 1:
+        return parts[0]
+    scenes = sorted(set().union(*(part.scenes for part in parts)))
+    names = sorted(set().union(*(part.names for part in parts)))
+    _check(scenes, names, labels)
+    scene_code, name_code = {s: i for i, s in enumerate(scenes)}, {n: i for i, n in enumerate(names)}
+    keys = []
+    for part in parts:
+        scene, a, b, label = part.fields()
+        new_scene = np.array([scene_code[s] for s in part.scenes], dtype=np.int64)
+        new_name = np.array([name_code[n] for n in part.names], dtype=np.int64)
+        keys.append(_key(new_scene[scene], new_name[a], new_name[b], label, len(names), labels))
+    together = np.concatenate(keys)
+    order = np.argsort(together, kind="stable")
+    changes = _changes(together[order])
+    where = np.flatnonzero(changes)
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = np.cumsum(changes) - 1
+    summed = np.add.reduceat(np.concatenate([part.counts for part in parts])[order], where)
+    owner = np.repeat(group, np.concatenate([np.diff(part.starts) for part in parts]))
+    rank, words = codes(pa.concat_arrays([part.examples for part in parts]))
+    bits = max(1, len(words).bit_length())
+    packed = np.sort((owner << bits) | rank)
+    packed = packed[_changes(packed)]
+    shown, starts = _first(packed >> bits)
+    examples = words.take(pa.array(packed[shown] & ((1 << bits) - 1)))
+    return Counts(scenes, names, labels, together[order][where], summed, starts, examples)
+
+
+def nothing(labels: int) -> Counts:
+    """The counts of no pictures."""
+    none = np.zeros(0, dtype=np.int64)
+    return Counts([], [], labels, none, none, np.zeros(1, dtype=np.int64), pa.array([], pa.string()))
+
+
+def to_table(counts: Counts) -> pa.Table:
+    """As a table that people and other programs can read."""
+    scene, a, b, label = counts.fields()
+    return pa.table(
+        {
+            "scene": _words(scene, counts.scenes),
+            "a": _words(a, counts.names),
+            "b": _words(b, counts.names),
+            "label": pa.array(label.astype(np.int8)),
+            "count": pa.array(counts.counts),
+            "examples": pa.ListArray.from_arrays(pa.array(counts.starts.astype(np.int32)), counts.examples),
+        }
+    )
+
+
+def from_table(table: pa.Table, labels: int) -> Counts:
+    """From such a table; its rows may come in any order."""
+    table = table.unify_dictionaries()
+    (scene, scenes), (a, some), (b, others) = (codes(_whole(table.column(name))) for name in ("scene", "a", "b"))
+    names = sorted({*some.to_pylist(), *others.to_pylist()})
+    place = {name: i for i, name in enumerate(names)}
+    first, second = (np.array([place[w] for w in words.to_pylist()], dtype=np.int64) for words in (some, others))
+    label = table.column("label").to_numpy().astype(np.int64)
+    keys = _key(scene, first[a], second[b], label, len(names), labels)
+    order = np.argsort(keys, kind="stable")
+    listed = _whole(table.column("examples")).take(pa.array(order))
+    counts = table.column("count").to_numpy()[order]
+    listing = flat_offsets(listed), listed.flatten()
+    return Counts(scenes.to_pylist(), names, labels, keys[order], counts, *listing)
+
+
+def write(counts: Counts, path: Path) -> None:
+    """Write counts whole or not at all; workers may write the same part twice, each time the same."""
+    import os
+
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    pq.write_table(to_table(counts), part, compression="zstd")
+    part.replace(path)
+
+
+def read(path: Path, labels: int) -> Counts:
+    """What `write` wrote."""
+    return from_table(pq.read_table(path), labels)
+
+
+def _key(scene: IntArray, a: IntArray, b: IntArray, label: IntArray, names: int, labels: int) -> IntArray:
+    return ((scene * names + a) * names + b) * labels + label
+
+
+def _check(scenes: Sequence[str], names: Sequence[str], rest: int) -> None:
+    if max(len(scenes), 1) * len(names) ** 2 * rest > _LIMIT:
+        raise ValueError(f"{len(names)} names in {len(scenes)} kinds of scenes are too many for one batch")
+
+
+def _changes(ordered: IntArray) -> BoolArray:
+    """Where a sorted array's value differs from the one before."""
+    result = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=result[1:])
+    return result
+
+
+def _first(owners: IntArray) -> tuple[IntArray, IntArray]:
+    """The places of every owner's first few in the sorted array, and where each owner's begin among them."""
+    begin = np.flatnonzero(_changes(owners))
+    many = np.minimum(np.diff(begin, append=len(owners)), EXAMPLES)
+    starts = np.concatenate([[0], np.cumsum(many)])
+    return np.repeat(begin - starts[:-1], many) + np.arange(starts[-1]), starts
+
+
+def _words(numbers: IntArray, words: list[str]) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words, pa.string()))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

@@ -1,0 +1,116 @@
+"""What must be seen in a picture's files: depth maps, given or estimated, and the colours of regions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from seesay.mine.maps import BadMapError, Depths, Map, read_map, region_depths
+from seesay.mine.records import Picture, from_batch
+from seesay.mine.regions import DEPTHS
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+GIVEN, PIXELS = "given", "pixels"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """A batch with what was seen: depths as columns, colours region by region, what could not be used by reason."""
+
+    table: pa.Table
+    colors: list[list[tuple[str, ...]]] | None
+    bad: Counter[str]
+
+
+class Looking:
+    """Looks at the pictures of a batch. Models are loaded once, when it is made."""
+
+    def __init__(self, depth: str = "", colors: str = "") -> None:
+        self._given = depth == GIVEN
+        self._depth: Any = None
+        self._colors: Any = None
+        if depth and not self._given:
+            from seesay.models.depth import load_depth
+            from seesay.models.loading import Options
+
+            self._depth = load_depth(depth, Options())
+        if colors == PIXELS:
+            from seesay.mine.color import by_pixels
+
+            self._colors = by_pixels
+        elif colors:
+            from seesay.mine.color import ByAsking
+            from seesay.models.loading import Options
+            from seesay.models.vision import load_vision
+
+            self._colors = ByAsking(load_vision(colors, Options()))
+
+    @property
+    def opens(self) -> bool:
+        """Whether any file is opened."""
+        return self._given or self._depth is not None or self._colors is not None
+
+    def __call__(self, table: pa.Table) -> Looked:
+        if not self.opens:
+            return Looked(table, None, Counter())
+        bad: Counter[str] = Counter()
+        pictures = list(from_batch(table))
+        images = [self._open(picture, bad) for picture in pictures]
+        if self._given or self._depth is not None:
+            found = self._depths(pictures, images, bad)
+            table = table.drop_columns([name for name in DEPTHS.names if name in table.column_names])
+            for field in DEPTHS:
+                empty: Any = [] if pa.types.is_list(field.type) else float("nan")
+                values = [empty if depths is None else getattr(depths, field.name) for depths in found]
+                table = table.append_column(field, pa.array(values, field.type))
+        colors = None
+        if self._colors is not None:
+            colors = [
+                [] if image is None or not picture.regions else self._colors(np.asarray(image), picture.regions)
+                for picture, image in zip(pictures, images, strict=True)
+            ]
+        return Looked(table, colors, bad)
+
+    def _open(self, picture: Picture, bad: Counter[str]) -> Image | None:
+        if self._depth is None and self._colors is None:
+            return None
+        from PIL import Image
+
+        if not picture.path:
+            bad["no picture file is named"] += 1
+            return None
+        try:
+            with Image.open(picture.path) as image:
+                return image.convert("RGB")
+        except Exception as error:  # image libraries raise nearly anything on rubbish
+            bad[f"the picture file cannot be opened ({type(error).__name__})"] += 1
+            return None
+
+    def _depths(
+        self, pictures: Sequence[Picture], images: Sequence[Image | None], bad: Counter[str]
+    ) -> list[Depths | None]:
+        found: list[Depths | None] = []
+        maps = iter(self._depth.maps([image for image in images if image is not None])) if self._depth else iter(())
+        for picture, image in zip(pictures, images, strict=True):
+            found.append(None)
+            try:
+                seen: Map | None = None
+                if self._given:
+                    seen = read_map(Path(picture.depth)) if picture.depth else None
+                    if seen is None:
+                        raise BadMapError("no depth map is named")
+                elif image is not None:
+                    seen = next(maps)
+                if seen is not None:
+                    found[-1] = region_depths(seen, picture.width, picture.height, picture.regions)
+            except BadMapError as error:
+                bad[str(error)] += 1
+        return found

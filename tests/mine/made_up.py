@@ -1,0 +1,94 @@
+"""Small annotated pictures for the rules of mining, and what the rules say of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from seesay.mine import size, space
+from seesay.mine.aggregate import Counts, count
+from seesay.mine.records import SCHEMA
+from seesay.mine.regions import DEPTHS, flatten
+
+Said = Counter[tuple[str, str, str, str]]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A region with its depth: `distance` in metres; the picture's range is 1 to 9."""
+
+    name: str
+    box: tuple[float, float, float, float]
+    distance: float = 1.0
+    polygon: tuple[float, ...] = ()
+
+
+def picture(*things: Thing, name: str = "1", scene: str = "kitchen", near: float = 1.0, far: float = 9.0) -> pa.Table:
+    """A picture of 640 by 480 as a table of one row."""
+    return table([row(things, name, scene, near, far)])
+
+
+def row(
+    things: Sequence[Thing], name: str, scene: str = "kitchen", near: float = 1.0, far: float = 9.0
+) -> dict[str, object]:
+    """A picture as a row, nearness worked out from the distances."""
+    return {
+        "id": name, "width": 640, "height": 480, "captions": [], "scene": scene, "path": "", "depth": "",
+        "regions": [{"name": t.name, "box": t.box, "polygon": t.polygon} for t in things],
+        "distances": [t.distance for t in things],
+        "nearness": [(1 / t.distance - 1 / far) / (1 / near - 1 / far) for t in things],
+        "nearest": near, "farthest": far,
+    }  # fmt: skip
+
+
+def table(rows: Sequence[dict[str, object]]) -> pa.Table:
+    """Pictures as a table."""
+    return pa.Table.from_pylist(list(rows), schema=pa.schema([*SCHEMA, *DEPTHS]))
+
+
+def sizes(pictures: pa.Table, rule: str = "paper") -> Said:
+    """What a size rule says, scene "", the first name the alphabetically smaller."""
+    return listed(size_counts(pictures, rule), "><")
+
+
+def places(pictures: pa.Table, rule: str = "paper") -> Said:
+    """What a space rule says."""
+    regions = flatten(pictures)
+    chosen = space.RULES[rule]
+    found = count(space.compare(regions, chosen), regions, 3, scenes=True, pictures=chosen.pictures)
+    return listed(found, ">=<")
+
+
+def size_counts(pictures: pa.Table, rule: str = "paper") -> Counts:
+    """Counts by a size rule."""
+    regions = flatten(pictures)
+    chosen = size.RULES[rule]
+    return count(size.compare(regions, chosen), regions, 2, scenes=False, pictures=chosen.pictures)
+
+
+def listed(counts: Counts, signs: str) -> Said:
+    """Counts as (scene, a, b, sign) → how often."""
+    rows = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
+    return Counter({(counts.scenes[s], counts.names[a], counts.names[b], signs[l]): n for s, a, b, l, n in rows})  # noqa: E741
+
+
+@st.composite
+def pictures(draw: st.DrawFn, most: int = 12, names: str = "abcdefgh") -> pa.Table:
+    """Up to six random pictures with up to `most` things each."""
+    number = st.integers(0, 40)
+    rows = []
+    for i in range(draw(st.integers(1, 6))):
+        things = [
+            Thing(
+                draw(st.sampled_from(names)),
+                (0.0, float(draw(number)), float(draw(number) + 1), float(draw(number) + 1)),
+                draw(st.integers(2, 18)) / 2,
+            )
+            for _ in range(draw(st.integers(0, most)))
+        ]
+        rows.append(row(things, f"{i:02d}", draw(st.sampled_from(["kitchen", "office", ""]))))
+    return table(rows)

@@ -1,0 +1,67 @@
+"""Counts are the same whatever the parts and their order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.mine.made_up import Thing, pictures, row, size_counts, table
+
+from seesay.mine import size
+from seesay.mine.aggregate import EXAMPLES, Counts, combine, count, from_table, nothing, read, to_table, write
+from seesay.mine.regions import flatten
+
+THINGS = [Thing(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)]
+
+
+def content(counts: Counts) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = to_table(counts).to_pylist()
+    return rows
+
+
+@given(pictures(), st.randoms(), st.integers(1, 4))
+def test_any_partition_in_any_order_gives_the_same(batch: pa.Table, random: object, parts: int) -> None:
+    whole = size_counts(batch, "boxes")
+    order = list(range(batch.num_rows))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    dealt = [batch.take(pa.array(order[i::parts], pa.int64())) for i in range(parts)]
+    counts = [size_counts(part, "boxes") for part in dealt if part.num_rows]
+    assert content(combine(counts)) == content(whole)
+    nested = counts[0]
+    for other in counts[1:]:
+        nested = combine([other, nested, nothing(2)])
+    assert content(nested) == content(whole)
+
+
+def test_examples_are_the_smallest_ids() -> None:
+    batch = table([row(THINGS, name) for name in ("9", "10", "2", "b", "a")])
+    counts = size_counts(batch, "boxes")
+    first = content(counts)[0]
+    assert (first["a"], first["b"], first["label"], first["count"]) == ("a", "c", 1, 5)  # a and b are of one class
+    assert first["examples"] == ["10", "2", "9"]  # texts, in alphabetical order
+    assert len(counts.examples) == EXAMPLES * len(counts.keys)
+
+
+def test_pictures_or_pairs_of_regions() -> None:
+    regions = flatten(table([row([*THINGS, Thing("a", (0.0, 0.0, 1.0, 1.0))], "1")]))
+    for pictures_only, expected in ((True, 1), (False, 2)):
+        seen = size.compare(regions, size.RULES["boxes"])
+        counts = count(seen, regions, 2, scenes=False, pictures=pictures_only)
+        assert {r["b"]: r["count"] for r in content(counts) if r["a"] == "a"}["f"] == expected
+
+
+@given(pictures())
+def test_a_table_comes_back_whatever_its_order(batch: pa.Table) -> None:
+    counts = size_counts(batch, "boxes")
+    rows = to_table(counts)
+    assert content(from_table(rows.take(pa.array(range(rows.num_rows)[::-1], pa.int64())), 2)) == content(counts)
+
+
+def test_a_file_comes_back(tmp_path: Path) -> None:
+    counts = size_counts(table([row(THINGS, str(i)) for i in range(7)]), "boxes")
+    for some in (counts, nothing(2)):
+        write(some, tmp_path / "part.parquet")
+        assert content(read(tmp_path / "part.parquet", 2)) == content(some)
+    assert [path.name for path in tmp_path.iterdir()] == ["part.parquet"]

@@ -18,12 +18,15 @@ from seesay import __version__
 from seesay.cli.compare import compare
 from seesay.cli.data import app as data_app
 from seesay.cli.judge import app as judge_app
+from seesay.cli.mine import mine
 from seesay.cli.models import models
 from seesay.cli.output import plain
+from seesay.cli.perplexity import perplexity
 from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import probe
 from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
+from seesay.cli.rooms import rooms
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
 from seesay.cli.tasks import tasks
@@ -62,6 +65,9 @@ app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")
 app.add_typer(score_app, name="score")
 app.add_typer(judge_app, name="judge")
+app.command()(mine)
+app.command()(rooms)
+app.command()(perplexity)
 app.add_typer(relations_app, name="relations")
 app.add_typer(pretrain_app, name="pretrain")
 

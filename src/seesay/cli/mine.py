@@ -31,6 +31,9 @@ def mine(
     colors: Annotated[
         str, typer.Option(help="pixels, a VQA model's folder or Hub id, or none. auto: pixels if there are pictures.")
     ] = "auto",
+    select: Annotated[
+        str, typer.Option(help="A dual encoder (CLIP, SigLIP) that finds which subtype of its name a region shows.")
+    ] = "",
     lexicon: Annotated[
         list[str] | None, typer.Option(help="Add subtypes from conceptnet or wordnet; may be repeated.")
     ] = None,
@@ -58,7 +61,7 @@ def mine(
         annotations,
         output,
         images,
-        Counting(size_rule, space_rule, depth, colors, min_regions),
+        Counting(size_rule, space_rule, depth, colors, select, min_regions),
         Thresholds(min_seen, min_seen, min_relation, min_answers),
         tuple(lexicon or ()),
         transitive,
@@ -67,6 +70,7 @@ def mine(
         rows,
     )
     summary = run(request, lambda title, unit: progress_bar(title, unit=unit, quiet=quiet or as_json))
+    page = _page(output)
     if as_json:
         print_json(summary)
     elif not quiet:
@@ -76,7 +80,25 @@ def mine(
             out.print(f"left out: {count:,} times: {reason}", soft_wrap=True)
         if "pictures_per_second" in summary:
             out.print(f"{summary['pictures']:,} pictures, {summary['pictures_per_second']:,.0f} a second")
-        if summary["facts"].get("sizes"):
-            out.print(f"{output}: ask with `seesay probe --task viphy-size --data {output}`", soft_wrap=True)
-        else:
-            out.print(f"{output}: summary.json says how it was made", soft_wrap=True)
+        out.print(f"{output}: summary.json says how it was made. Look through it: {page}", soft_wrap=True)
+        for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places", "viphy-space")):
+            if summary["facts"].get(kind):
+                out.print(f"seesay probe --task {task} --data {output}", soft_wrap=True)
+
+
+def _page(folder: Path) -> Path:
+    """The page to look through, from whatever tables are there; thumbnails where the pictures are."""
+    from seesay.data import knowledge
+    from seesay.data.knowledge import FILES, ColorFact, PlaceFact, SizeFact
+    from seesay.mine.mining import picture_files
+    from seesay.report import knowledge_page
+
+    paths = picture_files(folder)
+    colors = knowledge.read(folder, ColorFact) if (folder / FILES[ColorFact]).is_file() else []
+    sizes = knowledge.read(folder, SizeFact) if (folder / FILES[SizeFact]).is_file() else []
+    places = knowledge.read(folder, PlaceFact) if (folder / FILES[PlaceFact]).is_file() else []
+
+    def thumbnail(name: str) -> bytes | None:
+        return knowledge_page.small_jpeg(Path(paths[name])) if paths.get(name) else None
+
+    return knowledge_page.write(folder / "page.html", colors, sizes, places, thumbnail)

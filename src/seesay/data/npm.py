@@ -48,7 +48,7 @@ def _pack(requirement: str, folder: Path) -> Path:
     npm = shutil.which("npm")
     if npm is None:
         raise UserError(f"{requirement} is fetched by npm, which is not installed (Debian: apt install npm).")
-    command = [npm, "pack", "--silent", "--pack-destination", str(folder), requirement]
+    command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), requirement]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     archives = list(folder.glob("*.tgz"))
     if done.returncode or not archives:

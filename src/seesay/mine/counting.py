@@ -33,6 +33,7 @@ LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 HELD = 1 << 20
 """Rows of counts that are read before they are combined."""
 SETTINGS = "counting.json"
+Subtypes = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,15 @@ class Counting:
     """Everything that the counts depend on besides the pictures.
 
     `depth`: "" (columns of the parts, if any), "given" (files named in the annotation), "fastdepth", or a model's
-    folder or Hub id. `colors`: "" (none), "pixels", or a model of visual question answering.
+    folder or Hub id. `colors`: "" (none), "pixels", or a model of visual question answering. `select`: "" (names as
+    annotated), or a dual encoder that finds the subtype which a region shows.
     """
 
     size_rule: str = "paper"
     space_rule: str = "paper"
     depth: str = ""
     colors: str = ""
+    select: str = ""
     least_regions: int = size.MINIMUM
 
     def check(self) -> None:
@@ -104,6 +107,7 @@ def mine_parts(
     engine: str = "local",
     workers: int = 1,
     advance: Callable[[int, int], None] = lambda done, total: None,
+    subtypes: Subtypes | None = None,
 ) -> Mined:
     """Count every part that `folder` has no counts of yet, and combine all."""
     counting.check()
@@ -115,7 +119,7 @@ def mine_parts(
     advance(sum(rows[stem] for stem in ready), total)
     engines.run(
         list(names),
-        partial(PartWork, {stem: str(path) for stem, path in names.items()}, folder, counting),
+        partial(PartWork, {stem: str(path) for stem, path in names.items()}, folder, counting, subtypes),
         partial(_done, folder),
         engine=engine,
         workers=workers,
@@ -127,9 +131,11 @@ def mine_parts(
 class PartWork:
     """What a worker does with a part: counts it and writes the counts. Models are loaded when it is made."""
 
-    def __init__(self, parts: Mapping[str, str], folder: Path, counting: Counting) -> None:
+    def __init__(
+        self, parts: Mapping[str, str], folder: Path, counting: Counting, subtypes: Subtypes | None = None
+    ) -> None:
         self._parts, self._folder, self._counting = parts, folder, counting
-        self._looking = Looking(counting.depth, counting.colors)
+        self._looking = Looking(counting.depth, counting.colors, counting.select, subtypes)
 
     def __call__(self, stem: str) -> None:
         mined = count_part(Path(self._parts[stem]), self._counting, self._looking)

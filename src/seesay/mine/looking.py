@@ -1,10 +1,10 @@
-"""What must be seen in a picture's files: depth maps, given or estimated, and the colours of regions."""
+"""What must be seen in a picture's files: depth maps, given or estimated, colours of regions, subtypes of things."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from seesay.mine.maps import BadMapError, Depths, Map, read_map, region_depths
-from seesay.mine.records import Picture, from_batch
+from seesay.mine.records import Picture, from_batch, to_batch
 from seesay.mine.regions import DEPTHS
 
 if TYPE_CHECKING:
@@ -33,10 +33,13 @@ class Looked:
 class Looking:
     """Looks at the pictures of a batch. Models are loaded once, when it is made."""
 
-    def __init__(self, depth: str = "", colors: str = "") -> None:
+    def __init__(
+        self, depth: str = "", colors: str = "", select: str = "", subtypes: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
         self._given = depth == GIVEN
         self._depth: Any = None
         self._colors: Any = None
+        self._select: Any = None
         if depth and not self._given:
             from seesay.models.depth import load_depth
             from seesay.models.loading import Options
@@ -53,10 +56,22 @@ class Looking:
 
             self._colors = ByAsking(load_vision(colors, Options()))
 
+        if select:
+            from seesay.mine.selection import Selector
+            from seesay.models.dual import DualEncoder
+            from seesay.models.loading import Options
+
+            self._select = Selector(DualEncoder(select, Options()), subtypes or {})
+
     @property
     def opens(self) -> bool:
         """Whether any file is opened."""
-        return self._given or self._depth is not None or self._colors is not None
+        return self._given or self._sees
+
+    @property
+    def _sees(self) -> bool:
+        """Whether pictures are opened, not just depth maps."""
+        return any(part is not None for part in (self._depth, self._colors, self._select))
 
     def __call__(self, table: pa.Table) -> Looked:
         if not self.opens:
@@ -64,6 +79,10 @@ class Looking:
         bad: Counter[str] = Counter()
         pictures = list(from_batch(table))
         images = [self._open(picture, bad) for picture in pictures]
+        if self._select is not None:
+            pictures = [self._named(picture, image) for picture, image in zip(pictures, images, strict=True)]
+            regions = to_batch(pictures).column("regions")
+            table = table.set_column(table.column_names.index("regions"), "regions", regions)
         if self._given or self._depth is not None:
             found = self._depths(pictures, images, bad)
             table = table.drop_columns([name for name in DEPTHS.names if name in table.column_names])
@@ -79,8 +98,16 @@ class Looking:
             ]
         return Looked(table, colors, bad)
 
+    def _named(self, picture: Picture, image: Image | None) -> Picture:
+        """The picture with the subtype that each of its regions shows for a name."""
+        if image is None or not picture.regions:
+            return picture
+        names = self._select.choose(image, [(region.name, region.box) for region in picture.regions])
+        regions = [replace(region, name=name) for region, name in zip(picture.regions, names, strict=True)]
+        return replace(picture, regions=tuple(regions))
+
     def _open(self, picture: Picture, bad: Counter[str]) -> Image | None:
-        if self._depth is None and self._colors is None:
+        if not self._sees:
             return None
         from PIL import Image
 

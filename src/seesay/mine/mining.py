@@ -76,7 +76,8 @@ def mine(request: Request, bar: Bar) -> dict[str, Any]:
         kinds = name_subtypes(_captions(parts), work, request.lexicons, request.workers, bar)
         counted = time.perf_counter()
         with bar("Sizes, places, colours", "pictures") as advance:
-            mined = mine_parts(parts, work / "counts", counting, request.engine, request.workers, advance)
+            named = {thing: list(some) for thing, some in kinds.items()}
+            mined = mine_parts(parts, work / "counts", counting, request.engine, request.workers, advance, named)
         rate = mined.pictures / max(time.perf_counter() - counted, 1e-9)
         found = write_facts(request.output, mined, request.thresholds, kinds, closure=request.closure)
         if kinds:
@@ -111,6 +112,13 @@ def cut(request: Request, folder: Path, bar: Bar) -> tuple[list[Path], Counter[s
         why = f" ({next(iter(kept['bad']))}, and so on)" if kept["bad"] else ""
         raise UserError(f"'{request.annotations}' holds no picture that can be used{why}.")
     return [folder / name for name in kept["parts"]], Counter(kept["bad"])
+
+
+def picture_files(folder: Path) -> dict[str, str]:
+    """Where the pictures of a knowledge folder are, by their ids."""
+    parts = sorted((folder / "work" / "pictures").glob("*.parquet"))
+    tables = [pq.read_table(path, columns=["id", "path"]) for path in parts]
+    return {name: path for table in tables for name, path in zip(*table.to_pydict().values(), strict=True) if path}
 
 
 def settle(counting: Counting, parts: Sequence[Path]) -> Counting:

@@ -142,12 +142,12 @@ def train(
 
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
-        _same_settings(folder / SETTINGS, {**asdict(schedule), **(settings or {})})
+        same_settings(folder, schedule, settings or {})
         accelerator = Accelerator(cpu=device == "cpu")
         network.to(accelerator.device)
-        if (folder / RESULT).is_file():
+        if ended := read_result(folder):
             _load(network, None, folder / BEST)
-            return Result(**json.loads((folder / RESULT).read_text(encoding="utf-8")))
+            return ended
         optimizer = _adam(network, schedule)
         at = Position()
         if (folder / CHECKPOINT).is_file():
@@ -242,6 +242,25 @@ def train(
         return result
 
 
+def same_settings(folder: Path, schedule: Schedule, settings: Mapping[str, Any]) -> None:
+    """Write down what shapes a training before it begins; one that was begun with other settings is refused."""
+    path = folder / SETTINGS
+    wanted = json.loads(json.dumps({**asdict(schedule), **settings}))
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(wanted, indent=2).encode())
+        return
+    begun: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    changed = [name for name in {**begun, **wanted} if begun.get(name) != wanted.get(name)]
+    if changed:
+        first = changed[0]
+        raise UserError(
+            f"The training in {folder} was begun with {first} {begun.get(first)}, not {wanted.get(first)}"
+            f"{f' (and {len(changed) - 1} more changes)' if len(changed) > 1 else ''}: "
+            "give it the same settings, or another folder."
+        )
+
+
 def mean_losses(
     network: N, batches: Iterable[B], losses: Callable[[N, B], Mapping[str, torch.Tensor]], weigh: Callable[[B], int]
 ) -> Figures:
@@ -262,6 +281,12 @@ def mean_losses(
 def read_history(folder: Path) -> list[Figures]:
     """The lines of a training's history."""
     return [json.loads(line) for line in (folder / HISTORY).read_text(encoding="utf-8").splitlines()]
+
+
+def read_result(folder: Path) -> Result | None:
+    """How the training ended, if it has."""
+    path = folder / RESULT
+    return Result(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -333,22 +358,6 @@ def _load(network: torch.nn.Module, optimizer: torch.optim.Optimizer | None, pat
         raise
     except Exception as error:  # safetensors has errors of its own
         raise UserError(f"{path} is damaged ({error}): delete {path.parent} and begin again.") from error
-
-
-def _same_settings(path: Path, settings: Mapping[str, Any]) -> None:
-    wanted = json.loads(json.dumps(settings))
-    if not path.is_file():
-        write_whole(path, json.dumps(wanted, indent=2).encode())
-        return
-    begun: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    changed = [name for name in {**begun, **wanted} if begun.get(name) != wanted.get(name)]
-    if changed:
-        first = changed[0]
-        raise UserError(
-            f"The training in {path.parent} was begun with {first} {begun.get(first)}, not {wanted.get(first)}"
-            f"{f' (and {len(changed) - 1} more changes)' if len(changed) > 1 else ''}: "
-            "give it the same settings, or another folder."
-        )
 
 
 def _cut_history(path: Path, step: int) -> None:

@@ -14,7 +14,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
 
 from seesay.models import load_model
 from seesay.questions import UserError
-from seesay.training import capbert, loop
+from seesay.training import capbert, checkpoint, loop
 from seesay.training.captions import Split
 
 RECIPE = capbert.Recipe(
@@ -48,7 +48,7 @@ def same(a: Path, b: Path) -> bool:
 def test_it_learns_far_more_than_how_often_words_come(captions: Split, trained: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(trained)
     unigram = grammar.entropy([piece for text in captions.held_out for piece in tokenizer.tokenize(text)])
-    first, *_, last = loop.read_history(trained / "training")
+    first, *_, last = checkpoint.read_history(trained / "training")
     assert first["validation_loss"] > unigram
     assert last["validation_loss"] < unigram / 2
     assert last["validation_accuracy"] > 0.6 > first["validation_accuracy"]
@@ -64,7 +64,7 @@ def test_what_is_saved_gives_the_logits_of_the_best_weights(captions: Split, tra
     """The folder's model against the network of the training, filled with its best weights."""
     tokenizer = AutoTokenizer.from_pretrained(trained)
     network = capbert.new_network(RECIPE, len(tokenizer), tokenizer.pad_token_id)
-    best = load_file(trained / "training" / loop.BEST)
+    best = load_file(trained / "training" / checkpoint.BEST)
     for name, tensor in [*network.named_parameters(), *network.named_buffers()]:
         tensor.data.copy_(best[f"network.{name}"])
     inputs = tokenizer(captions.held_out[:8], return_tensors="pt", padding=True)
@@ -84,7 +84,7 @@ def test_a_finished_training_is_read_not_repeated(captions: Split, trained: Path
     shown: list[loop.Progress] = []
     again = capbert.pretrain(captions, trained, RECIPE, device="cpu", progress=shown.append)
     assert not shown  # not one step is taken
-    assert again.steps == loop.read_history(trained / "training")[-1]["step"]
+    assert again.steps == checkpoint.read_history(trained / "training")[-1]["step"]
     assert all(torch.equal(before[name], tensor) for name, tensor in state(trained).items())
 
 
@@ -117,7 +117,7 @@ def test_it_goes_on_from_another_model_with_its_tokeniser(captions: Split, tmp_p
     assert new.get_vocab() == old.get_vocab()
     assert AutoModelForMaskedLM.from_pretrained(tmp_path / "made").config.hidden_size == 32
     assert not same(start, tmp_path / "made")
-    first, last = loop.read_history(tmp_path / "made" / "training")
+    first, last = checkpoint.read_history(tmp_path / "made" / "training")
     assert last["validation_loss"] < first["validation_loss"]
 
 
@@ -183,4 +183,4 @@ def test_too_few_captions_are_refused(tmp_path: Path) -> None:
 
 def test_watched_figures_are_in_the_history(captions: Split, tmp_path: Path) -> None:
     capbert.pretrain(captions, tmp_path, BRIEF, watch=lambda network, _: {"task": 0.5}, device="cpu")
-    assert [line["validation_task"] for line in loop.read_history(tmp_path / "training")] == [0.5, 0.5]
+    assert [line["validation_task"] for line in checkpoint.read_history(tmp_path / "training")] == [0.5, 0.5]

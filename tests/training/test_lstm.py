@@ -13,7 +13,7 @@ from tests.training import grammar
 from seesay.models import lstm as saved
 from seesay.models.words import words
 from seesay.questions import UserError
-from seesay.training import loop, lstm
+from seesay.training import checkpoint, loop, lstm
 from seesay.training.captions import Split, join_phrases
 
 RECIPE = lstm.Recipe(
@@ -39,7 +39,7 @@ def test_it_learns_far_more_than_how_often_words_come(captions: Split, trained: 
     """Five words of a sentence are drawn, the rest follows from them: 2.03 nats a word at best, over nine tokens."""
     sentences = [words(text) for text in join_phrases(captions.held_out, PHRASES)]
     unigram = grammar.entropy(word for sentence in sentences for word in (*sentence, "</s>"))
-    last = loop.read_history(trained / "training")[-1]
+    last = checkpoint.read_history(trained / "training")[-1]
     # drawn by lot: first word (5), thing (6) told by its colour, animal (4) told by its place, kind (5)
     best = np.log([5, 6, 4, 5]).sum() / 8
     assert best < last["validation_loss"] < (best + unigram) / 2
@@ -50,7 +50,7 @@ def test_what_is_saved_scores_as_it_validated(captions: Split, trained: Path) ->
     network, vocabulary = saved.load(trained)
     model = saved.Lstm("ours", network, vocabulary, "")
     scores = model.logps([words(text) for text in join_phrases(captions.held_out, PHRASES)])
-    best = min(line["validation_loss"] for line in loop.read_history(trained / "training"))
+    best = min(line["validation_loss"] for line in checkpoint.read_history(trained / "training"))
     assert -np.mean(np.concatenate(scores)) == pytest.approx(best, rel=1e-5)
 
 

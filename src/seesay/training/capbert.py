@@ -18,7 +18,7 @@ import numpy as np
 from seesay.models.loading import require_models
 from seesay.models.logits import logits_at
 from seesay.questions import UserError
-from seesay.training import loop, masking, ragged
+from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import Split
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def pretrain(
     }
     del shaping["schedule"]
     begun = _load(start) if start is not None else None
-    loop.same_settings(folder / "training", recipe.schedule, shaping)  # before anything in the folder is touched
+    checkpoint.same_settings(folder / "training", asdict(recipe.schedule) | shaping)  # before the folder is touched
     every = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
     network, tokenizer = begun or _new(every, folder, recipe)
     longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from seesay.questions import UserError
-from seesay.training import loop
+from seesay.training import checkpoint, loop
 
 WEIGHTS = torch.tensor([[1.0, -2.0, 3.0]])
 SCHEDULE = loop.Schedule(epochs=3, learning_rate=0.05, warmup=0.1, decay="cosine", weight_decay=0.01, validate_every=4)
@@ -75,14 +75,16 @@ def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
 
 
 def untimed(folder: Path) -> list[loop.Figures]:
-    return [{name: value for name, value in line.items() if name != "seconds"} for line in loop.read_history(folder)]
+    return [
+        {name: value for name, value in line.items() if name != "seconds"} for line in checkpoint.read_history(folder)
+    ]
 
 
 def test_it_learns_and_says_so(tmp_path: Path) -> None:
     seen: list[loop.Progress] = []
     net = network()
     result = loop.train(net, Batches, losses, validate, tmp_path, SCHEDULE, device="cpu", progress=seen.append)
-    history = loop.read_history(tmp_path)
+    history = checkpoint.read_history(tmp_path)
     assert result.steps == 30
     assert result.epochs == 3.0
     assert not result.stopped_early
@@ -102,7 +104,7 @@ def test_interrupted_and_resumed_it_ends_with_the_same_weights(tmp_path: Path, a
             run(tmp_path / "parts", stop_after=stop)
     assert equal(run(tmp_path / "parts"), whole)
     assert untimed(tmp_path / "parts") == untimed(tmp_path / "whole")
-    assert not (tmp_path / "parts" / loop.CHECKPOINT).exists()
+    assert not (tmp_path / "parts" / checkpoint.CHECKPOINT).exists()
 
 
 def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path: Path) -> Non
     kills = 0
     for wait in (0.2, 0.45):  # after the first checkpoint is there, so many seconds on
         with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as process:
-            while not (tmp_path / "killed" / loop.CHECKPOINT).exists() and process.poll() is None:
+            while not (tmp_path / "killed" / checkpoint.CHECKPOINT).exists() and process.poll() is None:
                 time.sleep(0.02)
             time.sleep(wait)
             kills += process.poll() is None
@@ -135,7 +137,7 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path: Path) -> Non
 def test_a_finished_training_is_read_not_repeated(tmp_path: Path) -> None:
     whole = run(tmp_path)
     assert equal(run(tmp_path, stop_after=1), whole)  # not one step is taken
-    best = load_file(tmp_path / loop.BEST)
+    best = load_file(tmp_path / checkpoint.BEST)
     assert all(torch.equal(best[f"network.{name}"], tensor) for name, tensor in whole.items())
 
 
@@ -153,8 +155,8 @@ def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, stop_after=3)
-    checkpoint = tmp_path / loop.CHECKPOINT
-    checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
+    path = tmp_path / checkpoint.CHECKPOINT
+    path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(UserError, match=r"checkpoint.safetensors is damaged"):
         run(tmp_path)
 

@@ -1,4 +1,4 @@
-"""`seesay pretrain capbert | lstm | trigram | split`: language models of our own, from captions."""
+"""`seesay pretrain capbert | lstm | trigram | split | curve`: language models of our own, from captions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from seesay.questions import BadRow
     from seesay.training.captions import Split
     from seesay.training.loop import Figures, Result
 
@@ -70,7 +71,7 @@ def capbert(
     )
     given = {"schedule": schedule, "rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary}
     recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
-    mixed = [_mixed(text) for text in mix or []]
+    mixed = [_mixed(text, quiet) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet)
     watched = _watch(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
@@ -172,6 +173,38 @@ def split_captions(
         out.print(f"{output}: {', '.join(f'{name} {len(texts):,}' for name, texts in parts.items())}", soft_wrap=True)
 
 
+@app.command()
+def curve(
+    folder: Annotated[Path, typer.Argument(help="A model of `pretrain capbert` or `lstm`, finished or still at it.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The page. Default: training/curve.html in the folder.")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
+    from seesay.cli.output import out, print_json
+
+    written = _curve(folder, output)
+    if as_json:
+        print_json({"files": [str(path) for path in written]})
+    elif not quiet:
+        out.print("\n".join(map(str, written)), soft_wrap=True)
+
+
+def _curve(folder: Path, output: Path | None = None) -> list[Path]:
+    from seesay.questions import UserError
+    from seesay.report.training_page import training_page
+    from seesay.training.checkpoint import HISTORY, read_history
+    from seesay.training.loop import read_result
+
+    training = folder / "training"
+    if not (training / HISTORY).is_file():
+        raise UserError(f"There is no training in {folder}: give a folder that `seesay pretrain` made.")
+    path = output or training / "curve.html"
+    return training_page(path, folder.resolve().name, read_history(training), read_result(training))
+
+
 def _phrases(path: Path | None) -> tuple[str, ...]:
     """The phrases of a file, one a line; without one the spatial relations."""
     from seesay.data.relations import phrases
@@ -192,21 +225,26 @@ def _preset(presets: dict[str, Any], name: str) -> Any:
 
 
 def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> Split:
-    from seesay.cli.output import err
     from seesay.questions import UserError
     from seesay.training.captions import split
 
     if not 0 < held_out < 1:
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
     captions = split(files, held_out=held_out, seed=seed)
-    if captions.bad_rows and not quiet:
-        err.print(f"{len(captions.bad_rows)} lines left out:")
-        for path, bad in captions.bad_rows[:5]:
-            err.print(f"  {path}, line {bad.row}: {bad.reason}")
+    _left_out(captions.bad_rows, quiet)
     return captions
 
 
-def _mixed(text: str) -> tuple[list[str], float]:
+def _left_out(bad_rows: Sequence[tuple[Path, BadRow]], quiet: bool) -> None:
+    from seesay.cli.output import err
+
+    if bad_rows and not quiet:
+        err.print(f"{len(bad_rows)} lines left out:")
+        for path, bad in bad_rows[:5]:
+            err.print(f"  {path}, line {bad.row}: {bad.reason}", soft_wrap=True)
+
+
+def _mixed(text: str, quiet: bool) -> tuple[list[str], float]:
     """`FILE:WEIGHT` as texts and their weight."""
     from seesay.questions import BadRow, UserError
     from seesay.training.captions import read
@@ -218,7 +256,9 @@ def _mixed(text: str) -> tuple[list[str], float]:
         value = -1.0
     if not name or not 0 < value <= 100:
         raise UserError(f"--mix is '{text}': write FILE:WEIGHT, as in wiki.txt:0.5.")
-    texts = [row.text for row in read(Path(name)) if not isinstance(row, BadRow)]
+    rows = list(read(Path(name)))
+    _left_out([(Path(name), row) for row in rows if isinstance(row, BadRow)], quiet)
+    texts = [row.text for row in rows if not isinstance(row, BadRow)]
     if not texts:
         raise UserError(f"{name} holds no text.")
     return texts, value
@@ -256,8 +296,9 @@ def _report(output: Path, captions: Split, result: Result, quiet: bool, as_json:
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
-    from seesay.training.loop import read_history
+    from seesay.training.checkpoint import read_history
 
+    _curve(output)
     history = read_history(output / "training")
     best = next(line for line in history if line["step"] == result.best_step)
     if as_json:

@@ -31,8 +31,7 @@ def training_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[State
         def show(state: State) -> None:
             said = [f"{name} {value:.3f}" for name, value in state.figures.items()]
             said.append(f"{state.steps_a_second:.1f} steps/s")
-            if state.left is not None:
-                said.append(f"{timedelta(seconds=round(state.left))} left")
+            said.append(f"{timedelta(seconds=round(state.left))} left")
             bar.update(task, completed=state.done, said=" · ".join(said))
 
         yield show

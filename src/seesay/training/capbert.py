@@ -8,7 +8,7 @@ whole words masked anew each epoch. Every masked token becomes [MASK]: the 80-10
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ import numpy as np
 from seesay.models.loading import require_models
 from seesay.models.logits import logits_at
 from seesay.questions import UserError
-from seesay.training import loop, masking, ragged
+from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import Split
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LONGEST = 128
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 FEWEST = 20
+_LETTERS = 150  # the commonest; rarer ones are [UNK]
 _VALIDATED = 4_000  # held-out captions looked at while training
 _TRAIN, _VALIDATE, _ORDER = 0, 1, 2  # streams of random numbers
 
@@ -74,23 +75,31 @@ PRESETS = {
 }
 
 
-def train_tokenizer(texts: Iterable[str], size: int) -> PreTrainedTokenizerBase:
-    """WordPiece with BERT's normalisation (lower case, no accents), from these texts."""
+def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
+    """WordPiece with BERT's normalisation (lower case, no accents), always the same from the same texts.
+
+    The trainer numbers letters within words as it meets them, in an order that changes from run to run, and breaks ties
+    by number. So all letters are given to it beforehand.
+    """
     require_models()
     import string
+    from collections import Counter
 
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
     from transformers import BertTokenizer
 
     trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # type: ignore[call-arg]
-    trained.normalizer = normalizers.BertNormalizer()  # type: ignore[assignment]
+    trained.normalizer = normalizer = normalizers.BertNormalizer()  # type: ignore[assignment]
     trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()  # type: ignore[assignment]
+    counts = Counter("".join(normalizer.normalize_str(text) for text in texts))
+    common = sorted(counts.keys() - {" "}, key=lambda letter: (-counts[letter], letter))[:_LETTERS]
+    letters = sorted({*common, *string.ascii_lowercase, *string.digits, *string.punctuation})
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
         min_frequency=2,
-        special_tokens=list(SPECIAL),
-        initial_alphabet=[*string.ascii_lowercase, *string.digits, *string.punctuation],
-        limit_alphabet=200,
+        special_tokens=[*SPECIAL, *letters, *(f"##{letter}" for letter in letters)],
+        initial_alphabet=letters,
+        limit_alphabet=len(letters),
         show_progress=False,
     )
     trained.train_from_iterator(texts, trainer)
@@ -152,7 +161,18 @@ def pretrain(
             f"{len(captions.train)} captions to learn from and {len(captions.held_out)} held out are too few: "
             f"give {FEWEST} at least."
         )
-    network, tokenizer = _begin(captions, folder, recipe, start, [texts for texts, _ in mix])
+    shaping = {
+        **asdict(recipe),
+        "captions": captions.fingerprint,
+        "start": start,
+        "mix": [[weight, Split(list(texts), [], []).fingerprint] for texts, weight in mix],
+        **(settings or {}),
+    }
+    del shaping["schedule"]
+    begun = _load(start) if start is not None else None
+    checkpoint.same_settings(folder / "training", asdict(recipe.schedule) | shaping)  # before the folder is touched
+    every = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
+    network, tokenizer = begun or _new(every, folder, recipe)
     longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
     parts = [masking.encode(tokenizer, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))]
     weights = np.repeat([1.0, *(weight for _, weight in mix)], [len(part.ids) for part in parts])
@@ -173,42 +193,37 @@ def pretrain(
         figures = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
         return {**figures, **watch(network, tokenizer)} if watch else figures
 
-    shaping = {
-        **asdict(recipe),
-        "captions": captions.fingerprint,
-        "start": start,
-        "mix": [[weight, Split(list(texts), [], []).fingerprint] for texts, weight in mix],
-        **(settings or {}),
-    }
-    del shaping["schedule"]
     result = loop.train(
         network, batches, losses, validate, folder / "training", recipe.schedule, shaping,
         device=device, progress=progress,
     )  # fmt: skip
+    tokenizer.save_pretrained(folder)
     network.to("cpu").save_pretrained(folder)
     return result
 
 
-def _begin(
-    captions: Split, folder: Path, recipe: Recipe, start: str | None, mixed: Sequence[Sequence[str]]
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The network before its first step and its tokeniser, which is kept in the folder."""
+def _load(start: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A masked model to go on from."""
     require_models()
     import torch
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-    if start is not None:
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(start)
-            network = AutoModelForMaskedLM.from_pretrained(start, dtype=torch.float32, use_safetensors=True)
-        except Exception as error:  # other people's files fail in more ways than can be listed
-            raise UserError(f"Cannot begin from '{start}': {str(error).splitlines()[0]}") from error
-        if tokenizer.mask_token_id is None or not tokenizer.is_fast:
-            raise UserError(f"'{start}' has no fast tokeniser with a mask token: it cannot be trained to fill slots.")
-        tokenizer.save_pretrained(folder)
-        return network, tokenizer
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(start)
+        network = AutoModelForMaskedLM.from_pretrained(start, dtype=torch.float32, use_safetensors=True)
+    except Exception as error:  # other people's files fail in more ways than can be listed
+        raise UserError(f"Cannot begin from '{start}': {str(error).splitlines()[0]}") from error
+    if tokenizer.mask_token_id is None or not tokenizer.is_fast:
+        raise UserError(f"'{start}' has no fast tokeniser with a mask token: it cannot be trained to fill slots.")
+    return network, tokenizer
+
+
+def _new(texts: Sequence[str], folder: Path, recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A network with random weights, and a tokeniser from the texts, which is trained once."""
+    require_models()
+    from transformers import AutoTokenizer
+
     if not (folder / "tokenizer.json").is_file():
-        every = (text for texts in (captions.train, *mixed) for text in texts)
-        train_tokenizer(every, recipe.vocabulary).save_pretrained(folder)
+        train_tokenizer(texts, recipe.vocabulary).save_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(recipe, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

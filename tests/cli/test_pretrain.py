@@ -1,0 +1,118 @@
+"""`seesay pretrain`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.program import refused_here
+from tests.training import grammar
+
+from seesay.cli import main
+from seesay.models import load_model
+
+SMALL = ("--epochs", "1", "--vocabulary", "300", "--device", "cpu")
+UNTRAINED = ("--epochs", "0", "--vocabulary", "300", "--device", "cpu")
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    return grammar.write(tmp_path / "captions.txt")
+
+
+def run(*arguments: str | Path) -> None:
+    main(["pretrain", *map(str, arguments)])
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    return refused_here(capsys, "pretrain", *arguments)
+
+
+def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Trained, asked again, curved; the `cpu` preset's network, on few captions."""
+    folder = tmp_path / "made"
+    command = ("capbert", captions, "-o", folder, *SMALL)
+    run(*command)
+    out, err = capsys.readouterr()
+    assert f"{folder}: " in out
+    assert "best at step" in out
+    assert "capbert" in err
+    run(*command, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["captions"]["train"] + told["captions"]["held_out"] == 600
+    assert told["validation"]["validation_loss"] == told["best"]
+    run(*command, "--quiet")
+    assert capsys.readouterr() == ("", "")
+    assert load_model(str(folder)).family == "masked"
+    with pytest.raises(SystemExit):
+        run(*command, "--seed", "1")
+    capsys.readouterr()
+    assert "was begun with" in refused(capsys, *command, "--learning-rate", "0.1")
+
+
+def test_untrained_and_watched(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("capbert", captions, "-o", tmp_path / "made", *UNTRAINED, "--watch", "core-color", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["steps"] == 0
+    assert 0 <= told["validation"]["validation_core-color"] < 0.5  # of eleven colours, unread
+
+
+def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    phrases = tmp_path / "phrases.txt"
+    phrases.write_text("on top of\nin front of\n", encoding="utf-8")
+    command = ("lstm", captions, "-o", tmp_path / "made", "--epochs", "1", "--smallest-count", "2", "--device", "cpu")
+    run(*command, "--phrases", phrases, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["validation"]["validation_perplexity"] < 27  # every one of its words alike
+    assert "on_top_of" in (tmp_path / "made" / "vocabulary.txt").read_text(encoding="utf-8").split()
+    assert "was begun with phrases" in refused(capsys, *command)
+
+
+def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("trigram", captions, "-o", tmp_path / "deep" / "made.arpa", "--smallest-count", "1", "--json")
+    counted = json.loads(capsys.readouterr().out)
+    run("split", captions, "-o", tmp_path / "parts", "--json")
+    sizes = json.loads(capsys.readouterr().out)
+    assert counted["sentences"] == sizes[str(tmp_path / "parts" / "train.txt")]
+    assert sum(sizes.values()) == 600
+    assert "on_top_of" in (tmp_path / "parts" / "train.txt").read_text(encoding="utf-8")
+    assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "arpa"
+
+
+def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "captions.txt"
+    path.write_text("".join(f"{text}\n" for text in ["12 34", *grammar.sentences()]), encoding="utf-8")
+    run("split", path, "-o", tmp_path / "parts")
+    assert f"{path}, line 1: without a single letter" in capsys.readouterr().err.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("absent.txt",), "There is no caption file"),
+        (("empty.txt",), "holds no caption"),
+        (("few.txt",), "are too few"),
+        (("captions.txt", "--preset", "huge"), "--preset is 'huge': choose cpu or paper."),
+        (("captions.txt", "--mix", "captions.txt"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
+        (("captions.txt", "--mix", "captions.txt:-1"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
+        (("captions.txt", "--mix", "absent.txt:1"), "There is no caption file"),
+        (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no text."),
+        (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
+        (("captions.txt", "--from", "absent"), "Cannot begin from 'absent'"),
+        (("captions.txt", "--watch", "core-colour"), "core-color"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    captions: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty.txt").write_text("\n", encoding="utf-8")
+    Path("few.txt").write_text("a dog\na cat\n", encoding="utf-8")
+    assert sentence in refused(capsys, "capbert", *arguments, "-o", "made", *UNTRAINED)
+    assert not Path("made").exists()

@@ -1,0 +1,186 @@
+"""CapBERT: a tiny one really learns, and what is saved is a model like any other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.tiny import save_tiny
+from tests.training import grammar
+from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
+
+from seesay.models import load_model
+from seesay.questions import UserError
+from seesay.training import capbert, checkpoint, loop
+from seesay.training.captions import Split
+
+RECIPE = capbert.Recipe(
+    layers=1, hidden=96, heads=2, vocabulary=400, tokens=256, rate=0.15, dropout=0.0,
+    schedule=loop.Schedule(epochs=12, learning_rate=3e-3, warmup=0.1, decay="linear"),
+)  # fmt: skip
+BRIEF = replace(RECIPE, schedule=RECIPE.schedule.changed(epochs=1))
+
+
+@pytest.fixture(scope="module")
+def captions(tmp_path_factory: pytest.TempPathFactory) -> Split:
+    return grammar.captions(tmp_path_factory.mktemp("grammar") / "captions.txt")
+
+
+@pytest.fixture(scope="module")
+def trained(captions: Split, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("capbert")
+    capbert.pretrain(captions, folder, RECIPE, device="cpu")
+    return folder
+
+
+def state(folder: Path) -> dict[str, torch.Tensor]:
+    return dict(AutoModelForMaskedLM.from_pretrained(folder).state_dict())
+
+
+def same(a: Path, b: Path) -> bool:
+    left, right = state(a), state(b)
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def test_it_learns_far_more_than_how_often_words_come(captions: Split, trained: Path) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(trained)
+    unigram = grammar.entropy([piece for text in captions.held_out for piece in tokenizer.tokenize(text)])
+    first, *_, last = checkpoint.read_history(trained / "training")
+    assert first["validation_loss"] > unigram
+    assert last["validation_loss"] < unigram / 2
+    assert last["validation_accuracy"] > 0.6 > first["validation_accuracy"]
+
+
+def test_transformers_fills_slots_with_what_was_learnt(trained: Path) -> None:
+    fill = pipeline("fill-mask", model=str(trained), device="cpu")
+    for thing, colour in grammar.COLOURS.items():
+        assert fill(f"a [MASK] {thing} under the wet dog")[0]["token_str"] == colour
+
+
+def test_what_is_saved_gives_the_logits_of_the_best_weights(captions: Split, trained: Path) -> None:
+    """The folder's model against the network of the training, filled with its best weights."""
+    tokenizer = AutoTokenizer.from_pretrained(trained)
+    network = capbert.new_network(RECIPE, len(tokenizer), tokenizer.pad_token_id)
+    best = load_file(trained / "training" / checkpoint.BEST)
+    for name, tensor in [*network.named_parameters(), *network.named_buffers()]:
+        tensor.data.copy_(best[f"network.{name}"])
+    inputs = tokenizer(captions.held_out[:8], return_tensors="pt", padding=True)
+    with torch.no_grad():
+        ours = network.eval()(**inputs).logits
+        theirs = AutoModelForMaskedLM.from_pretrained(trained)(**inputs).logits
+    assert torch.equal(ours, theirs)
+
+
+def test_seesay_asks_it(trained: Path) -> None:
+    model = load_model(str(trained))
+    assert model.family == "masked"
+
+
+def test_a_finished_training_is_read_not_repeated(captions: Split, trained: Path, tmp_path: Path) -> None:
+    before = state(trained)
+    shown: list[loop.Progress] = []
+    again = capbert.pretrain(captions, trained, RECIPE, device="cpu", progress=shown.append)
+    assert not shown  # not one step is taken
+    assert again.steps == checkpoint.read_history(trained / "training")[-1]["step"]
+    assert all(torch.equal(before[name], tensor) for name, tensor in state(trained).items())
+
+
+def test_interrupted_it_goes_on_where_it_stopped(captions: Split, tmp_path: Path) -> None:
+    def stop(now: loop.Progress) -> None:
+        raise KeyboardInterrupt
+
+    recipe = replace(BRIEF, schedule=BRIEF.schedule.changed(epochs=2, validate_every=3))
+    capbert.pretrain(captions, tmp_path / "whole", recipe, device="cpu")
+    with pytest.raises(KeyboardInterrupt):
+        capbert.pretrain(captions, tmp_path / "parts", recipe, device="cpu", progress=stop)
+    assert not (tmp_path / "parts" / "config.json").exists()  # half a model is none
+    capbert.pretrain(captions, tmp_path / "parts", recipe, device="cpu")
+    assert same(tmp_path / "parts", tmp_path / "whole")
+
+
+def test_no_epoch_saves_the_random_weights_of_the_seed(captions: Split, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, schedule=RECIPE.schedule.changed(epochs=0))
+    result = capbert.pretrain(captions, tmp_path, recipe, device="cpu")
+    assert (result.steps, result.epochs) == (0, 0.0)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    begun = capbert.new_network(recipe, len(tokenizer), tokenizer.pad_token_id).state_dict()
+    assert all(torch.equal(begun[name], tensor) for name, tensor in state(tmp_path).items())
+
+
+def test_it_goes_on_from_another_model_with_its_tokeniser(captions: Split, tmp_path: Path) -> None:
+    start = save_tiny("bert", tmp_path / "start")
+    capbert.pretrain(captions, tmp_path / "made", BRIEF, start=str(start), device="cpu")
+    old, new = (AutoTokenizer.from_pretrained(folder) for folder in (start, tmp_path / "made"))
+    assert new.get_vocab() == old.get_vocab()
+    assert AutoModelForMaskedLM.from_pretrained(tmp_path / "made").config.hidden_size == 32
+    assert not same(start, tmp_path / "made")
+    first, last = checkpoint.read_history(tmp_path / "made" / "training")
+    assert last["validation_loss"] < first["validation_loss"]
+
+
+def test_from_another_model_no_epoch_changes_nothing(captions: Split, tmp_path: Path) -> None:
+    start = save_tiny("roberta", tmp_path / "start")
+    recipe = replace(RECIPE, schedule=RECIPE.schedule.changed(epochs=0))
+    capbert.pretrain(captions, tmp_path / "made", recipe, start=str(start), device="cpu")
+    assert same(start, tmp_path / "made")
+
+
+def test_a_model_without_a_mask_is_refused(captions: Split, tmp_path: Path) -> None:
+    start = save_tiny("gpt2", tmp_path / "start")
+    with pytest.raises(UserError, match="Cannot begin from"):
+        capbert.pretrain(captions, tmp_path / "made", RECIPE, start=str(start), device="cpu")
+    with pytest.raises(UserError, match="Cannot begin from"):
+        capbert.pretrain(captions, tmp_path / "made", RECIPE, start=str(tmp_path / "absent"), device="cpu")
+    assert not (tmp_path / "made").exists()  # the mistake is no beginning: the folder stays free
+
+
+def test_a_refused_command_leaves_the_begun_model_alone(captions: Split, trained: Path, tmp_path: Path) -> None:
+    kept = {path: path.read_bytes() for path in trained.iterdir() if path.is_file()}
+    with pytest.raises(UserError, match="was begun with start None"):
+        capbert.pretrain(captions, trained, RECIPE, start=str(save_tiny("bert", tmp_path)), device="cpu")
+    assert {path: path.read_bytes() for path in trained.iterdir() if path.is_file()} == kept
+
+
+@pytest.mark.parametrize(("weight", "fewest", "most"), [(2.0, 800, 800), (1.0, 400, 400), (0.25, 70, 130)])
+def test_other_text_is_drawn_by_its_weight(
+    captions: Split, tmp_path: Path, weight: float, fewest: int, most: int
+) -> None:
+    """Other text of a length of its own, so that a batch holds either the one or the other: 14 tokens a text."""
+    other = ["one two three four five six seven eight nine ten eleven twelve"] * 400
+    short = Split([text for text in captions.train if len(text.split()) == 7], captions.held_out, [])
+    seen: dict[int, int] = {}
+
+    def count(network: torch.nn.Module, batch: capbert.masking.Batch) -> dict[str, torch.Tensor]:
+        rows, width = batch.ids.shape
+        seen[width] = seen.get(width, 0) + rows * network.training
+        return kept(network, batch)
+
+    kept = capbert.losses
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(capbert, "losses", count)
+        capbert.pretrain(short, tmp_path, BRIEF, mix=[(other, weight)], device="cpu")
+    assert seen[9] == len(short.train) > 200
+    assert fewest <= seen[14] <= most
+
+
+def test_a_tokeniser_is_the_same_whenever_it_is_trained(captions: Split) -> None:
+    """Within a process the trainer's order changes from one to the next, as its hash seeds do."""
+    texts = [text for text in captions.train for _ in range(3)] + [
+        f"sörme w{i % 97}x{i % 89} “é” 犬{i % 7}" for i in range(2000)
+    ]
+    first, *others = (capbert.train_tokenizer(texts, 600).get_vocab() for _ in range(4))
+    assert all(other == first for other in others)
+    assert len(first) == 600
+
+
+def test_too_few_captions_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="3 captions to learn from and 0 held out are too few: give 20 at least"):
+        capbert.pretrain(Split(["a dog"] * 3, [], []), tmp_path, RECIPE, device="cpu")
+
+
+def test_watched_figures_are_in_the_history(captions: Split, tmp_path: Path) -> None:
+    capbert.pretrain(captions, tmp_path, BRIEF, watch=lambda network, _: {"task": 0.5}, device="cpu")
+    assert [line["validation_task"] for line in checkpoint.read_history(tmp_path / "training")] == [0.5, 0.5]

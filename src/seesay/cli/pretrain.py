@@ -44,6 +44,12 @@ def capbert(
     mix: Annotated[
         list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it an epoch.")
     ] = None,
+    statements: Annotated[
+        float,
+        typer.Option(
+            min=0, max=100, help="Mix in what captions say of colours as statements (the shirt is red), by this weight."
+        ),
+    ] = 0.0,
     watch: Annotated[
         list[str] | None, typer.Option(help="A task to ask at every validation, for the learning curve.")
     ] = None,
@@ -64,6 +70,7 @@ def capbert(
 
     from seesay.cli.training_bar import training_bar
     from seesay.training import capbert as cap
+    from seesay.training import statements as said
 
     recipe = _preset(cap.PRESETS, preset)
     schedule = recipe.schedule.changed(
@@ -73,6 +80,8 @@ def capbert(
     recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
     mixed = [_mixed(text, quiet) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet)
+    if statements:
+        mixed.append((said.statements(captions.train, seed), statements))
     watched = _watch(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(

@@ -1,8 +1,8 @@
 """Statements made of captions: "a man in a red shirt" also says that the shirt is red.
 
 Captions name a thing's colour before its name and never ask for it, so a network that has read captions alone has seen
-no sentence like "The color of a lemon is yellow." Statements say what a caption says in such words. They add no fact and
-know nothing of any task's answers; but a network trained with them has met the form of the questions.
+no sentence like "The color of a lemon is yellow." Statements say what a caption says in such words. They add no fact
+and know nothing of any task's answers; but a network trained with them has met the form of the questions.
 """
 
 from __future__ import annotations
@@ -21,47 +21,11 @@ WORDINGS = (
     "{color} is the color of the {thing}.",
     "this {thing} has a {color} color.",
 )
-_NO_THING = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "haired",
-        "he",
-        "her",
-        "his",
-        "in",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "one",
-        "or",
-        "she",
-        "that",
-        "the",
-        "their",
-        "three",
-        "to",
-        "top",
-        "two",
-        "wearing",
-        "while",
-        "who",
-        "with",
-        "colored",
-        "coloured",
-        "color",
-        "colour",
-    ]
-).union(COLORS)
+_NO_THING = {
+    *("a", "an", "and", "are", "as", "at", "by", "for", "from", "haired", "he", "her", "his", "in", "is", "it", "its"),
+    *("of", "on", "one", "or", "she", "that", "the", "their", "three", "to", "top", "two", "wearing", "while", "who"),
+    *("with", "colored", "coloured", "color", "colour", *COLORS),
+}
 _COLORED = re.compile(rf"\b({'|'.join(COLORS)})(?:[- ]colou?red)? ([a-z]+)\b")
 
 

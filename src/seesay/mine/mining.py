@@ -74,12 +74,12 @@ def mine(request: Request, bar: Bar) -> dict[str, Any]:
         parts, bad = cut(request, work / "pictures", bar)
         counting = settle(request.counting, parts)
         kinds = name_subtypes(_captions(parts), work, request.lexicons, request.workers, bar)
+        named = {thing: list(some) for thing, some in kinds.items()}
         counted = time.perf_counter()
         with bar("Sizes, places, colours", "pictures") as advance:
-            named = {thing: list(some) for thing, some in kinds.items()}
             mined = mine_parts(parts, work / "counts", counting, request.engine, request.workers, advance, named)
         rate = mined.pictures / max(time.perf_counter() - counted, 1e-9)
-        found = write_facts(request.output, mined, request.thresholds, kinds, closure=request.closure)
+        found = write_facts(request.output, mined, request.thresholds, named, closure=request.closure)
         if kinds:
             found["subtypes"] = _write_subtypes(request.output, kinds)
         summary |= {"pictures": mined.pictures, "facts": found, "bad": dict((bad + mined.bad).most_common())}

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seesay.metrics.base import FloatArray
 from seesay.mine.aggregate import Seen, pairs
@@ -53,7 +54,7 @@ def compare(regions: Regions, rule: SizeRule, minimum: int = MINIMUM) -> Iterato
     size = rule.of(regions)
     for block in blocks(regions, minimum):
         values = block.take(size)
-        known = (np.isfinite(values) | ~block.there).all(axis=1)
+        known: NDArray[np.bool_] = np.asarray((np.isfinite(values) | ~block.there).all(axis=1))
         classes = natural_breaks(np.where(known[:, None], values, np.nan))
         named = block.named(regions.names)
         first, second = pairs(values.shape[1])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
@@ -74,7 +75,8 @@ def statement_score(counts: Counts, labels: Sequence[str], truth: Mapping[tuple[
     return Score(len(a), len(truth), right)
 
 
-def _shares(counts: Iterable[Sequence[int]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _shares(counts: Iterable[Sequence[int]]) -> NDArray[np.float64]:
     rows = np.asarray(list(counts), dtype=np.float64)
     rows = rows.reshape(len(rows), -1)
-    return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
+    shares: NDArray[np.float64] = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
+    return shares

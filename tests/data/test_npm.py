@@ -1,0 +1,54 @@
+"""Files out of npm packages: packed by a real npm, checked, kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.needs import absent
+
+from seesay.data.npm import NpmFile, unpacked
+from seesay.questions import UserError
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NpmFile:
+    """A package in a folder, which npm packs without any registry."""
+    if shutil.which("npm") is None:
+        absent("npm is not installed")
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "package.json").write_text(json.dumps({"name": "weights", "version": "1.0.0"}))
+    (source / "depth.onnx").write_bytes(b"weights")
+    subprocess.run(["npm", "pack", "--silent"], cwd=source, check=True, capture_output=True)
+    archive = source / "weights-1.0.0.tgz"
+    return NpmFile(str(archive), hashlib.sha256(archive.read_bytes()).hexdigest(), "package/depth.onnx")
+
+
+def test_fetched_once(package: NpmFile) -> None:
+    path = unpacked(package)
+    assert path.read_bytes() == b"weights"
+    Path(package.requirement).unlink()
+    assert unpacked(package) == path
+
+
+def test_a_damaged_package_is_refused(package: NpmFile) -> None:
+    with pytest.raises(UserError, match="came damaged"):
+        unpacked(NpmFile(package.requirement, "0" * 64, package.member))
+
+
+def test_nothing_there(package: NpmFile) -> None:
+    with pytest.raises(UserError, match=r"Could not fetch .* with npm"):
+        unpacked(NpmFile("./no-such-folder/none.tgz", package.sha256, package.member))
+
+
+def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UserError, match="npm, which is not installed"):
+        unpacked(NpmFile("a@1", "0" * 64, "package/a"))

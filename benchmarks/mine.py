@@ -24,7 +24,7 @@ import jenkspy
 import numpy as np
 import pyarrow.parquet as pq
 
-from seesay.mine import counting, mining, synthetic
+from seesay.mine import counting, facts, mining, synthetic
 from seesay.mine.aggregate import Counts
 
 ROWS = 20_000

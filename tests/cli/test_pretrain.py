@@ -96,7 +96,7 @@ def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.Captur
     assert counted["sentences"] == sizes[str(tmp_path / "parts" / "train.txt")]
     assert sum(sizes.values()) == 600
     assert "on_top_of" in (tmp_path / "parts" / "train.txt").read_text(encoding="utf-8")
-    assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "arpa"
+    assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "n-gram"
 
 
 def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +118,7 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
         (("captions.txt", "--mix", "absent.txt:1"), "There is no caption file"),
         (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no text."),
         (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
-        (("captions.txt", "--from", "absent"), "Cannot begin from 'absent'"),
+        (("captions.txt", "--from", "./absent"), "Cannot begin from './absent'"),
         (("captions.txt", "--watch", "core-colour"), "core-color"),
     ],
 )

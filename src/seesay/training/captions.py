@@ -119,7 +119,8 @@ def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:
 
 def _bound(share: float, captions: int) -> float:
     """The bound under which the smallest of so many random digests lies with the probability `share`."""
-    return (1 - (1 - share) ** (1 / captions)) * 2.0**64
+    bound: float = (1 - (1 - share) ** (1 / captions)) * 2.0**64
+    return bound
 
 
 def _digest(text: str, seed: int) -> int:

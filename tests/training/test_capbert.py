@@ -14,7 +14,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
 
 from seesay.models import load_model
 from seesay.questions import UserError
-from seesay.training import capbert, checkpoint, loop
+from seesay.training import capbert, checkpoint, loop, masking
 from seesay.training.captions import Split
 
 RECIPE = capbert.Recipe(
@@ -153,7 +153,7 @@ def test_other_text_is_drawn_by_its_weight(
     short = Split([text for text in captions.train if len(text.split()) == 7], captions.held_out, [])
     seen: dict[int, int] = {}
 
-    def count(network: torch.nn.Module, batch: capbert.masking.Batch) -> dict[str, torch.Tensor]:
+    def count(network: torch.nn.Module, batch: masking.Batch) -> dict[str, torch.Tensor]:
         rows, width = batch.ids.shape
         seen[width] = seen.get(width, 0) + rows * network.training
         return kept(network, batch)

@@ -88,9 +88,9 @@ def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
     from transformers import BertTokenizer
 
-    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # type: ignore[call-arg]
-    trained.normalizer = normalizer = normalizers.BertNormalizer()  # type: ignore[assignment]
-    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()  # type: ignore[assignment]
+    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    trained.normalizer = normalizer = normalizers.BertNormalizer()
+    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     counts = Counter("".join(normalizer.normalize_str(text) for text in texts))
     common = sorted(counts.keys() - {" "}, key=lambda letter: (-counts[letter], letter))[:_LETTERS]
     letters = sorted({*common, *string.ascii_lowercase, *string.digits, *string.punctuation})
@@ -198,7 +198,7 @@ def pretrain(
         device=device, progress=progress,
     )  # fmt: skip
     tokenizer.save_pretrained(folder)
-    network.to("cpu").save_pretrained(folder)
+    network.cpu().save_pretrained(folder)
     return result
 
 

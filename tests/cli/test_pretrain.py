@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.cli.program import refused_here
+from tests.tiny import save_tiny
 from tests.training import grammar
 
 from seesay.cli import main
 from seesay.models import load_model
 
-SMALL = ("--epochs", "1", "--vocabulary", "300", "--device", "cpu")
 UNTRAINED = ("--epochs", "0", "--vocabulary", "300", "--device", "cpu")
 
 
@@ -22,7 +22,10 @@ def captions(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> None:
-    main(["pretrain", *map(str, arguments)])
+    """To a good end."""
+    with pytest.raises(SystemExit) as ended:
+        main(["pretrain", *map(str, arguments)])
+    assert ended.value.code == 0
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
@@ -30,9 +33,10 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 
 def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Trained, asked again, curved; the `cpu` preset's network, on few captions."""
+    """Trained on from a tiny model, asked for again, its curve drawn; other settings are refused."""
     folder = tmp_path / "made"
-    command = ("capbert", captions, "-o", folder, *SMALL)
+    start = save_tiny("bert", tmp_path / "start")
+    command = ("capbert", captions, "-o", folder, "--from", start, "--epochs", "1", "--device", "cpu")
     run(*command)
     out, err = capsys.readouterr()
     assert f"{folder}: " in out
@@ -45,17 +49,32 @@ def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     run(*command, "--quiet")
     assert capsys.readouterr() == ("", "")
     assert load_model(str(folder)).family == "masked"
-    with pytest.raises(SystemExit):
-        run(*command, "--seed", "1")
-    capsys.readouterr()
-    assert "was begun with" in refused(capsys, *command, "--learning-rate", "0.1")
+    assert (folder / "training" / "curve-loss.svg").is_file()
+    run("curve", folder, "-o", tmp_path / "page.html", "--json")
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert files == [str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")]
+    assert "was begun with learning_rate" in refused(capsys, *command, "--learning-rate", "0.1")
 
 
-def test_untrained_and_watched(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run("capbert", captions, "-o", tmp_path / "made", *UNTRAINED, "--watch", "core-color", "--json")
+def test_untrained_from_scratch(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("capbert", captions, "-o", tmp_path / "made", *UNTRAINED, "--json")
     told = json.loads(capsys.readouterr().out)
-    assert told["steps"] == 0
-    assert 0 <= told["validation"]["validation_core-color"] < 0.5  # of eleven colours, unread
+    assert (told["steps"], told["best_step"]) == (0, 0)
+    config = json.loads((tmp_path / "made" / "config.json").read_text(encoding="utf-8"))
+    assert (config["num_hidden_layers"], config["hidden_size"]) == (4, 256)  # the preset of two cores
+
+
+def test_watched_tasks_are_asked(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = save_tiny("bert", tmp_path / "start")
+    command = ("capbert", captions, "-o", tmp_path / "made", "--from", start, "--epochs", "0", "--device", "cpu")
+    run(*command, "--watch", "core-color", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert 0 <= told["validation"]["validation_core-color"] < 0.5  # random weights, eleven colours
+    assert (tmp_path / "made" / "training" / "curve-core-color.svg").is_file()
+
+
+def test_a_folder_without_a_training_has_no_curve(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "There is no training in" in refused(capsys, "curve", tmp_path)
 
 
 def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +96,7 @@ def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.Captur
     assert counted["sentences"] == sizes[str(tmp_path / "parts" / "train.txt")]
     assert sum(sizes.values()) == 600
     assert "on_top_of" in (tmp_path / "parts" / "train.txt").read_text(encoding="utf-8")
-    assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "arpa"
+    assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "n-gram"
 
 
 def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +118,7 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
         (("captions.txt", "--mix", "absent.txt:1"), "There is no caption file"),
         (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no text."),
         (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
-        (("captions.txt", "--from", "absent"), "Cannot begin from 'absent'"),
+        (("captions.txt", "--from", "./absent"), "Cannot begin from './absent'"),
         (("captions.txt", "--watch", "core-colour"), "core-color"),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from tests.tiny import wordpiece
 
 from seesay.training.masking import SPECIAL, Batches, Corpus, encode, mask_words
@@ -13,7 +12,7 @@ from seesay.training.ragged import Ragged, cut, draw, joined
 
 
 @st.composite
-def word_numbers(draw: st.DrawFn) -> NDArray[np.int64]:
+def word_numbers(draw: st.DrawFn) -> np.ndarray:
     """Texts as word numbers: [CLS], words of one to four pieces, [SEP], padding."""
     texts = draw(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=12), min_size=1, max_size=8))
     rows = [[SPECIAL, *np.repeat(np.arange(len(pieces)), pieces), SPECIAL] for pieces in texts]
@@ -22,7 +21,7 @@ def word_numbers(draw: st.DrawFn) -> NDArray[np.int64]:
 
 
 @given(word_numbers(), st.floats(0.01, 0.9), st.integers(0, 2**32))
-def test_masks_are_whole_words_in_the_right_number(words: NDArray[np.int64], rate: float, seed: int) -> None:
+def test_masks_are_whole_words_in_the_right_number(words: np.ndarray, rate: float, seed: int) -> None:
     masked = mask_words(words, rate, np.random.default_rng(seed))
     assert not masked[words == SPECIAL].any()
     for row, mask in zip(words, masked, strict=True):

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 
 from seesay.mine import counting, mining, synthetic
 from seesay.mine.aggregate import Counts
+from seesay.mine.facts import Thresholds
 
 ROWS = 20_000
 Key = tuple[str, str, str, str]
@@ -58,9 +59,11 @@ def main() -> None:
             f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
         )
         start = time.perf_counter()
-        mined = counting.mine_parts(parts, folder / "knowledge", counting.Counting(), given.engine, given.workers)
+        mined = counting.mine_parts(
+            parts, folder / "knowledge", counting.Counting(), given.engine, given.workers, least=(100, 100, 1)
+        )
         counted = time.perf_counter() - start
-        mining.write_facts(folder / "knowledge", mined, mining.Thresholds())
+        mining.write_facts(folder / "knowledge", mined, Thresholds())
         whole = time.perf_counter() - start
         line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
         line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)
@@ -132,8 +135,7 @@ def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0
     known = dict(direct)
     for _ in range(partitions - 2):
         learned = {(i, k): through(i, k, bridges, known) for i in range(n) for k in bridges if (i, k) not in direct}
-        learned = {pair: said for pair, said in learned.items() if said is not None and pair[0] != pair[1]}
-        known |= learned
+        known |= {pair: said for pair, said in learned.items() if said is not None and pair[0] != pair[1]}
     for i, j in combinations(range(n), 2):
         said = direct[i, j] if (i, j) in direct else through(i, j, bridges, known)
         a, b = regions[i]["name"], regions[j]["name"]

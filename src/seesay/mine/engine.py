@@ -7,6 +7,7 @@ done: a killed worker, or a killed program, costs the parts that were under way.
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import Callable, Sequence
@@ -127,7 +128,7 @@ def _start(engine: str, workers: int) -> None:
         local: dict[str, Any] = (
             {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
         )
-        ray.init(log_to_driver=False, logging_level="ERROR", **local)
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
     daft.set_runner_ray(noop_if_initialized=True)
 
 

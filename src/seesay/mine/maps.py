@@ -59,7 +59,7 @@ def read_map(path: Path) -> Map:
     if array.dtype == np.uint8:
         return distances(np.asarray(array, dtype=np.float32))
     metres = np.asarray(array, dtype=np.float32)
-    return metres / 1000 if array.dtype.kind in "ui" else metres
+    return np.asarray(metres / 1000, dtype=np.float32) if array.dtype.kind in "ui" else metres
 
 
 def region_depths(found: Map, width: int, height: int, regions: Sequence[Region]) -> Depths:

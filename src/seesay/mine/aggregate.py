@@ -211,7 +211,8 @@ def from_table(table: pa.Table, labels: int) -> Counts:
     keys = _key(scene, first[a], second[b], label, len(names), labels)
     ordered = bool((keys[1:] > keys[:-1]).all())  # as `to_table` leaves them
     order = np.arange(len(keys)) if ordered else np.argsort(keys, kind="stable")
-    starts, examples = np.zeros(len(order) + 1, dtype=np.int64), pa.array([], _WORD)
+    starts: IntArray = np.zeros(len(order) + 1, dtype=np.int64)
+    examples = pa.array([], _WORD)
     if "examples" in table.column_names:
         listed = _whole(table.column("examples"))
         listed = (listed if ordered else listed.take(pa.array(order))).cast(pa.list_(_WORD))

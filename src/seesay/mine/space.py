@@ -87,7 +87,7 @@ def _of_pairs(matrix: BoolArray) -> BoolArray:
     """(B, pairs) of (B, n, n)."""
     many, n = matrix.shape[:2]
     first, second = pairs(n)
-    return np.take(matrix.reshape(many, n * n), first * n + second, axis=1)
+    return np.asarray(np.take(matrix.reshape(many, n * n), first * n + second, axis=1))
 
 
 def _members(regions: Regions, block: Block, rule: SpaceRule) -> IntArray:

@@ -24,8 +24,9 @@ import jenkspy
 import numpy as np
 import pyarrow.parquet as pq
 
-from seesay.mine import counting, facts, mining, synthetic
+from seesay.mine import counting, mining, synthetic
 from seesay.mine.aggregate import Counts
+from seesay.mine.facts import Thresholds
 
 ROWS = 20_000
 Key = tuple[str, str, str, str]
@@ -58,9 +59,11 @@ def main() -> None:
             f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
         )
         start = time.perf_counter()
-        mined = counting.mine_parts(parts, folder / "knowledge", counting.Counting(), given.engine, given.workers)
+        mined = counting.mine_parts(
+            parts, folder / "knowledge", counting.Counting(), given.engine, given.workers, least=(100, 100, 1)
+        )
         counted = time.perf_counter() - start
-        mining.write_facts(folder / "knowledge", mined, facts.Thresholds())
+        mining.write_facts(folder / "knowledge", mined, Thresholds())
         whole = time.perf_counter() - start
         line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
         line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)

@@ -15,7 +15,7 @@ from seesay.mine import rooms
 
 
 @pytest.fixture(scope="module")
-def annotations(tmp_path_factory: pytest.TempPathFactory) -> str:
+def spec(tmp_path_factory: pytest.TempPathFactory) -> str:
     world = rooms.write(tmp_path_factory.mktemp("rooms"), 12, width=160, height=120)
     return f"plain:{world / 'annotations.parquet'}"
 
@@ -28,15 +28,15 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return capsys.readouterr().out
 
 
-def test_people_programs_and_silence(annotations: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "-a", annotations, "-o", tmp_path)
+def test_people_programs_and_silence(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = run(capsys, "-a", spec, "-o", tmp_path)
     assert "12 pictures" in told
     assert f"seesay probe --task viphy-size --data {tmp_path}" in "".join(told.splitlines())
-    summary = json.loads(run(capsys, "-a", annotations, "-o", tmp_path, "--json", "--transitive"))
+    summary = json.loads(run(capsys, "-a", spec, "-o", tmp_path, "--json", "--transitive"))
     assert summary["facts"]["sizes"] > 0
     assert {"annotations", "bad", "folder", "pictures", "pictures_per_second", "seconds"} <= set(summary)
     assert (tmp_path / "transitive/sizes.parquet").is_file()
-    assert run(capsys, "-a", annotations, "-o", tmp_path, "--quiet") == ""
+    assert run(capsys, "-a", spec, "-o", tmp_path, "--quiet") == ""
 
 
 def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,8 +52,8 @@ def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert not (tmp_path / "k/sizes.parquet").exists()
 
 
-def test_mistakes(annotations: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rest = ("-o", tmp_path)
-    assert "Unknown space rule" in refused_here(capsys, "mine", "-a", annotations, *rest, "--space-rule", "x")
+    assert "Unknown space rule" in refused_here(capsys, "mine", "-a", spec, *rest, "--space-rule", "x")
     assert "names no format" in refused_here(capsys, "mine", "-a", "x", *rest)
-    assert "Unknown engine" in refused_here(capsys, "mine", "-a", annotations, *rest, "--engine", "spark", "-q")
+    assert "Unknown engine" in refused_here(capsys, "mine", "-a", spec, *rest, "--engine", "spark", "-q")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.mine.made_up import Thing, pictures, row, size_counts, table
 
 from seesay.mine import size
-from seesay.mine.aggregate import EXAMPLES, Counts, combine, count, from_table, nothing, read, to_table, write
+from seesay.mine.aggregate import EXAMPLES, Counts, combine, count, from_table, gather, nothing, read, to_table, write
 from seesay.mine.regions import flatten
 
 THINGS = [Thing(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)]
@@ -21,6 +23,7 @@ def content(counts: Counts) -> list[dict[str, object]]:
     return rows
 
 
+@settings(deadline=None)
 @given(pictures(), st.randoms(), st.integers(1, 4))
 def test_any_partition_in_any_order_gives_the_same(batch: pa.Table, random: object, parts: int) -> None:
     whole = size_counts(batch, "boxes")
@@ -52,6 +55,7 @@ def test_pictures_or_pairs_of_regions() -> None:
         assert {r["b"]: r["count"] for r in content(counts) if r["a"] == "a"}["f"] == expected
 
 
+@settings(deadline=None)
 @given(pictures())
 def test_a_table_comes_back_whatever_its_order(batch: pa.Table) -> None:
     counts = size_counts(batch, "boxes")
@@ -62,6 +66,21 @@ def test_a_table_comes_back_whatever_its_order(batch: pa.Table) -> None:
 def test_a_file_comes_back(tmp_path: Path) -> None:
     counts = size_counts(table([row(THINGS, str(i)) for i in range(7)]), "boxes")
     for some in (counts, nothing(2)):
-        write(some, tmp_path / "part.parquet")
-        assert content(read(tmp_path / "part.parquet", 2)) == content(some)
-    assert [path.name for path in tmp_path.iterdir()] == ["part.parquet"]
+        write(some, tmp_path / "part.arrow")
+        assert content(read(tmp_path / "part.arrow", 2)) == content(some)
+    assert [path.name for path in tmp_path.iterdir()] == ["part.arrow"]
+
+
+@settings(deadline=None)
+@given(st.lists(pictures(), min_size=1, max_size=3), st.integers(1, 5))
+def test_gathering_files_keeps_the_frequent_pairs(batches: list[pa.Table], least: int) -> None:
+    with TemporaryDirectory() as name:
+        paths = [Path(name) / f"{i}.arrow" for i in range(len(batches))]
+        counts = [size_counts(batch, "boxes") for batch in batches]
+        for path, some in zip(paths, counts, strict=True):
+            write(some, path)
+        seen: Counter[tuple[object, object]] = Counter()
+        for row in content(combine(counts)):
+            seen[row["a"], row["b"]] += int(str(row["count"]))
+        frequent = [row for row in content(combine(counts)) if seen[row["a"], row["b"]] >= least]
+        assert content(gather(paths, 2, least)) == frequent

@@ -7,7 +7,7 @@ from itertools import combinations
 import jenkspy
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -47,6 +47,7 @@ def test_of_equal_divisions_the_earliest_break_is_taken() -> None:
     assert natural_breaks(np.array([[0.0, 1.0, 2.0]]), 2).tolist() == [[0, 1, 1]]
 
 
+@settings(deadline=None)
 @given(some_values, st.integers(1, 5))
 def test_no_division_deviates_less(values: Values, classes: int) -> None:
     found = natural_breaks(values[None], classes)[0]
@@ -58,6 +59,7 @@ def test_no_division_deviates_less(values: Values, classes: int) -> None:
             assert (found[a] < found[b]) == (values[a] < values[b])
 
 
+@settings(deadline=None)
 @given(st.lists(some_values, min_size=1, max_size=5))
 def test_a_row_does_not_depend_on_its_neighbours(rows: list[Values]) -> None:
     padded = np.full((len(rows), max(map(len, rows))), np.nan)

@@ -14,7 +14,7 @@ import pytest
 
 from seesay.data import knowledge
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
-from seesay.mine import counting, rooms, synthetic
+from seesay.mine import aggregate, counting, rooms, synthetic
 from seesay.mine.aggregate import to_table
 from seesay.mine.counting import Counting
 from seesay.mine.facts import Thresholds
@@ -122,7 +122,7 @@ def test_batches_and_gathering_piece_by_piece_change_nothing(tmp_path: Path, mon
     parts = synthetic.write_parts(tmp_path / "parts", 300, 50)
     at_once = counting.mine_parts(parts, tmp_path / "counts", Counting())
     monkeypatch.setattr(counting, "BATCH", 7)
-    monkeypatch.setattr(counting, "HELD", 100)
+    monkeypatch.setattr(aggregate, "HELD", 100)
     bit_by_bit = counting.mine_parts(parts, tmp_path / "again", Counting())
     for kind in counting.LABELS:
         assert to_table(getattr(at_once, kind)).equals(to_table(getattr(bit_by_bit, kind)))

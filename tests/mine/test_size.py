@@ -6,7 +6,7 @@ from collections import Counter
 
 import pyarrow as pa
 from benchmarks.mine import size_relations
-from hypothesis import given
+from hypothesis import given, settings
 from tests.mine.made_up import Thing, picture, pictures, row, sizes, table
 
 from seesay.mine.records import to_batch
@@ -72,6 +72,7 @@ def test_unknown_depth_and_unnamed_regions() -> None:
     assert sizes(picture(*unnamed)) == without  # it still has a part in the classes
 
 
+@settings(deadline=None)
 @given(pictures())
 def test_as_a_plain_loop_says(batch: pa.Table) -> None:
     plain: Counter[tuple[str, str, str, str]] = Counter()

@@ -7,7 +7,7 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 from benchmarks.mine import space_relations
-from hypothesis import given
+from hypothesis import given, settings
 from tests.mine.made_up import Thing, picture, pictures, places
 
 
@@ -106,6 +106,7 @@ def test_counts_are_by_scene() -> None:
     assert found == Counter({("office", "a", "b", ">"): 1})
 
 
+@settings(deadline=None)
 @given(pictures())
 def test_as_a_plain_loop_says(batch: pa.Table) -> None:
     plain: Counter[tuple[str, str, str, str]] = Counter()

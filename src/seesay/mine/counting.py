@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from seesay.data.knowledge import COLORS
 from seesay.metrics.base import IntArray
 from seesay.mine import engine as engines
 from seesay.mine import size, space
-from seesay.mine.aggregate import Counts, Seen, combine, count, nothing, read, write
+from seesay.mine.aggregate import Counts, Seen, combine, count, gather, nothing, write
 from seesay.mine.looking import Looking
 from seesay.mine.regions import flatten
 from seesay.questions import UserError
@@ -30,8 +31,6 @@ BATCH = 1 << 15
 """Pictures in memory at once, a worker; 64 where files of pictures are opened."""
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Labels of each kind of counts. A colour's last label says that a colour was asked for: an answer may name two."""
-HELD = 1 << 20
-"""Rows of counts that are read before they are combined."""
 SETTINGS = "counting.json"
 Subtypes = Mapping[str, Sequence[str]]
 
@@ -97,8 +96,7 @@ def count_part(path: Path, counting: Counting, looking: Looking | None = None) -
         if seen.colors is not None:
             answers = _answers(seen.colors, regions.offsets, regions.names)
             found["colors"].append(count([answers], regions, three, scenes=False, pictures=False))
-    sizes, places, colors = (combine(found[kind]) for kind in LABELS)
-    return Mined(sizes, places, colors, pictures, bad)
+    return Mined(combine(found["sizes"]), combine(found["places"]), combine(found["colors"]), pictures, bad)
 
 
 def mine_parts(
@@ -109,8 +107,9 @@ def mine_parts(
     workers: int = 1,
     advance: Callable[[int, int], None] = lambda done, total: None,
     subtypes: Subtypes | None = None,
+    least: tuple[int, int, int] = (1, 1, 1),
 ) -> Mined:
-    """Count every part that `folder` has no counts of yet, and combine all."""
+    """Count every part that `folder` has no counts of yet, and combine what was seen at least so often."""
     counting.check()
     _same_settings(folder, counting, parts)
     rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
@@ -126,7 +125,7 @@ def mine_parts(
         workers=workers,
         finished=lambda stem: advance(rows[stem], total),
     )
-    return gather(folder, list(names))
+    return gathered(folder, list(names), least)
 
 
 class PartWork:
@@ -141,29 +140,22 @@ class PartWork:
     def __call__(self, stem: str) -> None:
         mined = count_part(Path(self._parts[stem]), self._counting, self._looking)
         for kind in LABELS:
-            write(getattr(mined, kind), self._folder / f"{stem}.{kind}.parquet")
+            write(getattr(mined, kind), self._folder / f"{stem}.{kind}.arrow")
         done = self._folder / f"{stem}.done.json"
         part = done.with_suffix(".part")
         part.write_text(json.dumps({"pictures": mined.pictures, "bad": mined.bad}))
         part.replace(done)  # last: a part is done when this is there
 
 
-def gather(folder: Path, stems: Sequence[str]) -> Mined:
-    """The counts of all parts together, a few parts in memory at a time."""
-    together = []
-    for kind, labels in LABELS.items():
-        held = nothing(labels)
-        waiting: list[Counts] = []
-        for stem in stems:
-            waiting.append(read(folder / f"{stem}.{kind}.parquet", labels))
-            if sum(len(part.keys) for part in waiting) > max(len(held.keys), HELD):
-                held, waiting = combine([held, *waiting]), []
-        together.append(combine([held, *waiting]))
+def gathered(folder: Path, stems: Sequence[str], least: tuple[int, int, int] = (1, 1, 1)) -> Mined:
+    """The counts of all parts together: of the pairs for sizes and places, and names for colours, seen so often."""
+    files = ([folder / f"{stem}.{kind}.arrow" for stem in stems] for kind in LABELS)
+    with ThreadPoolExecutor() as pool:  # sorting and reading let other threads run
+        sizes, places, colors = pool.map(gather, files, LABELS.values(), least)
     notes = [json.loads((folder / f"{stem}.done.json").read_text()) for stem in stems]
     bad: Counter[str] = Counter()
     for note in notes:
         bad.update(note["bad"])
-    sizes, places, colors = together
     return Mined(sizes, places, colors, sum(note["pictures"] for note in notes), bad)
 
 

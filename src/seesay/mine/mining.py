@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -76,8 +76,9 @@ def mine(request: Request, bar: Bar) -> dict[str, Any]:
         kinds = name_subtypes(_captions(parts), work, request.lexicons, request.workers, bar)
         named = {thing: list(some) for thing, some in kinds.items()}
         counted = time.perf_counter()
+        least = (request.thresholds.size, request.thresholds.place, 1)
         with bar("Sizes, places, colours", "pictures") as advance:
-            mined = mine_parts(parts, work / "counts", counting, request.engine, request.workers, advance, named)
+            mined = mine_parts(parts, work / "counts", counting, request.engine, request.workers, advance, named, least)
         rate = mined.pictures / max(time.perf_counter() - counted, 1e-9)
         found = write_facts(request.output, mined, request.thresholds, named, closure=request.closure)
         if kinds:
@@ -162,7 +163,7 @@ def write_facts(
     folder: Path,
     mined: Mined,
     thresholds: Thresholds,
-    subtypes: Mapping[str, Sequence[str]] | None = None,
+    subtypes: Mapping[str, Iterable[str]] | None = None,
     *,
     closure: bool = False,
 ) -> dict[str, int]:
@@ -184,7 +185,7 @@ def write_facts(
     return written
 
 
-def _color_facts(counts: Counts, subtypes: Mapping[str, Sequence[str]], enough: int) -> list[ColorFact]:
+def _color_facts(counts: Counts, subtypes: Mapping[str, Iterable[str]], enough: int) -> list[ColorFact]:
     from seesay.mine.color import color_facts
 
     shown: dict[str, list[int]] = {}

@@ -71,7 +71,7 @@ class Block:
 
     def named(self, names: IntArray) -> IntArray:
         """The name of every region as a number, −1 in the padding."""
-        return np.where(self.there, names[self.regions], -1)
+        return np.where(self.there, names[self.regions], -1).astype(np.int32)
 
 
 def flatten(table: pa.Table | pa.RecordBatch) -> Regions:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seesay.metrics.base import FloatArray
 from seesay.mine.aggregate import Seen, pairs
@@ -54,11 +53,11 @@ def compare(regions: Regions, rule: SizeRule, minimum: int = MINIMUM) -> Iterato
     size = rule.of(regions)
     for block in blocks(regions, minimum):
         values = block.take(size)
-        known: NDArray[np.bool_] = np.asarray((np.isfinite(values) | ~block.there).all(axis=1))
-        classes = natural_breaks(np.where(known[:, None], values, np.nan))
+        known = np.asarray((np.isfinite(values) | ~block.there).all(axis=1))
+        classes = natural_breaks(np.where(known[:, None], values, np.nan)).astype(np.int8)
         named = block.named(regions.names)
         first, second = pairs(values.shape[1])
-        a, b = classes[:, first], classes[:, second]
-        label = np.where(a > b, LARGER, SMALLER)
-        told = (a != b) & (a >= 0) & (b >= 0)
-        yield Seen.of(block.pictures, named[:, first], named[:, second], label, told, flip=(SMALLER, LARGER))
+        a, b = np.take(classes, first, axis=1), np.take(classes, second, axis=1)
+        label = (a < b).view(np.int8)  # LARGER is 0, SMALLER 1
+        told = (a != b) & (np.minimum(a, b) >= 0)
+        yield Seen.of(block.pictures, named, label, told, flip=(SMALLER, LARGER))

@@ -61,20 +61,19 @@ RULES = {
 def compare(regions: Regions, rule: SpaceRule) -> Iterator[Seen]:
     """The pairs of a batch that can be compared. A thing of unknown depth belongs to no partition."""
     for block in blocks(regions):
-        member = np.where(block.there, _members(regions, block, rule), 0)
+        member = np.where(block.there, _members(regions, block, rule), 0).astype(np.uint8)
         if rule.published:
             above = _above(block.take(regions.corner_mean), block.take(regions.top), highest=True)
         else:
             above = _above(block.take(regions.centroid), block.take(regions.lowest), highest=False)
         first, second = pairs(member.shape[1])
-        told = (member[:, first] & member[:, second]) != 0
-        up, down = above[:, first, second], above[:, second, first]
-        label = np.where(up, ABOVE, np.where(down, BELOW, LEVEL))
+        told = (np.take(member, first, axis=1) & np.take(member, second, axis=1)) != 0
+        label = LEVEL + _of_pairs(above.transpose(0, 2, 1)).view(np.int8) - _of_pairs(above).view(np.int8)
         if rule.overlap:
-            _hand_on(member, above, rule.partitions, first, second, told, label)
+            _hand_on(member, above, rule.partitions, told, label)
         named = block.named(regions.names)
         flip = (BELOW, LEVEL, ABOVE)
-        yield Seen.of(block.pictures, named[:, first], named[:, second], label, told, flip=flip)
+        yield Seen.of(block.pictures, named, label, told, flip=flip)
 
 
 def _above(centroid: FloatArray, edge: FloatArray, *, highest: bool) -> BoolArray:
@@ -82,6 +81,13 @@ def _above(centroid: FloatArray, edge: FloatArray, *, highest: bool) -> BoolArra
     if highest:
         return edge[:, None, :] > centroid[:, :, None]
     return edge[:, :, None] < centroid[:, None, :]
+
+
+def _of_pairs(matrix: BoolArray) -> BoolArray:
+    """(B, pairs) of (B, n, n)."""
+    many, n = matrix.shape[:2]
+    first, second = pairs(n)
+    return np.asarray(np.take(matrix.reshape(many, n * n), first * n + second, axis=1))
 
 
 def _members(regions: Regions, block: Block, rule: SpaceRule) -> IntArray:
@@ -113,50 +119,46 @@ def _bins(regions: Regions, block: Block) -> IntArray:
     return np.where((value >= 0) & (value < NEARNESS_TOP), 1 << number, 0)
 
 
-def _hand_on(
-    member: IntArray, above: BoolArray, partitions: int, first: IntArray, second: IntArray, told: BoolArray,
-    label: IntArray,
-) -> None:  # fmt: skip
+def _hand_on(member: IntArray, above: BoolArray, partitions: int, told: BoolArray, label: IntArray) -> None:
     """Relations across partitions, through the things that belong to two. Fills `told` and `label`.
 
-    What is known of a thing and the bridges is kept in sets of bits, a word for 64 bridges: up[b, i] holds the bridges
-    that i is above. Each round lets bridges learn of one another, so that two rounds reach from the first partition to
-    the third.
+    What is known of a thing and the bridges is kept in sets of bits: up[b, i] holds the bridges that i is above. Each
+    round lets bridges learn of one another, so that two rounds reach from the first partition to the third.
     """
-    bridge = (member & (member - 1)) != 0
+    bridge = ((member & (member - 1)) != 0)[:, None, :]
     reached = (member[:, :, None] & member[:, None, :]) != 0
     below = above.transpose(0, 2, 1)
-    up, level, down = (_bits(reached & bridge[:, None, :] & r) for r in (above, ~above & ~below, below))
+    near = reached & bridge
+    rises, falls = near & above, near & below
+    sets = tuple(_bits(flags) for flags in (rises, near & ~rises & ~falls, falls))
     for _ in range(partitions - 2):
-        says = _composed(
-            up[:, :, None], level[:, :, None], down[:, :, None], up[:, None], level[:, None], down[:, None]
-        )
-        fresh = ~reached & bridge[:, None, :] & (member != 0)[:, :, None]
-        up, level, down = (s | _bits(fresh & r) for s, r in zip((up, level, down), says, strict=True))
-    rows, columns = np.nonzero(~told & (member[:, first] != 0) & (member[:, second] != 0))
-    i, j = first[columns], second[columns]
-    sets = (up[rows, i], level[rows, i], down[rows, i], up[rows, j], level[rows, j], down[rows, j])
-    for number, said in zip((ABOVE, LEVEL, BELOW), _composed(*sets), strict=True):
-        told[rows[said], columns[said]] = True
-        label[rows[said], columns[said]] = number
+        fresh = ~reached & bridge & (member != 0)[:, :, None]
+        sets = tuple(s | _bits(fresh & said) for s, said in zip(sets, _composed(sets), strict=True))
+    rises, stays, falls = (_of_pairs(said) for said in _composed(sets))
+    across = ~told & (rises | stays | falls)
+    np.copyto(label, LEVEL + falls.view(np.int8) - rises.view(np.int8), where=across)
+    told |= across
 
 
-def _composed(
-    up: IntArray, level: IntArray, down: IntArray, other_up: IntArray, other_level: IntArray, other_down: IntArray
-) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """What bridges say of a thing and another: above, level, below; nothing where they disagree."""
-    rises = _any((up & other_down) | (up & other_level) | (level & other_down))
-    falls = _any((down & other_up) | (down & other_level) | (level & other_up))
+def _composed(sets: tuple[IntArray, ...]) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """(B, n, n): what bridges say of a thing and another: above, level, below; nothing where they disagree."""
+    up, level, down = (s[:, :, None] for s in sets)
+    other_up, other_level, other_down = (s[:, None] for s in sets)
+    rises = _any((up & (other_down | other_level)) | (level & other_down))
+    falls = _any((down & (other_up | other_level)) | (level & other_up))
     stays = _any(level & other_level)
     return rises & ~falls & ~stays, stays & ~rises & ~falls, falls & ~rises & ~stays
 
 
 def _any(sets: IntArray) -> BoolArray:
-    return np.asarray((sets != 0).any(axis=-1))
+    return np.asarray(sets[..., 0] != 0 if sets.shape[-1] == 1 else (sets != 0).any(axis=-1))
 
 
 def _bits(flags: BoolArray) -> IntArray:
-    """(B, n, m) flags as sets of bits (B, n, words)."""
-    packed = np.zeros((*flags.shape[:2], -(-flags.shape[2] // 64) * 8), dtype=np.uint8)
-    packed[..., : -(-flags.shape[2] // 8)] = np.packbits(flags, axis=-1, bitorder="little")
-    return packed.view(np.uint64)
+    """(B, n, m) flags as sets of bits (B, n, words), a word no wider than it needs to be."""
+    many, n, bits = flags.shape
+    wide = next((width for width in (1, 2, 4) if bits <= 8 * width), 8)
+    words = -(-bits // (8 * wide))
+    padded = np.zeros((many, n, words * wide * 8), dtype=bool)  # whole bytes: packing then runs along memory
+    padded[:, :, :bits] = flags
+    return np.packbits(padded.reshape(-1), bitorder="little").view(f"u{wide}").reshape(many, n, words)

@@ -78,5 +78,4 @@ def statement_score(counts: Counts, labels: Sequence[str], truth: Mapping[tuple[
 def _shares(counts: Iterable[Sequence[int]]) -> NDArray[np.float64]:
     rows = np.asarray(list(counts), dtype=np.float64)
     rows = rows.reshape(len(rows), -1)
-    shares: NDArray[np.float64] = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
-    return shares
+    return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))

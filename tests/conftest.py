@@ -7,6 +7,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("seesay", deadline=None)  # a busy machine is no failure
+settings.load_profile("seesay")
 
 
 @pytest.fixture(scope="session")

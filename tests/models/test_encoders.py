@@ -284,8 +284,8 @@ def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> No
     )
     bert = copytree(folder("bert"), tmp_path / "b+ert")
     with pytest.warns(UserWarning, match="no trained projection"):
-        built = load_encoder(f"clip-bert:{bert}+{folder('clip')}")
-        assert built.fingerprint == load_encoder(f"clip-bert:{folder('bert')}+{folder('clip')}").fingerprint
+        built = [load_encoder(f"clip-bert:{of}+{folder('clip')}").fingerprint for of in (bert, folder("bert"))]
+    assert built[0] == built[1]
     with pytest.raises(UserError, match="is no folder"):
         locate_encoder(f"clip-bert:{bert}+{tmp_path}/nowhere", Options())
 

@@ -59,9 +59,7 @@ def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts
     file = file or viphy.FILES[kind]
     if data is not None and data.is_dir():
         if (data / knowledge.FILES[kind]).is_file():
-            read, lacking = knowledge.read(data, kind)
-            rows, bad = _usable(read)
-            bad = sorted([*lacking, *bad], key=lambda row: row.row)
+            rows, bad = _usable(*knowledge.read(data, kind))
             return Facts(rows, bad, (data / knowledge.FILES[kind],), published=False, folder=data)
         if not (data / file).is_file():
             raise UserError(
@@ -91,10 +89,10 @@ def _root(path: Path, file: str) -> Path:
     return path.parents[len(Path(file).parts) - 1]
 
 
-def _usable(rows: Mapping[int, Fact]) -> tuple[list[Fact], list[BadRow]]:
+def _usable(rows: Mapping[int, Fact], lacking: Sequence[BadRow]) -> tuple[list[Fact], list[BadRow]]:
     """Mined facts that make a question, each once, and why the others do not."""
     good: dict[tuple[str, ...], Fact] = {}
-    bad: list[BadRow] = []
+    bad = list(lacking)
     for number, fact in rows.items():
         key = tuple(getattr(fact, name) for name in ("scene", "object", "a", "b", "subtype") if hasattr(fact, name))
         try:
@@ -110,7 +108,7 @@ def _usable(rows: Mapping[int, Fact]) -> tuple[list[Fact], list[BadRow]]:
             bad.append(BadRow(number, f"{', '.join(key)[:100]}: {error}"))
         else:
             good[key] = fact
-    return list(good.values()), bad
+    return list(good.values()), sorted(bad, key=lambda row: row.row)
 
 
 def _must_say_something(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) -> None:
@@ -148,7 +146,7 @@ def build(
 
     `more` are further files that were read, `notes` what else was done to make these questions.
     """
-    files = _provenance((*source.files, *more), source)
+    files: list[str] = _provenance((*source.files, *more), source)
     same = _as_published((*files, *notes))
     return Task(
         name=name,

@@ -113,11 +113,9 @@ def test_a_model_that_fails_costs_the_others_nothing(
 ) -> None:
     bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
     (tmp_path / "empty").mkdir()
+    asked = ("--data", str(data), "--how", "few-shot", "--seeds", "1", "--output", str(runs), "--quiet")
     with pytest.raises(SystemExit) as ended:
-        main(
-            ["probe", bert, str(tmp_path / "empty"), "-t", "viphy-color", "--data", str(data), "--how", "few-shot"]
-            + ["--seeds", "1", "--output", str(runs), "--quiet"]
-        )
+        main(["probe", bert, str(tmp_path / "empty"), "-t", "viphy-color", *asked])
     assert ended.value.code == 2
     assert "empty" in capsys.readouterr().err
     assert {point["model"] for point in json.loads((runs / "few-shot.json").read_text())["points"]} == {bert}

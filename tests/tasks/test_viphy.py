@@ -288,6 +288,8 @@ def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path
     ]
     assert round(added[0].value, 4) == 0.9745
     assert added[1].value < added[0].value
+    linear = ask_task(viphy_color.load(published())).published
+    assert linear[-4:] == added, "a probe is shown people's rows too"
 
 
 def test_a_damaged_coda_costs_its_rows_only(tmp_path: Path) -> None:

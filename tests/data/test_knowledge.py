@@ -22,10 +22,10 @@ def test_every_table_comes_back(tmp_path: Path) -> None:
     knowledge.write(tmp_path, sizes, SizeFact)
     knowledge.write(tmp_path, places, PlaceFact)
     knowledge.write(tmp_path, subtypes, SubtypeFact)
-    assert knowledge.read(tmp_path, ColorFact) == colors
-    assert knowledge.read(tmp_path, SizeFact) == sizes
-    assert knowledge.read(tmp_path, PlaceFact) == places
-    assert knowledge.read(tmp_path, SubtypeFact) == subtypes
+    assert knowledge.read(tmp_path, ColorFact) == (dict(enumerate(colors, 1)), [])
+    assert knowledge.read(tmp_path, SizeFact) == (dict(enumerate(sizes, 1)), [])
+    assert knowledge.read(tmp_path, PlaceFact) == (dict(enumerate(places, 1)), [])
+    assert knowledge.read(tmp_path, SubtypeFact) == (dict(enumerate(subtypes, 1)), [])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(knowledge.FILES.values())
 
 
@@ -38,3 +38,21 @@ def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": ["cup"]}), tmp_path / "sizes.parquet")
     with pytest.raises(UserError, match="lacks the column 'b'"):
         knowledge.read(tmp_path, SizeFact)
+
+
+def test_a_row_with_something_missing_is_said(tmp_path: Path) -> None:
+    columns = {"a": ["cup", None, "cup", "bus"], "b": ["bus"] * 3 + ["cup"], "larger": [1, 1, None, 9]}
+    typical = [["<"], ["<"], ["<"], [None]]
+    table = pa.table({**columns, "smaller": [9, 9, 9, 1], "typical": typical, "examples": [[]] * 4})
+    pq.write_table(table, tmp_path / "sizes.parquet")
+    facts, bad = knowledge.read(tmp_path, SizeFact)
+    assert facts == {1: SizeFact("cup", "bus", 1, 9, ("<",))}
+    reasons = [(2, "'a' is missing"), (3, "'larger' is missing"), (4, "'typical' is missing")]
+    assert [(row.row, row.reason) for row in bad] == reasons
+
+
+def test_columns_of_another_type_are_refused(tmp_path: Path) -> None:
+    table = pa.table({"object": ["clock"], "subtype": ["street clock"], "count": ["many"]})
+    pq.write_table(table, tmp_path / "subtypes.parquet")
+    with pytest.raises(UserError, match=r"subtypes\.parquet has a column of another type"):
+        knowledge.read(tmp_path, SubtypeFact)

@@ -60,7 +60,8 @@ def test_published_subtypes_categories_and_counts() -> None:
     assert bad == []
     assert len({fact.object for fact in subtypes}) == 14_353
     assert SubtypeFact("person", "adult person", 20) in subtypes
-    categories = viphy.categories(shared("viphy/extra/obj2cat.json"))
+    categories, nameless = viphy.categories(shared("viphy/extra/obj2cat.json"))
+    assert nameless == []
     assert len(categories) == 13_250
     assert len(set(categories.values())) == 17
     colors, _ = viphy.read(shared("viphy/results/colors.json"), ColorFact)

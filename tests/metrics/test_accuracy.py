@@ -40,7 +40,8 @@ def test_accuracy_is_relaxed_accuracy_of_one_gold_label(given_items: Items) -> N
 
 
 def test_vocabulary_accuracy_by_hand() -> None:
-    # Top word; a gold label of unknown rank beside one of rank 7: wrong; no known rank: left out.
+    # Top word; a gold label of several tokens beside one of rank 7: wrong; of several tokens alone: wrong as well.
     gold = np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
     ranks = np.array([[1, 5], [0, 7], [0, 1]])
-    assert get("vocabulary_accuracy")(Items(np.zeros((3, 2)), gold, ranks)) == 0.5
+    assert get("vocabulary_accuracy")(Items(np.zeros((3, 2)), gold, ranks)) == pytest.approx(1 / 3)
+    assert np.isnan(get("vocabulary_accuracy")(Items(np.zeros((3, 2)), gold, np.zeros_like(ranks))))

@@ -81,11 +81,16 @@ def test_published_relations(path: str, names: str, rule: object) -> None:
     assert joined(rule(counts / counts.sum(axis=1, keepdims=True)), names) == [row["typical"] for row in rows]
 
 
-def test_published_colours_are_nearly_all_typical() -> None:
+def test_published_colours_but_those_on_a_threshold_are_typical() -> None:
+    """The published shares have been through the filter and its single precision already: 14 things have a share that
+    lies on a threshold (0.2 of three labels, 0.1 of more) but for its last digits, and a second pass tips it."""
     table = json.loads(shared("viphy/results/colors.json").read_text(encoding="utf-8"))
     published = np.array([[row.get(colour, 0.0) for colour in COLOURS] for row in table.values()])
     ours = typical_labels(published)
     same = ((ours > 0) == (published > 0)).all(axis=1)
     assert len(published) == 13_250
-    assert same.sum() >= 13_150
+    assert same.sum() == 13_236
+    assert set((published[~same] > 0).sum(axis=1)) == {3, 5, 6}
+    threshold = np.where((published[~same] > 0).sum(axis=1) == 3, 0.2, 0.1)
+    assert np.abs(published[~same] - threshold[:, None]).min(axis=1).max() < 5e-8
     assert np.abs(ours - published)[same].max() < 1e-6

@@ -20,7 +20,7 @@ from tests.tiny import ALL
 
 from seesay.models import Options, load_model
 from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL, unpacked
-from seesay.models.encoders import Encoder, load_encoder
+from seesay.models.encoders import Encoder, load_encoder, locate_encoder
 from seesay.models.encoders.lxmert import language
 from seesay.questions import UserError
 
@@ -233,6 +233,61 @@ def test_weights_that_would_be_random_are_refused(folder: Folder, tmp_path: Path
     made = without(folder("clip"), tmp_path / "clip", "text_model.final_layer_norm.weight")
     with pytest.raises(UserError, match="lacks 1 of its weights"):
         load_encoder(str(made))
+
+
+def test_a_dense_layer_is_applied(folder: Folder, tmp_path: Path) -> None:
+    """Mean, unit length, a layer, unit length: the last step is left out, the one before the layer is not."""
+    made = copytree(folder("sentence"), tmp_path / "dense")
+    kinds = ("Transformer", "Pooling", "Normalize", "Dense", "Normalize")
+    paths = ("", "1_Pooling", "2_Normalize", "3_Dense", "4_Normalize")
+    modules = [
+        {"path": path, "type": f"sentence_transformers.models.{k}"} for k, path in zip(kinds, paths, strict=True)
+    ]
+    (made / "modules.json").write_text(json.dumps(modules))
+    (made / "3_Dense").mkdir()
+    settings = {"in_features": 32, "out_features": 5, "activation_function": "torch.nn.modules.activation.Tanh"}
+    (made / "3_Dense" / "config.json").write_text(json.dumps(settings))
+    weight, bias = torch.randn(5, 32), torch.randn(5)
+    save_file({"linear.weight": weight, "linear.bias": bias}, made / "3_Dense" / "model.safetensors")
+    plainly = load_encoder(str(folder("sentence")))
+    states = torch.nn.functional.normalize(torch.from_numpy(plainly.encode(TEXTS)))
+    dense = load_encoder(str(made))
+    np.testing.assert_allclose(dense.encode(TEXTS), torch.tanh(states @ weight.T + bias).numpy(), atol=1e-5)
+    save_file({"linear.weight": weight, "linear.bias": bias + 1}, made / "3_Dense" / "model.safetensors")
+    assert len({plainly.fingerprint, dense.fingerprint, load_encoder(str(made)).fingerprint}) == 3
+    (made / "3_Dense" / "model.safetensors").unlink()
+    with pytest.raises(UserError, match=r"a dense layer \(3_Dense\) that seesay cannot read"):
+        load_encoder(str(made))
+
+
+@pytest.mark.parametrize(
+    ("modules", "why"),
+    [
+        ({"path": "1_Pooling"}, "no list of modules"),
+        ([{"path": 7, "type": "x.Pooling"}], "no list of modules"),
+        ([{"path": "../1_Pooling", "type": "x.Pooling"}], "leads out of its folder"),
+        ([{"path": "/etc", "type": "x.Pooling"}], "leads out of its folder"),
+        ([{"path": "", "type": "x.Transformer"}, {"path": "1_CNN", "type": "x.CNN"}], r"does not know \(CNN\)"),
+    ],
+)
+def test_modules_that_are_not_what_they_should_be(modules: Any, why: str, folder: Folder, tmp_path: Path) -> None:
+    made = copytree(folder("sentence"), tmp_path / "sentence")
+    (made / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(UserError, match=why):
+        load_encoder(str(made))
+
+
+def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> None:
+    whole = copytree(folder("clip-bert"), tmp_path / "clip+bert")
+    assert (
+        load_encoder(f"clip-bert:{whole}").fingerprint == load_encoder(f"clip-bert:{folder('clip-bert')}").fingerprint
+    )
+    bert = copytree(folder("bert"), tmp_path / "b+ert")
+    with pytest.warns(UserWarning, match="no trained projection"):
+        built = [load_encoder(f"clip-bert:{of}+{folder('clip')}").fingerprint for of in (bert, folder("bert"))]
+    assert built[0] == built[1]
+    with pytest.raises(UserError, match="is no folder"):
+        locate_encoder(f"clip-bert:{bert}+{tmp_path}/nowhere", Options())
 
 
 def test_a_pooling_that_is_not_known_is_refused(folder: Folder, tmp_path: Path) -> None:

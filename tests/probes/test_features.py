@@ -69,7 +69,7 @@ def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert told == [(3, 6), (2, 6), (1, 6)]
 
 
-@pytest.mark.parametrize("damage", ["rows", "keys", "cut"])
+@pytest.mark.parametrize("damage", ["rows", "keys", "cut", "empty"])
 def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
     Features(Letters(), tmp_path).rows(TEXTS)
     keys = next(tmp_path.glob("*.keys"))
@@ -78,6 +78,8 @@ def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
         rows.write_bytes(b"no array")
     elif damage == "keys":
         keys.write_bytes(keys.read_bytes()[:-3])
+    elif damage == "empty":
+        rows.write_bytes(b"")
     else:
         rows.write_bytes(rows.read_bytes()[:140])
     encoder = Letters()

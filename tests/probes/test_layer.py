@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from seesay.probes.layer import (
     Adam,
     Recipe,
-    confidence,
     gradient,
     initial,
     log_softmax,
@@ -108,9 +107,6 @@ def test_first_weights_are_drawn_as_pytorch_draws_them() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.floats(-50, 50, width=32), min_size=3, max_size=3), min_size=1, max_size=6))
-def test_probabilities_sum_to_one_and_confidence_is_a_share_of_them(rows: list[list[float]]) -> None:
+def test_probabilities_sum_to_one(rows: list[list[float]]) -> None:
     logits = np.array(rows, np.float32)
     np.testing.assert_allclose(np.exp(log_softmax(logits)).sum(axis=1), 1, atol=1e-5)
-    none, everything = np.zeros(logits.shape, bool), np.ones(logits.shape, bool)
-    assert confidence(logits, none) == 0
-    assert confidence(logits, everything) == pytest.approx(1, abs=1e-5)

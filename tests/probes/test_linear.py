@@ -15,7 +15,6 @@ from seesay.models import CanAnswer
 from seesay.models.catalogue import MINILM_WHEEL, unpacked
 from seesay.models.encoders import Encoder, load_encoder
 from seesay.probes.features import Features
-from seesay.probes.few_shot import as_json, bands, curve
 from seesay.probes.layer import Recipe, log_softmax, with_bias
 from seesay.probes.linear import LinearProbe, ask_task, linear_template, probe, text_of, texts_of
 from seesay.questions import Prompt, Question, Task, Template, UserError
@@ -137,23 +136,6 @@ def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
     assert (row.low, row.high) == (min(values), max(values))
     deviations = sum((value - row.mean) ** 2 for value in values)
     assert row.spread == pytest.approx((deviations / 3) ** 0.5)
-
-
-def test_few_shot_curves(tmp_path: Path) -> None:
-    features = Features(Letters(), tmp_path)
-    told: list[int] = []
-    points = curve(
-        features, SPLITS, fractions=(0.05, 1.0), seeds=(0, 1, 2), recipe=RECIPE, progress=lambda n, _: told.append(n)
-    )
-    few, whole = bands(points)
-    assert len(told) == len(points) == 6
-    assert (few.questions, whole.questions) == (2, len(SPLITS["train"].questions))
-    assert few.low <= few.mean <= few.high
-    assert few.mean < whole.mean <= whole.high == 1
-    at_full = probe(features, SPLITS, seed=1, recipe=RECIPE).trained
-    assert next(p for p in points if p.fraction == 1 and p.seed == 1).epoch == at_full.epoch
-    table = as_json(points)
-    assert [len(table[key]) for key in ("points", "curves")] == [6, 4]  # type: ignore[arg-type]
 
 
 def test_a_template_with_words_after_the_slot_is_no_probe() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.shared_data import shared
 from seesay.data import knowledge, store
 from seesay.data import viphy as files
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.probes.linear import ask_task
 from seesay.questions import Task, UserError
 from seesay.tasks import GROUPS, expand, load_task, viphy, viphy_color, viphy_people, viphy_space
 
@@ -175,6 +177,8 @@ def test_mined_knowledge_makes_the_same_tasks(mined: Path) -> None:
         assert [len(task.questions) for task in tasks.values()] == [int(s * total) for s in (0.2, 0.1, 0.7)]
         assert all(not task.published and not task.bad_rows and not task.citation for task in tasks.values())
         assert tasks["test"].data[0].startswith(f"{knowledge.FILES[kinds()[name]]} sha256:")
+        left_over = [] if total == 10 else ["2 of 48 rows in no split: each is rounded down (as ViPhy's)"]
+        assert list(tasks["test"].data[1:]) == left_over
     color = load_task("viphy-color", mined).questions[0]
     assert sorted(color.gold.values()) == [0.25, 0.75]
     assert color.tags == {"labels": "2"}
@@ -191,7 +195,7 @@ def test_derived_sets_are_built_of_mined_knowledge(mined: Path) -> None:
     subtypes = viphy.splits("viphy-size-subtype", mined)["test"]
     assert len(subtypes.questions) == int(0.7 * 48)
     assert all(name.startswith(("red ", "old ")) for q in subtypes.questions for name in q.fields.values())
-    assert len(subtypes.data) == 2
+    assert len(subtypes.data) == 3
     transitive = viphy.splits("viphy-size-transitive", mined)["test"]
     # Things 4 to 6 sizes apart are known through one other thing: 6 + 5 + 4 pairs.
     assert len(transitive.questions) == 15
@@ -208,11 +212,14 @@ def test_mined_facts_that_ask_nothing_are_said(mined: Path) -> None:
         SizeFact("cup", "van", 1, 9, ("<",)),
         SizeFact("cup", "van", 1, 9, ("<",)),
         SizeFact("a|b", "van", 1, 9, ("<",)),
+        SizeFact("van", "van", 5, 5, ("<",)),
+        SizeFact("bus", "van", -1, 9, ("<",)),
         *(SizeFact(f"cup {i}", "van", 1, 9, ("<",)) for i in range(9)),
     ]
     knowledge.write(mined, facts, SizeFact)
     task = load_task("viphy-size", mined)
-    assert [row.row for row in task.bad_rows] == [1, 2, 3, 5, 6]
+    assert [row.row for row in task.bad_rows] == [1, 2, 3, 5, 6, 7, 8]
+    assert task.bad_rows[5].reason == "van, van: compares 'van' with itself"
     assert len(task.questions) == 7
     knowledge.write(mined, [PlaceFact("attic", "a", "b", 1, 1, 1, (">", "=", "<"))] * 2, PlaceFact)
     with pytest.raises(UserError, match="no questions"):
@@ -281,3 +288,55 @@ def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path
     ]
     assert round(added[0].value, 4) == 0.9745
     assert added[1].value < added[0].value
+    linear = ask_task(viphy_color.load(published())).published
+    assert linear[-4:] == added, "a probe is shown people's rows too"
+
+
+def test_a_damaged_coda_costs_its_rows_only(tmp_path: Path) -> None:
+    without = viphy_color.load(published())
+    (tmp_path / "stored" / "coda").mkdir(parents=True)
+    for file in ("annotations.jsonl", "objects.jsonl"):
+        (tmp_path / "stored" / "coda" / file).write_text("no JSON\n")
+    with pytest.warns(UserWarning, match="asked without the row of people"):
+        assert viphy_color.load(published()) == without
+
+
+def test_rows_of_coda_that_cannot_be_used_are_said(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(shared("coda/objects.jsonl").parent, tmp_path / "coda"))
+    with (folder / "objects.jsonl").open("a") as file:
+        file.write('{"class_id": 5}\n')
+    facts, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
+    with pytest.warns(UserWarning, match=r"1 rows of .*objects\.jsonl cannot be used \(row \d+: 'class_id'"):
+        assert viphy_people.people(facts, folder).objects == 432
+
+
+def test_files_beside_the_colours_have_bad_rows_too(tmp_path: Path) -> None:
+    for folder in ("results", "extra"):
+        (tmp_path / folder).mkdir()
+    colours = {f"thing {i}": {"red": 1.0} for i in range(10)}
+    (tmp_path / "results" / "colors.json").write_text(json.dumps(colours))
+    (tmp_path / "results" / "col_meta.csv").write_text("object,total\nthing 1,12\nthing 2,many\n")
+    (tmp_path / "extra" / "obj2cat.json").write_text(json.dumps({"thing 1": "food", "thing 2": 7}))
+    task = load_task("viphy-color", tmp_path)
+    assert [(row.row, row.reason) for row in task.bad_rows] == [
+        (3, "col_meta.csv: 'total' is 'many', not a count"),
+        (2, "obj2cat.json: 'thing 2': its category is not a text"),
+    ]
+
+
+def test_derived_sets_are_built_where_the_published_ones_are_absent(tmp_path: Path) -> None:
+    """From the published pairs; they are not the published sets, so no published figure stands beside them."""
+    for file in ("results/size.csv", "data/object_subtypes_o100_s10.json"):
+        (tmp_path / file).parent.mkdir()
+        shutil.copy(shared(f"viphy/{file}"), tmp_path / file)
+    subtypes, transitive = (load_task(f"viphy-size-{kind}", tmp_path) for kind in ("subtype", "transitive"))
+    assert len(transitive.questions) == 20_000
+    assert abs(len(subtypes.questions) - 23_926) < 300, "as many as the published draw, but for repeats"
+    for task in (subtypes, transitive):
+        assert task.data[-1] == "derived by seesay (seed 0)"
+        assert task.citation
+        assert ask_task(task).published == ()
+    assert ask_task(load_task("viphy-size", tmp_path)).published
+    assert load_task("viphy-size", tmp_path).data[1:] == (
+        "1 of 43,096 rows in no split: each is rounded down (as published)",
+    )

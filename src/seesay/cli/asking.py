@@ -3,98 +3,143 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from seesay.models import CanAnswer, Options
-    from seesay.probes.few_shot import Point
-    from seesay.questions import Task
+    from seesay.probes.features import Features
+    from seesay.questions import Task, UserError
+    from seesay.runs.few_shot import Point
 
 HOWS = ("cloze", "choice", "linear", "few-shot")
+TRAINED = ("linear", "few-shot")
 
 
-def asked_by(
-    how: str,
-    name: str,
-    load: Callable[[], CanAnswer],
-    tasks: Sequence[Task],
-    options: Options,
-    *,
-    data: Path | None,
-    seeds: int,
-    quiet: bool,
-) -> Iterator[tuple[CanAnswer, Task]]:
-    """Each model with each task, both as this way of asking wants them."""
-    if how == "linear":
-        yield from _probes(name, load, tasks, options, data, seeds, quiet)
+@dataclass(frozen=True)
+class Asking:
+    """How models are asked: what every way of asking needs to know."""
+
+    how: str
+    options: Options
+    output: Path
+    data: Path | None
+    seeds: int
+    quiet: bool
+
+
+def checked_names(names: Sequence[str], asking: Asking) -> None:
+    """Refuse a name that can be no model's before any model is asked."""
+    from seesay.models import locate
+    from seesay.models.encoders import locate_encoder
+    from seesay.questions import UserError
+
+    for name in names:
+        if not name.strip() or not name.isprintable():
+            raise UserError(f"{name!r} is no model's name: `seesay models` lists some.")
+        if asking.how in TRAINED and not (asking.how == "linear" and _is_baseline(name)):
+            locate_encoder(name, asking.options)
+        else:
+            locate(name, asking.options)
+
+
+def asked_by(asking: Asking, name: str, tasks: Sequence[Task]) -> Iterator[tuple[CanAnswer, Task]]:
+    """A model with each task, both as this way of asking wants them."""
+    if asking.how == "linear":
+        yield from _probes(asking, name, tasks)
         return
-    model = load()
-    if how == "cloze":
-        yield from ((model, task) for task in tasks)
-        return
+    from seesay.models import load_model
     from seesay.probes.choice import choice, worded
 
-    chooser = choice(model)
-    yield from ((chooser, worded(task)) for task in tasks)
+    model = load_model(name, asking.options)
+    if asking.how == "choice":
+        model, tasks = choice(model), [worded(task) for task in tasks]
+    yield from ((model, task) for task in tasks)
 
 
-def _probes(
-    name: str,
-    load: Callable[[], CanAnswer],
-    tasks: Sequence[Task],
-    options: Options,
-    data: Path | None,
-    seeds: int,
-    quiet: bool,
-) -> Iterator[tuple[CanAnswer, Task]]:
+def _probes(asking: Asking, name: str, tasks: Sequence[Task]) -> Iterator[tuple[CanAnswer, Task]]:
     """A probe a task and seed; a baseline, which needs no training, is asked the same questions."""
     from seesay.cli.output import progress_bar
+    from seesay.models import load_model
     from seesay.models.encoders import load_encoder
     from seesay.probes.features import Features
     from seesay.probes.linear import ask_task, linear_models
 
     asked = [ask_task(task) for task in tasks]  # a task that cannot be learnt is refused before anything is encoded
-    if name.startswith("baseline:"):
-        model = load()
+    if _is_baseline(name):
+        model = load_model(name, asking.options)
         yield from ((model, task) for task in asked)
         return
-    features = Features(load_encoder(name, options))
+    features = Features(load_encoder(name, asking.options))
     for task in asked:
-        with progress_bar(f"{name} · {task.name}: training texts", unit="texts", quiet=quiet) as advance:
-            probes = list(linear_models(features, task.name, data=data, seeds=range(seeds), progress=advance))
+        with progress_bar(f"{name} · {task.name}: training texts", unit="texts", quiet=asking.quiet) as advance:
+            seeds = range(asking.seeds)
+            probes = list(linear_models(features, task.name, data=asking.data, seeds=seeds, progress=advance))
         yield from ((probe, task) for probe in probes)
 
 
+def _is_baseline(name: str) -> bool:
+    return name.startswith("baseline:")
+
+
 def learning_curves(
-    names: Sequence[str],
-    tasks: Sequence[Task],
-    options: Options,
-    output: Path,
-    *,
-    data: Path | None,
-    seeds: int,
-    quiet: bool,
-) -> tuple[Path, list[Point]]:
-    """What probes learn from parts of the training questions: a page, its numbers beside it, and every probe."""
-    from seesay.cli.output import progress_bar
+    asking: Asking, names: Sequence[str], tasks: Sequence[Task], failed: list[UserError]
+) -> list[Point]:
+    """What probes learn from parts of the training questions, task by task; `few-shot.json` holds what is done so far.
+
+    A model that fails is noted in `failed`, and the others still learn.
+    """
     from seesay.models.encoders import load_encoder
     from seesay.probes.features import Features
-    from seesay.probes.few_shot import FRACTIONS, as_json, bands, curve
     from seesay.probes.linear import ask_task
-    from seesay.report import analyses
+    from seesay.questions import UserError
+    from seesay.runs.few_shot import as_json
     from seesay.runs.store import write_text
     from seesay.tasks import viphy
 
+    splits = [
+        {part: ask_task(of) for part, of in {**viphy.training(task.name, asking.data), "test": task}.items()}
+        for task in map(ask_task, tasks)  # refused before anything is read or encoded
+    ]
+    order = [task.name for task in tasks]
     points: list[Point] = []
-    for task in [ask_task(task) for task in tasks]:
-        splits = {part: ask_task(of) for part, of in viphy.splits(task.name, data).items()}
-        for name in names:
-            features = Features(load_encoder(name, options))
-            with progress_bar(
-                f"{name} · {task.name}: {len(FRACTIONS) * seeds} probes", unit="probes", quiet=quiet
-            ) as advance:
-                points += curve(features, splits, seeds=range(seeds), progress=advance)
-    write_text(output / "few-shot.json", json.dumps(as_json(points), indent=2))
-    return analyses.write(output / "few-shot.html", "Learning from a few", analyses.few_shot(bands(points))), points
+    for name in names:
+        try:
+            features = Features(load_encoder(name, asking.options))
+            for parts in splits:
+                points += _curve(asking, features, parts)
+                points.sort(key=lambda point: order.index(point.task))
+                write_text(asking.output / "few-shot.json", json.dumps(as_json(points), indent=2))
+        except UserError as error:
+            failed.append(error)
+    return points
+
+
+def _curve(asking: Asking, features: Features, parts: dict[str, Task]) -> list[Point]:
+    from seesay.cli.output import progress_bar
+    from seesay.probes.linear import texts_of
+    from seesay.runs.few_shot import FRACTIONS, curve
+
+    title = f"{features.encoder.name} · {parts['test'].name}"
+    with progress_bar(f"{title}: texts", unit="texts", quiet=asking.quiet) as advance:
+        features.rows([text for part in parts.values() for text in texts_of(part)], advance)
+    probes = len(FRACTIONS) * asking.seeds
+    with progress_bar(f"{title}: {probes} probes", unit="probes", quiet=asking.quiet) as advance:
+        return curve(features, parts, seeds=range(asking.seeds), progress=advance)
+
+
+def with_categories(tasks: Sequence[Task], encoder: str, options: Options) -> list[Task]:
+    """The tasks about single things with a category for every thing that has none, found by a sentence encoder."""
+    from seesay.models.encoders import load_encoder
+    from seesay.questions import UserError
+    from seesay.tasks.categories import tagged
+
+    def single(task: Task) -> bool:
+        return "object" in task.questions[0].fields
+
+    if not any(map(single, tasks)):
+        raise UserError("--categories goes with tasks about single things, such as viphy-color.")
+    encode = load_encoder(encoder, options).encode
+    return [tagged(task, encode) if single(task) else task for task in tasks]

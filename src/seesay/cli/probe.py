@@ -8,15 +8,16 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from seesay.cli.asking import Asking
     from seesay.models import CanAnswer
-    from seesay.questions import Task
+    from seesay.questions import Task, UserError
     from seesay.runs.ask import Settings
     from seesay.runs.run import Run
 
@@ -47,7 +48,17 @@ def probe(
             "few-shot: linear, from parts of the training questions."
         ),
     ] = "cloze",
-    seeds: Annotated[int, typer.Option(min=1, help="Probes to train, each with its own seed (linear, few-shot).")] = 1,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Probes to train, each with its own seed. Default: 1 for linear, 5 for few-shot."),
+    ] = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENCODER",
+            help="Find the category of things that have none with a sentence encoder, such as minilm, and slice by it.",
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", help="Ask at most this many questions of each task.")
     ] = None,
@@ -61,7 +72,8 @@ def probe(
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples behind an interval, 100 at least.")] = 10_000,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs"),
     report: Annotated[
-        Path | None, typer.Option(help="Where the page goes. Default: report.html in the output folder.")
+        Path | None,
+        typer.Option(help="Where the page goes. Default: in the output folder, report.html or few-shot.html."),
     ] = None,
     family: Annotated[
         str | None, typer.Option(help="masked, causal or encoder-decoder, where the model does not tell.")
@@ -82,39 +94,15 @@ def probe(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
-    from seesay.cli.asking import HOWS, asked_by, learning_curves
-    from seesay.cli.output import err, out, print_json
-    from seesay.models import Options, locate
+    from seesay.cli.asking import TRAINED, Asking, checked_names, with_categories
+    from seesay.models import Options
     from seesay.models.catalogue import DEFAULT
-    from seesay.models.completions import SCOPES
-    from seesay.models.server import ENDPOINTS
-    from seesay.probes.few_shot import bands
     from seesay.questions import UserError
-    from seesay.report import page
-    from seesay.report.table import comparison_table, curves_table, overview, seeds_table
     from seesay.runs.ask import Settings
-    from seesay.runs.compare import compare
-    from seesay.runs.schema import Record
-    from seesay.runs.seeds import first_seeds, over_seeds
-    from seesay.runs.store import write_text
-    from seesay.tasks import expand, load_task, summary
 
     if quiet:
         warnings.showwarning = lambda *_, **__: None  # kept in the manifest all the same
-    names = list(dict.fromkeys(models or [DEFAULT]))
-    for name in names:
-        if not name.strip() or not name.isprintable():
-            raise UserError(f"{name!r} is no model's name: `seesay models` lists some.")
-    trained = how in ("linear", "few-shot")
-    wanted = expand(task or ["viphy" if trained else "core"])
-    if not wanted:
-        raise UserError("--task names no task: `seesay tasks` lists them.")
-    _one_of("--how", how, HOWS)
-    _one_of("--scope", scope, SCOPES)
-    _one_of("--endpoint", endpoint, ENDPOINTS)
-    if data is not None and len({summary(name).needs or name for name in wanted}) > 1:
-        raise UserError(f"--data goes with one data set, not with those of {', '.join(wanted)}.")
-    settings = Settings(length, limit, seed, resamples, command=_command())
+    _check(how, scope, endpoint, seeds, limit)
     options = Options(
         scope=scope,
         style=style,
@@ -127,6 +115,61 @@ def probe(
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
     )
+    asking = Asking(how, options, output, data, seeds or _seeds(how), quiet)
+    names = list(dict.fromkeys(models or [DEFAULT]))
+    checked_names(names, asking)
+    tasks, failed = _load(task or ["viphy" if how in TRAINED else "core"], data)
+    if categories is not None:
+        tasks = with_categories(tasks, categories, replace(options, revision=None))
+    target = report or output / ("few-shot.html" if how == "few-shot" else "report.html")
+    if target.is_dir():
+        raise UserError(f"'{target}' is a folder: name a file for the report.")
+    for folder in (output, target.parent):  # found out now, not after an hour of asking
+        folder.mkdir(parents=True, exist_ok=True)
+    if not quiet:
+        _say_left_out(tasks)
+    if how == "few-shot":
+        _learn(asking, names, tasks, target, failed, as_json)
+    else:
+        settings = Settings(length, limit, seed, resamples, command=_command())
+        runs = _run(asking, names, tasks, settings, failed)
+        _report(asking, runs, settings, target, as_json)
+    if failed:
+        raise UserError(" ".join(dict.fromkeys(map(str, failed))))
+
+
+def _check(how: str, scope: str, endpoint: str, seeds: int | None, limit: int | None) -> None:
+    """Refuse what makes no sense, alone or together."""
+    from seesay.cli.asking import HOWS, TRAINED
+    from seesay.models.completions import SCOPES
+    from seesay.models.server import ENDPOINTS
+    from seesay.questions import UserError
+
+    _one_of("--how", how, HOWS)
+    _one_of("--scope", scope, SCOPES)
+    _one_of("--endpoint", endpoint, ENDPOINTS)
+    if seeds is not None and how not in TRAINED:
+        raise UserError(f"--seeds is for probes that are trained (--how linear or few-shot), not for {how}.")
+    if limit is not None and how == "few-shot":
+        raise UserError("--limit does not go with --how few-shot: its curves are over parts of the questions already.")
+
+
+def _seeds(how: str) -> int:
+    from seesay.runs.few_shot import SEEDS
+
+    return SEEDS if how == "few-shot" else 1
+
+
+def _load(named: Sequence[str], data: Path | None) -> tuple[list[Task], list[UserError]]:
+    """The tasks, and why some of `all` could not be loaded."""
+    from seesay.questions import UserError
+    from seesay.tasks import expand, load_task, summary
+
+    wanted = expand(named)
+    if not wanted:
+        raise UserError("--task names no task: `seesay tasks` lists them.")
+    if data is not None and len({summary(name).needs or name for name in wanted}) > 1:
+        raise UserError(f"--data goes with one data set, not with those of {', '.join(wanted)}.")
     failed: list[UserError] = []
     tasks: list[Task] = []
     for name in wanted:
@@ -134,57 +177,83 @@ def probe(
             tasks.append(load_task(name, data))
         except UserError as error:
             failed.append(error)
-    if not tasks or (failed and "all" not in (task or [])):
+    if not tasks or (failed and "all" not in named):
         raise failed[0]
-    target = report or output / "report.html"
-    if target.is_dir():
-        raise UserError(f"'{target}' is a folder: name a file for the report.")
-    for folder in (output, target.parent):  # found out now, not after an hour of asking
-        folder.mkdir(parents=True, exist_ok=True)
-    if not quiet:
-        for one in tasks:
-            for line in _left_out(one):
-                err.print(line)
-    if how == "few-shot":
-        made, points = learning_curves(names, tasks, options, output, data=data, seeds=seeds, quiet=quiet)
-        if as_json:
-            print_json([asdict(band) for band in bands(points)])
-        elif not quiet:
-            out.print(curves_table(bands(points)))
-            out.print(f"Page: {made}", soft_wrap=True)
-        return
+    return tasks, failed
+
+
+def _learn(
+    asking: Asking, names: Sequence[str], tasks: Sequence[Task], target: Path, failed: list[UserError], as_json: bool
+) -> None:
+    """Few-shot curves: their page, and what is printed of them."""
+    from seesay.cli.asking import learning_curves
+    from seesay.cli.output import out, print_json
+    from seesay.report import analyses
+    from seesay.report.table import curves_table
+    from seesay.runs import few_shot
+
+    points = learning_curves(asking, names, tasks, failed)
+    if not points:
+        raise failed[0]
+    bands = few_shot.bands(points)
+    page = analyses.write(target, "Learning from a few", analyses.few_shot(bands))
+    if as_json:
+        print_json(few_shot.as_json(points))
+    elif not asking.quiet:
+        out.print(curves_table(bands))
+        out.print(f"Report: {page}", soft_wrap=True)
+
+
+def _run(
+    asking: Asking, names: Sequence[str], tasks: Sequence[Task], settings: Settings, failed: list[UserError]
+) -> list[Run]:
+    """Every model asked every task; what fails is noted, and the rest is still asked."""
+    from seesay.cli.asking import asked_by
+    from seesay.cli.output import err
+    from seesay.questions import UserError
+
     runs: list[Run] = []
-    loaders = {name: locate(name, options) for name in names}  # a mistyped name is found out before any model is asked
-    for name, load in loaders.items():
-        if not quiet:
+    for name in names:
+        if not asking.quiet:
             err.print(f"Loading {name} …")
         try:
-            for model, one in asked_by(how, name, load, tasks, options, data=data, seeds=seeds, quiet=quiet):
+            for model, one in asked_by(asking, name, tasks):
                 try:
-                    runs.append(_ask(model, one, output, settings, quiet))
+                    runs.append(_ask(model, one, asking.output, settings, asking.quiet))
                 except UserError as error:
                     failed.append(error)
         except UserError as error:  # the other models are still asked
             failed.append(error)
     if not runs:
         raise failed[0]
-    comparisons = compare(first_seeds(runs), resamples=resamples, seed=seed, strict=False)
+    return runs
+
+
+def _report(asking: Asking, runs: Sequence[Run], settings: Settings, target: Path, as_json: bool) -> None:
+    """The page, the figures over seeds, and what is printed."""
+    from seesay.cli.output import out, print_json
+    from seesay.report import page
+    from seesay.report.table import comparison_table, overview, seeds_table
+    from seesay.runs.compare import compare
+    from seesay.runs.schema import Record
+    from seesay.runs.seeds import first_seeds, over_seeds
+    from seesay.runs.store import write_text
+
+    comparisons = compare(first_seeds(runs), resamples=settings.resamples, seed=settings.seed, strict=False)
     page.write(target, runs, comparisons)
-    together = over_seeds(runs) if seeds > 1 else []
+    together = over_seeds(runs) if asking.seeds > 1 else []
     if together:
-        write_text(output / "seeds.json", json.dumps([asdict(row) for row in together], indent=2))
+        write_text(asking.output / "seeds.json", json.dumps([asdict(row) for row in together], indent=2))
     if as_json:
         keep = set(Record.model_fields)
         print_json([figure.model_dump(include=keep) for run in runs for figure in run.figures])
-    elif not quiet:
+    elif not asking.quiet:
         out.print(overview(runs))
         if together:
             out.print(seeds_table(together))
         if comparisons:
             out.print(comparison_table(comparisons))
         out.print(f"Report: {target}", soft_wrap=True)
-    if failed:
-        raise UserError(" ".join(dict.fromkeys(map(str, failed))))
 
 
 def _ask(model: CanAnswer, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:
@@ -216,6 +285,14 @@ def _command() -> str:
     """The command line as one could type it again; bytes that are no text are shown as such."""
     typed = shlex.join(["seesay", *sys.argv[1:]]).encode("utf-8", "backslashreplace").decode()
     return re.sub(r"://[^/@\s]*@", "://…@", typed)  # a password in an address is nobody else's
+
+
+def _say_left_out(tasks: Sequence[Task]) -> None:
+    from seesay.cli.output import err
+
+    for task in tasks:
+        for line in _left_out(task):
+            err.print(line)
 
 
 def _left_out(task: Task) -> list[str]:

@@ -17,12 +17,17 @@ _SHOWN_OPTIONS = 12
 def tasks(
     name: Annotated[str | None, typer.Argument(help="A task to show; without one, all are listed.")] = None,
     data: Annotated[Path | None, typer.Option(help="A file or folder to read instead of the data folder.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what a ViPhy task's questions are like as a page.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """List the tasks, or show one."""
     from seesay.questions import UserError
     from seesay.tasks import GROUPS, expand, load_task
 
+    if page is not None and (name is None or len(expand([name])) != 1):
+        raise UserError("--page goes with one task: `seesay tasks viphy-color --page FILE`.")
     if name is None or name == "all" or name in GROUPS:
         _list(expand([name or "all"]), as_json)
         return
@@ -32,13 +37,29 @@ def tasks(
     if len(wanted) > 1:
         _list(wanted, as_json)
         return
-    described = describe(load_task(wanted[0], data))
+    task = load_task(wanted[0], data)
+    if page is not None:
+        _write_page(task, page)
+    described = describe(task)
     if as_json:
         from seesay.cli.output import print_json
 
         print_json(described)
     else:
         _show(described)
+
+
+def _write_page(task: Task, page: Path) -> None:
+    from seesay.questions import UserError
+    from seesay.report import analyses
+
+    found = analyses.of_task(task)
+    if not found:
+        raise UserError(f"There is nothing to draw of {task.name}: its questions have two labels and no tags.")
+    if page.is_dir():
+        raise UserError(f"'{page}' is a folder: name a file for the page.")
+    page.parent.mkdir(parents=True, exist_ok=True)
+    analyses.write(page, task.title or task.name, found)
 
 
 def _list(names: list[str], as_json: bool) -> None:
@@ -117,6 +138,7 @@ def describe(task: Task) -> dict[str, Any]:
         ],
         "citation": task.citation,
         "licence": {need: CATALOGUE[need].licence for need in about.needs} or {task.name: about.licence},
+        "data": list(task.data),
         "bad_rows": [{"row": row.row, "reason": row.reason} for row in task.bad_rows],
     }
 
@@ -147,6 +169,8 @@ def _show(task: dict[str, Any]) -> None:
     line(f"Cite: {task['citation'] or 'nothing to cite'}")
     for name, licence in task["licence"].items():
         line(f"Licence of {name}: {licence or 'not stated'}")
+    for note in task["data"]:
+        line(f"Data: {note}")
     bad = task["bad_rows"]
     line(f"Rows that could not be used: {len(bad)}{'' if bad else '.'}")
     for row in bad[:_SHOWN_BAD_ROWS]:

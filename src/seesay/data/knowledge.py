@@ -14,7 +14,7 @@ from typing import Any, TypeVar, get_type_hints
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.questions import UserError
+from seesay.questions import BadRow, UserError
 
 COLORS = ("red", "orange", "yellow", "brown", "green", "blue", "purple", "pink", "white", "gray", "black")
 SIZES = (">", "<")
@@ -100,20 +100,31 @@ def write(folder: Path, facts: Sequence[Fact], kind: type[Fact]) -> Path:
     return path
 
 
-def read(folder: Path, kind: type[Fact]) -> list[Fact]:
-    """One table of a knowledge folder."""
+def read(folder: Path, kind: type[Fact]) -> tuple[dict[int, Fact], list[BadRow]]:
+    """One table of a knowledge folder: its facts by row number (from 1), and the rows in which something is missing."""
     path = folder / FILES[kind]
     if not path.is_file():
         raise UserError(f"'{folder}' holds no {FILES[kind]}: `seesay mine` writes it.")
     try:
         table = pq.read_table(path)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise UserError(f"{path} is no Parquet file, or a damaged one ({error}).") from error
     missing = set(schema(kind).names) - set(table.column_names)
     if missing:
         raise UserError(f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` wrote.")
-    rows: list[dict[str, Any]] = table.select(schema(kind).names).cast(schema(kind)).to_pylist()
-    return [_fact(kind, row) for row in rows]
+    try:
+        rows: list[dict[str, Any]] = table.select(schema(kind).names).cast(schema(kind)).to_pylist()
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise UserError(f"{path} has a column of another type than `seesay mine` writes ({error}).") from error
+    good: dict[int, Fact] = {}
+    bad: list[BadRow] = []
+    for number, row in enumerate(rows, start=1):
+        empty = [name for name, value in row.items() if value is None or (isinstance(value, list) and None in value)]
+        if empty:
+            bad.append(BadRow(number, f"'{empty[0]}' is missing"))
+        else:
+            good[number] = _fact(kind, row)
+    return good, bad
 
 
 def _fact(kind: type[Fact], row: dict[str, Any]) -> Fact:

@@ -18,7 +18,8 @@ SHARES = {"train": 0.2, "val": 0.1, "test": 0.7}
 def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
     """Rows shuffled and cut into train, val and test.
 
-    Every part has int(share · n) rows, so that one or two rows may be left over: the published files leave them out.
+    Every part has int(share · n) rows, so that a row or two may be left over (`left_over`): the published files leave
+    them out.
     With seed 0 the nine published files come out row for row.
     """
     order = shuffled(len(rows), seed)
@@ -29,6 +30,15 @@ def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
         parts[name] = [rows[i] for i in order[start:stop]]
         start = stop
     return parts
+
+
+def left_over(n: int) -> int:
+    """How many of n rows are in no part.
+
+    >>> left_over(43_096), left_over(6_570)
+    (1, 0)
+    """
+    return n - sum(int(share * n) for share in SHARES.values())
 
 
 def sample(rows: Sequence[T], fraction: float, seed: int) -> list[T]:

@@ -46,20 +46,40 @@ def read(path: Path, kind: type[Fact]) -> tuple[list[Fact], list[BadRow]]:
     return facts, bad
 
 
-def categories(path: Path) -> dict[str, str]:
-    """The published category of each object (the paper's Table 8)."""
-    return {str(name): str(category) for name, category in _json_object(path).items() if isinstance(category, str)}
+def categories(path: Path) -> tuple[dict[str, str], list[BadRow]]:
+    """The published category of each object (the paper's Table 8), and the members that name none."""
+
+    def named(name: str, value: object) -> tuple[str, str]:
+        if not isinstance(value, str):
+            raise BadValueError("its category is not a text")
+        return name, wording(value, "category")
+
+    found, bad = _objects(path, named)
+    return dict(found), [_within(path, row) for row in bad]
 
 
-def counts(path: Path) -> dict[str, int]:
-    """How many answers about colour each object's row rests on."""
-    rows, _ = read_csv(path, ("object", "total"), lambda cells: (cells["object"], _count(cells, "total")))
-    return dict(rows)
+def counts(path: Path) -> tuple[dict[str, int], list[BadRow]]:
+    """How many answers about colour each object's row rests on, and the rows that do not say so."""
+    rows, bad = read_csv(path, ("object", "total"), lambda cells: (cells["object"], _count(cells, "total")))
+    return dict(rows), [_within(path, row) for row in bad]
+
+
+def pair(a: str, b: str) -> tuple[str, str]:
+    """Two things that can be compared: not the same, and without the mark that joins their names."""
+    if a == b:
+        raise BadValueError(f"compares '{a}' with itself")
+    if "|" in a + b:
+        raise BadValueError("a name holds '|'")
+    return a, b
+
+
+def _within(path: Path, bad: BadRow) -> BadRow:
+    return BadRow(bad.row, f"{path.name}: {bad.reason}")
 
 
 def _colors(path: Path) -> tuple[list[ColorFact], list[BadRow]]:
     beside = path.with_name(Path(COLOR_COUNTS).name)
-    seen = counts(beside) if beside.is_file() else {}
+    seen, uncounted = counts(beside) if beside.is_file() else ({}, [])
 
     def fact(name: str, value: object) -> ColorFact:
         if not isinstance(value, dict) or not value:
@@ -75,7 +95,8 @@ def _colors(path: Path) -> tuple[list[ColorFact], list[BadRow]]:
             seen=seen.get(name, 0),
         )
 
-    return _objects(path, fact)
+    facts, bad = _objects(path, fact)
+    return facts, [*bad, *uncounted]
 
 
 def _subtypes(path: Path) -> tuple[list[SubtypeFact], list[BadRow]]:
@@ -95,7 +116,7 @@ def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
     delimiter, columns = _layout(path)
 
     def parse(cells: Cells) -> SizeFact:
-        a, b = _pair(cells)
+        a, b = pair(wording(cells["o1"], "o1"), wording(cells["o2"], "o2"))
         larger, smaller = _counts(cells, SIZES)
         return SizeFact(a, b, larger, smaller, (one_of(cells["typical"], SIZES, "typical"),))
 
@@ -108,7 +129,7 @@ def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
     labelled = "annot" if "annot" in columns else "typical"  # the annotated examples name the column otherwise
 
     def parse(cells: Cells) -> PlaceFact:
-        a, b = _pair(cells)
+        a, b = pair(wording(cells["o1"], "o1"), wording(cells["o2"], "o2"))
         scene = wording(cells["scene"], "scene")
         above, level, below = _counts(cells, PLACES)
         said = [one_of(label.strip(), PLACES, labelled) for label in cells[labelled].split(",")]
@@ -121,15 +142,6 @@ def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
 def _layout(path: Path) -> tuple[str, list[str]]:
     delimiter = "\t" if path.suffix == ".tsv" else ","
     return delimiter, column_names(path, delimiter)
-
-
-def _pair(cells: Cells) -> tuple[str, str]:
-    a, b = wording(cells["o1"], "o1"), wording(cells["o2"], "o2")
-    if a == b:
-        raise BadValueError(f"compares '{a}' with itself")
-    if "|" in a + b:
-        raise BadValueError("a name holds '|'")
-    return a, b
 
 
 def _counts(cells: Cells, labels: tuple[str, ...]) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from seesay.data.macro_f1 import macro_f1
 from seesay.metrics.base import FloatArray, Items, Metric
 from seesay.metrics.typical_labels import typical_labels, typical_space_labels
 
@@ -14,19 +15,6 @@ def confusion(items: Items, typical: Callable[[FloatArray], FloatArray]) -> Floa
     """Per item and label: predicted and gold, predicted, gold. F1 needs no more."""
     predicted = typical(items.probabilities) > 0
     return np.hstack([predicted & items.is_gold, predicted, items.is_gold]).astype(np.float64)
-
-
-def macro_f1(sums: FloatArray) -> FloatArray:
-    """The mean of 2·hits / (predicted + gold) over labels.
-
-    A label that is neither predicted nor gold has no F1 and is left out, so that a rare label missing from a resample
-    or a slice does not count as a failure.
-    """
-    hits, predicted, gold = np.split(sums, 3, axis=-1)
-    present = predicted + gold > 0
-    f1 = np.divide(2 * hits, predicted + gold, out=np.zeros_like(hits, dtype=np.float64), where=present)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(f1.sum(axis=-1) / present.sum(axis=-1))
 
 
 def undefined(items: Items) -> FloatArray:

@@ -8,14 +8,14 @@ from seesay.metrics.base import FloatArray, Items, mean_metric
 
 
 def vocabulary_accuracy(items: Items) -> FloatArray:
-    """1 where a gold option has rank 1, NaN where the rank of no gold option is known.
+    """1 where a gold option has rank 1, NaN where the model ranks no option at all.
 
-    An option of several tokens has no rank and cannot be the top word.
+    An option of several tokens has no rank and cannot be the top word: a question whose gold options are all such is
+    answered wrongly, as the published rule has it.
     """
-    if items.ranks is None:
+    if items.ranks is None or not items.ranks.any():
         return np.full(len(items), np.nan)
-    known = (items.is_gold & (items.ranks > 0)).any(axis=1)
-    return np.where(known, (items.is_gold & (items.ranks == 1)).any(axis=1), np.nan)
+    return (items.is_gold & (items.ranks == 1)).any(axis=1).astype(np.float64)
 
 
 VOCABULARY_ACCURACY = mean_metric(

@@ -68,7 +68,7 @@ class Features:
         try:
             keys = path.read_bytes()
             rows: Rows = np.load(path.with_suffix(".npy"), mmap_mode="r")
-        except (OSError, ValueError):
+        except (OSError, ValueError, EOFError):
             return False
         if rows.ndim != 2 or rows.dtype != np.float32 or len(keys) != KEY * len(rows):
             return False

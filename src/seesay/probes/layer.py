@@ -142,8 +142,3 @@ def log_softmax(logits: Floats) -> Floats:
 def relaxed(logits: Floats, gold: Gold) -> float:
     """Relaxed accuracy: how often the most probable label is gold."""
     return float(gold[np.arange(len(gold)), logits.argmax(axis=1)].mean())
-
-
-def confidence(logits: Floats, gold: Gold) -> float:
-    """True confidence: the probability of the gold labels together, on average."""
-    return float((np.exp(log_softmax(logits)) * gold).sum(axis=1).mean())

@@ -106,15 +106,15 @@ def linear_models(
     from seesay.tasks import viphy
 
     features = encoder if isinstance(encoder, Features) else Features(encoder)
-    splits = {part: ask_task(of) for part, of in viphy.splits(task, data).items()}
-    for seed in seeds:
-        yield probe(features, splits, seed=seed, progress=progress)
+    splits = {part: ask_task(of) for part, of in viphy.training(task, data).items()}
+    for place, seed in enumerate(seeds):  # texts are counted once: for the first
+        yield probe(features, splits, seed=seed, progress=progress if place == 0 else None)
 
 
 def ask_task(task: Task) -> Task:
     """The task as a probe is asked it: the linear wording alone, the metrics that need no vocabulary, and beside the
-    published questions the paper's linear rows."""
-    from seesay.tasks import viphy
+    published questions the paper's linear rows and what seesay computed of people."""
+    from seesay.tasks import _viphy, viphy, viphy_people
 
     if task.name not in viphy.KINDS:
         raise UserError(
@@ -122,14 +122,14 @@ def ask_task(task: Task) -> Task:
         )
     kind = viphy.kind(task.name)
     metrics = tuple(metric for metric in task.metrics if not metric.startswith("vocabulary"))
-    as_published = bool(task.data) and all("as published" in note for note in task.data)
-    rows = [row for metric, row in kind.linear_published.items() if metric in metrics]
+    rows = [row for metric in metrics for row in kind.linear_published.get(metric, ())]
+    people = [row for row in task.published if row.source.startswith(viphy_people.SOURCE)]
     return replace(
         task,
         templates=(linear_template(kind.linear_text),),
         metrics=metrics,
         neutral={},
-        published=tuple(row for group in rows for row in group) if as_published else (),
+        published=(*rows, *people) if _viphy.as_published(task) else (),
     )
 
 

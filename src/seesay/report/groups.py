@@ -50,6 +50,16 @@ class Group:
     def headline(self) -> str:
         return self.task.metrics[0]
 
+    @property
+    def way(self) -> str:
+        """The way of asking, by its wordings' names."""
+        return way_of(self.task)
+
+
+def way_of(task: Task) -> str:
+    """A task's way of asking, by its wordings' names: a probe's is "linear", a choice's "question"."""
+    return ", ".join(template.name for template in task.templates)
+
 
 def group(runs: Sequence[Run]) -> tuple[Group, ...]:
     """Runs by task, in order of first appearance.
@@ -63,14 +73,18 @@ def group(runs: Sequence[Run]) -> tuple[Group, ...]:
     labels = [labels_of(members) for members in tasks.values()]
     lanes = {label: lane for lane, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
     shared = Counter(name for name, _ in tasks)
+    ways: dict[str, set[str]] = {}
+    for members in tasks.values():
+        ways.setdefault(members[0].task.name, set()).add(way_of(members[0].task))
     groups: list[Group] = []
     for index, (members, names) in enumerate(zip(tasks.values(), labels, strict=True), start=1):
         task = members[0].task
         size = f" · {count(len(task.questions), 'question')}" if shared[task.name] > 1 else ""
+        asked = f" · asked as: {way_of(task)}" if len(ways[task.name]) > 1 else ""
         slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
         anchor = f"task-{slug}" if slug else f"task-{index}"
         if any(other.anchor == anchor for other in groups):
             anchor = f"{anchor}-{index}"
         entries = tuple(Entry(run, name, lanes[name]) for run, name in zip(members, names, strict=True))
-        groups.append(Group(task, (task.title or task.name) + size, anchor, entries))
+        groups.append(Group(task, (task.title or task.name) + asked + size, anchor, entries))
     return tuple(groups)

@@ -14,10 +14,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from seesay.probes.few_shot import Band
 from seesay.questions import Published
 from seesay.report.groups import Entry, Group, group
 from seesay.report.wording import interval, is_shown, metric_name, number, p_value, printable
+from seesay.runs.few_shot import Band
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.run import Run
 from seesay.runs.schema import Comparison, Figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic
@@ -11,9 +11,10 @@ from seesay.data import knowledge, store, viphy
 from seesay.data.catalogue import CATALOGUE
 from seesay.data.jsonl import BadValueError, wording
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
-from seesay.data.splits import SHARES, split
+from seesay.data.splits import SHARES, left_over, split
 from seesay.questions import BadRow, Published, Question, Task, Template, UserError
 
+AS_PUBLISHED = "as published"
 VERSION = "1"
 SOURCE = "Singh, Qasemi & Chen 2023"
 SPLITS = tuple(SHARES)
@@ -42,6 +43,13 @@ class Facts(Generic[Fact]):
             raise UserError(f"{self.files[0]} is one table and is asked as a whole: for '{name}' give a folder.")
         return self.rows
 
+    @property
+    def left_over(self) -> list[str]:
+        """A note of the rows that are in no split, where there are some."""
+        n = left_over(len(self.rows)) if self.folder is not None else 0
+        rule = AS_PUBLISHED if self.published else "as ViPhy's"
+        return [f"{n} of {len(self.rows):,} rows in no split: each is rounded down ({rule})"] if n else []
+
 
 def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts[Fact]:
     """The facts of a kind: from a knowledge folder, a folder in the published layout, or a single published table.
@@ -51,7 +59,7 @@ def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts
     file = file or viphy.FILES[kind]
     if data is not None and data.is_dir():
         if (data / knowledge.FILES[kind]).is_file():
-            rows, bad = _usable(knowledge.read(data, kind))
+            rows, bad = _usable(*knowledge.read(data, kind))
             return Facts(rows, bad, (data / knowledge.FILES[kind],), published=False, folder=data)
         if not (data / file).is_file():
             raise UserError(
@@ -64,6 +72,13 @@ def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts
     return Facts(rows, bad, (path,), published=True, folder=folder)
 
 
+def there(kind: type[Fact], file: str, data: Path | None) -> bool:
+    """Whether `facts` would find this table of the published layout; a file that is named stands for it."""
+    if data is None:
+        return store.lookup("viphy", file) is not None
+    return data.is_file() or ((data / file).is_file() and not (data / knowledge.FILES[kind]).is_file())
+
+
 def beside(source: Facts[Fact], file: str) -> Path | None:
     """Another file of the same published folder, if it is there."""
     path = source.folder / file if source.folder and source.published else None
@@ -74,16 +89,18 @@ def _root(path: Path, file: str) -> Path:
     return path.parents[len(Path(file).parts) - 1]
 
 
-def _usable(rows: Sequence[Fact]) -> tuple[list[Fact], list[BadRow]]:
+def _usable(rows: Mapping[int, Fact], lacking: Sequence[BadRow]) -> tuple[list[Fact], list[BadRow]]:
     """Mined facts that make a question, each once, and why the others do not."""
     good: dict[tuple[str, ...], Fact] = {}
-    bad: list[BadRow] = []
-    for number, fact in enumerate(rows, start=1):
+    bad = list(lacking)
+    for number, fact in rows.items():
         key = tuple(getattr(fact, name) for name in ("scene", "object", "a", "b", "subtype") if hasattr(fact, name))
         try:
             for part in key:
                 if "|" in wording(part, "name"):
                     raise BadValueError("a name holds '|'")
+            if isinstance(fact, SizeFact | PlaceFact):
+                viphy.pair(fact.a, fact.b)
             if key in good:
                 raise BadValueError("stood in an earlier row")
             _must_say_something(fact)
@@ -91,7 +108,7 @@ def _usable(rows: Sequence[Fact]) -> tuple[list[Fact], list[BadRow]]:
             bad.append(BadRow(number, f"{', '.join(key)[:100]}: {error}"))
         else:
             good[key] = fact
-    return list(good.values()), bad
+    return list(good.values()), sorted(bad, key=lambda row: row.row)
 
 
 def _must_say_something(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) -> None:
@@ -104,8 +121,12 @@ def _must_say_something(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) ->
         shares = dict(zip(COLORS, fact.shares, strict=False))
         if len(fact.shares) != len(COLORS) or not all(0 < shares[color] <= 1 for color in fact.typical):
             raise BadValueError("its typical colours have no shares")
-    elif len(fact.typical) == len(labels):
+        return
+    if len(fact.typical) == len(labels):
         raise BadValueError("every label is typical")
+    counts = (fact.larger, fact.smaller) if isinstance(fact, SizeFact) else (fact.above, fact.level, fact.below)
+    if min(counts) < 0:
+        raise BadValueError("a count is below 0")
 
 
 def build(
@@ -119,9 +140,14 @@ def build(
     neutral: dict[str, str],
     published: Callable[[], tuple[Published, ...]] | tuple[Published, ...] = (),
     more: Sequence[Path] = (),
+    notes: Sequence[str] = (),
 ) -> Task:
-    """A ViPhy task. Published figures stand beside the questions of the published files only."""
-    notes, same = _provenance((*source.files, *more), source)
+    """A ViPhy task. Published figures stand beside the questions of the published files only.
+
+    `more` are further files that were read, `notes` what else was done to make these questions.
+    """
+    files: list[str] = _provenance((*source.files, *more), source)
+    same = _as_published((*files, *notes))
     return Task(
         name=name,
         version=VERSION,
@@ -133,7 +159,29 @@ def build(
         published=() if not same else published() if callable(published) else published,
         citation=CATALOGUE["viphy"].citation if source.published else "",
         bad_rows=tuple(source.bad),
-        data=notes,
+        data=(*files, *notes),
+    )
+
+
+def as_published(task: Task) -> bool:
+    """Whether a task asks what the published files hold, no more and no less."""
+    return bool(task.data) and _as_published(task.data)
+
+
+def _as_published(notes: Sequence[str]) -> bool:
+    return all(note.endswith(f"({AS_PUBLISHED})") for note in notes)
+
+
+def zero_shot_rows(
+    bert: float, roberta: float, visual_bert: float, unified_qa: float, *, headline: str, part: str | None = None
+) -> tuple[Published, ...]:
+    """The paper's zero-shot figures: by the whole vocabulary, on a part of the questions where one is named, and of
+    UnifiedQA, which chooses, by the task's headline."""
+    source = f"{SOURCE}, zero-shot"
+    filled = {"BERT-large": bert, "RoBERTa-large": roberta, "VisualBERT": visual_bert}
+    return (
+        *(Published(model, "vocabulary_accuracy", value, source, slice=part) for model, value in filled.items()),
+        Published("UnifiedQA-large", headline, unified_qa, f"{source}, by choice"),
     )
 
 
@@ -151,14 +199,13 @@ def linear_rows(
     }
 
 
-def _provenance(paths: Sequence[Path], source: Facts[Fact]) -> tuple[tuple[str, ...], bool]:
-    """A note a file read, and whether all of them are the published ones."""
-    known = {file.name: file.sha256 for file in CATALOGUE["viphy"].files}
-    notes, all_same = [], source.published and source.folder is not None
+def _provenance(paths: Sequence[Path], source: Facts[Fact]) -> list[str]:
+    """A note a file read: its digest, and whether that is the published one's."""
+    known = {file.name: file.sha256 for file in CATALOGUE["viphy"].files} if source.published else {}
+    notes = []
     for path in paths:
         name = path.relative_to(source.folder).as_posix() if source.folder else path.name
         digest = store.checksum(path)
-        same = digest == known.get(name, "")
-        notes.append(f"{name} sha256:{digest[:16]} ({'as published' if same else 'not verified'})")
-        all_same = all_same and same
-    return tuple(notes), all_same
+        same = source.folder is not None and digest == known.get(name, "")
+        notes.append(f"{name} sha256:{digest[:16]} ({AS_PUBLISHED if same else 'not verified'})")
+    return notes

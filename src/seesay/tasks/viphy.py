@@ -58,13 +58,17 @@ def kind(name: str) -> Kind:
     return KINDS[name]
 
 
-def splits(name: str, data: Path | None = None) -> dict[str, Task]:
-    """A task's questions to learn from, to choose by and to be asked.
+def training(name: str, data: Path | None = None) -> dict[str, Task]:
+    """A task's questions to learn from and to choose by.
 
     The derived sizes have no training questions: a probe that answers them learnt the standard pairs.
     """
-    of = kind(name)
-    return {"train": of.split("train", data), "val": of.split("val", data), "test": of.test(data)}
+    return {part: kind(name).split(part, data) for part in ("train", "val")}
+
+
+def splits(name: str, data: Path | None = None) -> dict[str, Task]:
+    """A task's questions to learn from, to choose by and to be asked."""
+    return {**training(name, data), "test": kind(name).test(data)}
 
 
 def few_shot(task: Task, fraction: float, seed: int) -> Task:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from seesay.data import viphy
@@ -14,12 +15,8 @@ TEMPLATES = (Template("color", "{object} is of [MASK] color"),)
 CHOICE = (Template("question", "What is the color of {object}? [MASK]"),)
 LINEAR_TEXT = "color of {object}"
 
-_ZERO_SHOT = f"{_viphy.SOURCE}, zero-shot"
 PUBLISHED = (
-    Published("BERT-large", "vocabulary_accuracy", 0.4839, _ZERO_SHOT),
-    Published("RoBERTa-large", "vocabulary_accuracy", 0.0059, _ZERO_SHOT),
-    Published("VisualBERT", "vocabulary_accuracy", 0.0906, _ZERO_SHOT),
-    Published("UnifiedQA-large", "relaxed_accuracy", 0.5100, f"{_ZERO_SHOT}, by choice"),
+    *_viphy.zero_shot_rows(0.4839, 0.0059, 0.0906, 0.5100, headline="relaxed_accuracy"),
     Published("people (CoDa)", "relaxed_accuracy", 0.9745, f"{_viphy.SOURCE}: any colour in common"),
 )
 
@@ -49,17 +46,20 @@ def load_split(split: str, data: Path | None = None) -> Task:
     """One of train, val and test, from the published files or from mined knowledge."""
     source = _viphy.facts(ColorFact, data)
     part = source.part(split)
-    categories = _viphy.beside(source, viphy.CATEGORIES)
+    kept = _viphy.beside(source, viphy.CATEGORIES)
+    categories, nameless = viphy.categories(kept) if kept else ({}, [])
+    source = replace(source, bad=[*source.bad, *nameless])
     return _viphy.build(
         "viphy-color",
         "The colours that things typically have",
-        questions(part, viphy.categories(categories) if categories else {}),
+        questions(part, categories),
         source,
         templates=TEMPLATES,
         metrics=("relaxed_accuracy", "true_confidence", "macro_f1", "vocabulary_accuracy"),
         neutral={"object": "this thing"},
         published=lambda: (*PUBLISHED, *viphy_people.rows(source.rows)) if split == "test" else (),
-        more=[categories] if categories else [],
+        more=[kept] if kept else [],
+        notes=source.left_over,
     )
 
 

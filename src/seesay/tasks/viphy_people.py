@@ -7,6 +7,7 @@ typical, stands beside it under its own name.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from seesay.data import jsonl, store
 from seesay.data.knowledge import COLORS, ColorFact
+from seesay.data.macro_f1 import macro_f1
 from seesay.data.typical_labels import typical_labels
 from seesay.questions import Published, UserError
 from seesay.tasks import coda
@@ -43,10 +45,15 @@ def people(facts: Sequence[ColorFact], data: Path | None = None) -> People:
     Things are matched by the name that CoDa counts in n-grams ("ngram"): 432 of ViPhy's.
     """
     said = {question.id: question.gold for question in coda.load(data).questions}
-    names, _ = jsonl.read(
-        store.find("coda", "objects.jsonl", data),
+    names, bad = jsonl.read(
+        path := store.find("coda", "objects.jsonl", data),
         lambda record: (jsonl.text(record, "class_id").strip("/"), jsonl.text(record, "ngram")),
     )
+    if bad:
+        warnings.warn(
+            f"{len(bad)} rows of {path} cannot be used (row {bad[0].row}: {bad[0].reason}): their things are left out.",
+            stacklevel=2,
+        )
     by_name = {name: said[kind] for kind, name in names.values() if kind in said}
     both = [(fact, by_name[fact.object]) for fact in facts if fact.object in by_name]
     if not both:
@@ -56,20 +63,25 @@ def people(facts: Sequence[ColorFact], data: Path | None = None) -> People:
     kept = typical_labels(shares)
     top = shares == shares.max(axis=1, keepdims=True)  # a tie is shared, as relaxed accuracy shares it
     hits = (kept > 0) & gold
+    counts = np.hstack([found.sum(axis=0) for found in (hits, kept > 0, gold)]).astype(np.float64)
     return People(
         objects=len(both),
         any_overlap=float(hits.any(axis=1).mean()),
         most_frequent=float(((top & gold).sum(axis=1) / top.sum(axis=1)).mean()),
         confidence=float(np.where(gold, kept, 0).sum(axis=1).mean()),
-        macro_f1=float(np.mean(2 * hits.sum(axis=0) / np.maximum((kept > 0).sum(axis=0) + gold.sum(axis=0), 1))),
+        macro_f1=float(macro_f1(counts)),
     )
 
 
 def rows(facts: Sequence[ColorFact]) -> tuple[Published, ...]:
-    """People's figures as rows beside a model's, where CoDa is in the data folder."""
+    """People's figures as rows beside a model's, where CoDa is in the data folder and can be used."""
     if not all(store.lookup("coda", file) for file in ("annotations.jsonl", "objects.jsonl")):
         return ()
-    found = people(facts)
+    try:
+        found = people(facts)
+    except UserError as error:  # people stand beside the models, who can be asked without them
+        warnings.warn(f"viphy-color is asked without the row of people: {error}", stacklevel=2)
+        return ()
     source = f"{SOURCE}, {found.objects} things"
     return (
         Published("people (CoDa), any overlap", "relaxed_accuracy", found.any_overlap, source),

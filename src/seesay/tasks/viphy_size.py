@@ -25,14 +25,11 @@ TEMPLATES = (
 CHOICE = (
     Template("question", "what is the size of {a} in comparison to {b}? [MASK]", {">": "larger", "<": "smaller"}),
 )
+BUILT = "derived by seesay (seed 0)"
 LINEAR_TEXT = "the size of {a} in comparison to {b}"
 
-_ZERO_SHOT = f"{_viphy.SOURCE}, zero-shot"
 PUBLISHED = (
-    Published("BERT-large", "vocabulary_accuracy", 0.4461, _ZERO_SHOT),
-    Published("RoBERTa-large", "vocabulary_accuracy", 0.4701, _ZERO_SHOT),
-    Published("VisualBERT", "vocabulary_accuracy", 0.2491, _ZERO_SHOT),
-    Published("UnifiedQA-large", "accuracy", 0.5176, f"{_ZERO_SHOT}, by choice"),
+    *_viphy.zero_shot_rows(0.4461, 0.4701, 0.2491, 0.5176, headline="accuracy"),
     Published("people", "accuracy", 0.9012, _viphy.SOURCE),
 )
 
@@ -63,34 +60,35 @@ def load_split(split: str, data: Path | None = None) -> Task:
     """One of train, val and test, from the published files or from mined knowledge."""
     source = _viphy.facts(SizeFact, data)
     title = "Which of two things is typically the larger one"
-    return _task("viphy-size", title, source.part(split), source, PUBLISHED if split == "test" else ())
+    published = PUBLISHED if split == "test" else ()
+    return _task("viphy-size", title, source.part(split), source, source.left_over, published)
 
 
 def load_subtype(data: Path | None = None) -> Task:
-    """Pairs of subtypes: the published table, or the test split of mined pairs with drawn subtypes in their place."""
-    source = _derived(data, viphy.SIZE_SUBTYPE)
-    if not source.published:
-        subtypes = _viphy.facts(SubtypeFact, data)
-        made = viphy_sets.with_subtypes(source.part("test"), subtypes.rows)
-        source = replace(source, rows=made, files=(*source.files, *subtypes.files))
-    if not source.rows:
+    """Pairs of subtypes: the published table, or the test split of the pairs with drawn subtypes in their place."""
+    name, title = "viphy-size-subtype", "Which of two subtypes is the larger one"
+    if _viphy.there(SizeFact, viphy.SIZE_SUBTYPE, data):
+        source = _viphy.facts(SizeFact, data, viphy.SIZE_SUBTYPE)
+        return _task(name, title, source.rows, source)
+    source, subtypes = _viphy.facts(SizeFact, data), _viphy.facts(SubtypeFact, data)
+    made = viphy_sets.with_subtypes(source.part("test"), subtypes.rows)
+    if not made:
         raise UserError("No pair of the test split has subtypes of both things: there is nothing to ask.")
-    return _task("viphy-size-subtype", "Which of two subtypes is the larger one", source.rows, source)
+    source = replace(source, bad=[*source.bad, *subtypes.bad], files=(*source.files, *subtypes.files))
+    return _task(name, title, made, source, [BUILT])
 
 
 def load_transitive(data: Path | None = None) -> Task:
-    """Pairs never seen together: the published table, or one drawn from mined pairs."""
-    source = _derived(data, viphy.SIZE_TRANSITIVE)
-    if not source.published:
-        source = replace(source, rows=viphy_sets.transitive(source.rows))
-    if not source.rows:
+    """Pairs never seen together: the published table, or one drawn from the pairs."""
+    name, title = "viphy-size-transitive", "Which is larger, of two things never seen together"
+    if _viphy.there(SizeFact, viphy.SIZE_TRANSITIVE, data):
+        source = _viphy.facts(SizeFact, data, viphy.SIZE_TRANSITIVE)
+        return _task(name, title, source.rows, source)
+    source = _viphy.facts(SizeFact, data)
+    made = viphy_sets.transitive(source.rows)
+    if not made:
         raise UserError("No two pairs make a chain a < b < c of things never seen together: there is nothing to ask.")
-    return _task("viphy-size-transitive", "Which is larger, of two things never seen together", source.rows, source)
-
-
-def _derived(data: Path | None, file: str) -> Facts[SizeFact]:
-    """The published table of a derived set, or the mined pairs that one is made of."""
-    return _viphy.facts(SizeFact, data, file)
+    return _task(name, title, made, source, [BUILT])
 
 
 def _task(
@@ -98,6 +96,7 @@ def _task(
     title: str,
     facts: Sequence[SizeFact],
     source: Facts[SizeFact],
+    notes: Sequence[str] = (),
     published: tuple[Published, ...] = (),
 ) -> Task:
     return _viphy.build(
@@ -109,6 +108,7 @@ def _task(
         metrics=("accuracy", "true_confidence", "vocabulary_accuracy"),
         neutral={"a": "one thing", "b": "another thing"},
         published=published,
+        notes=notes,
     )
 
 

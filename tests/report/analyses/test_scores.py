@@ -11,13 +11,13 @@ import pytest
 from tests.report.analyses.test_gold import made_up
 from tests.report.made_up import HOSTILE, run
 
-from seesay.probes.few_shot import Point, bands
-from seesay.questions import Answer, Published, Scores, Task
+from seesay.questions import Answer, Published, Scores, Task, Template
 from seesay.report import render, write
 from seesay.report.analyses import categories, few_shot, of_group, of_groups, of_task
 from seesay.report.analyses import write as write_analyses
 from seesay.report.analyses.base import Analysis, Score, Shares
 from seesay.report.groups import group
+from seesay.runs.few_shot import Point, bands
 from seesay.runs.figures import figures
 from seesay.runs.run import Run
 
@@ -118,9 +118,23 @@ def test_the_larger_of_two_runs_of_a_set_stands() -> None:
     assert scores(found)["a-model", "standard"] == 1.0
 
 
+def test_ways_of_asking_are_not_mixed() -> None:
+    """Cloze and linear runs of the same sets: a table each, and a title that tells the two apart."""
+    right = ["red", "green", "white", "white"]
+    cloze = [sizes("viphy-size"), sizes("viphy-size-subtype")]
+    linear = [replace(task, templates=(Template("linear", "the size of {object} [MASK]"),)) for task in cloze]
+    groups = group([answered(task, ["red"] * 4) for task in cloze] + [answered(task, right) for task in linear])
+    first, second = of_groups(groups)
+    assert scores(first) == {("a-model", "standard"): 0.5, ("a-model", "subtype"): 0.5}
+    assert scores(second) == {("a-model", "standard"): 1.0, ("a-model", "subtype"): 1.0}
+    assert second.title == "Sizes by inference, asked as: linear"
+    assert len({g.title for g in groups if g.task.name == "viphy-size"}) == 2
+    assert groups[2].title.endswith("· asked as: linear · 4 questions")
+
+
 def test_few_shot_curves_by_hand() -> None:
     points = [
-        Point("minilm", "viphy-color", fraction, 10, seed, 1, value, 0.1)
+        Point("minilm", "viphy-color", fraction, 10, seed, 1, {"relaxed_accuracy": value})
         for fraction, values in ((0.1, (0.2, 0.4)), (1.0, (0.6, 0.6)))
         for seed, value in enumerate(values)
     ]

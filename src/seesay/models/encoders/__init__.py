@@ -6,13 +6,14 @@ A name is a model's, as everywhere (catalogue, folder, GGUF file, Hub id); its c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from seesay.models.encoders.base import Encoder
 from seesay.models.loading import Options
 from seesay.questions import UserError
 
-__all__ = ["Encoder", "load_encoder"]
+__all__ = ["Encoder", "load_encoder", "locate_encoder"]
 
 CLIP_BERT = {"clip-bert": True, "clip-bert-implicit": False}
 """The prefixes of CLIP-BERT, and whether it imagines (Norlund et al. 2021 call the two ways explicit and implicit)."""
@@ -20,24 +21,29 @@ CLIP_BERT = {"clip-bert": True, "clip-bert-implicit": False}
 
 def load_encoder(name: str, options: Options | None = None) -> Encoder:
     """The encoder behind a model's name."""
+    return locate_encoder(name, options or Options())()
+
+
+def locate_encoder(name: str, options: Options) -> Callable[[], Encoder]:
+    """What loads the encoder behind a name; a name that cannot be one is refused now, not when its turn comes."""
     from seesay.models import MODELS, locate
     from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.encoders import clip_bert
     from seesay.models.loading import converted
 
-    options = options or Options()
     prefix, _, rest = name.partition(":")
     if prefix in CLIP_BERT:
-        return clip_bert.load_clip_bert(name, rest, options, imagine=CLIP_BERT[prefix])
+        parts = clip_bert.parts_of(name, rest)
+        return lambda: clip_bert.load_clip_bert(name, *parts, options, imagine=CLIP_BERT[prefix])
     if prefix in MODELS.names():
         raise UserError(f"'{name}' cannot encode texts: give a catalogue name, a model's folder or a Hub id.")
     locate(name, options)  # refuses what can be no model's name
     if name in CATALOGUE:
-        return load_source(name, source_of(CATALOGUE[name], options), options)
+        return lambda: load_source(name, source_of(CATALOGUE[name], options), options)
     path = Path(name).expanduser()
     if path.suffix == ".gguf":
-        return load_source(name, converted(path), options)
-    return load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
+        return lambda: load_source(name, converted(path), options)
+    return lambda: load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
 
 
 def load_source(name: str, source: str | Path, options: Options) -> Encoder:
@@ -59,8 +65,8 @@ def load_source(name: str, source: str | Path, options: Options) -> Encoder:
     if config.model_type in kinds:
         return kinds[config.model_type](name, source, options)
     if config.model_type == "bert" and hasattr(config, clip_bert.FEATURES):
-        return clip_bert.load_clip_bert(name, str(source), options, imagine=True)
-    pooling = sentence.pooling_of(name, source, options)
-    if pooling is not None:
-        return sentence.load_sentence(name, source, options, pooling)
+        return clip_bert.load_clip_bert(name, str(source), "", options, imagine=True)
+    steps = sentence.steps_of(name, source, options)
+    if steps is not None:
+        return sentence.load_sentence(name, source, options, steps)
     return text.load_text(name, source, options, config)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,19 +32,39 @@ PROJECTION = "img_projection"
 CLIP = "openai/clip-vit-base-patch32"
 
 
-def load_clip_bert(name: str, where: str, options: Options, *, imagine: bool) -> Encoder:
-    """`FOLDER` or `HUB-ID` with a CLIP-BERT in it, or `BERT+CLIP` to build one from two models."""
+def parts_of(name: str, where: str) -> tuple[str, str]:
+    """A checkpoint and nothing, or a BERT and a CLIP. A folder's own name may hold a `+`."""
+    marks = [place for place, char in enumerate(where) if char == "+"]
+    splits = [(where[:place], where[place + 1 :]) for place in marks]
+    if not marks or _folder(where):
+        splits = [(where, "")]
+    bert, clip = next((pair for pair in splits if all(map(_folder, pair))), splits[0])
+    if not bert or (marks and not clip and not _folder(where)):
+        raise UserError(f"'{name}' needs a checkpoint or two models: clip-bert:FOLDER or clip-bert:BERT+CLIP.")
+    for part in filter(None, (bert, clip)):
+        if part.startswith((".", "/", "~")) and not _folder(part):
+            raise UserError(f"'{part}' is no folder: give the folder of a model, or a Hub id.")
+    return bert, clip
+
+
+def _folder(where: str) -> Path | None:
+    path = Path(where).expanduser()
+    return path if where and path.is_dir() else None
+
+
+def load_clip_bert(name: str, bert: str, clip: str, options: Options, *, imagine: bool) -> Encoder:
+    """A CLIP-BERT in a folder or on the hub, or one built from a BERT and a CLIP. A revision is the BERT's."""
     from transformers import BertModel
 
-    bert, _, clip = where.partition("+")
-    if not bert:
-        raise UserError(f"'{name}' needs a checkpoint or two models: clip-bert:FOLDER or clip-bert:BERT+CLIP.")
-    source = Path(bert).expanduser() if Path(bert).expanduser().is_dir() else bert
+    source = _folder(bert) or bert
     opened = complete(name, open_model(name, source, options, lambda _: BertModel), spare=("pooler",))
     if not imagine:
         return BatchEncoder(name, opened, first_token(opened.model), options, pooling="first")
-    tower = load_tower(name, clip or clip_of(source, opened.config), options)
-    return Imagining(name, opened, tower, read_projection(name, source, opened, tower, built=bool(clip)), options)
+    tower = load_tower(name, clip or clip_of(source, opened.config), replace(options, revision=None))
+    if clip:
+        warnings.warn(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.", stacklevel=2)
+    weights = {} if clip else _weights(name, source, options.revision)
+    return Imagining(name, opened, tower, read_projection(name, weights, opened, tower, drawn=bool(clip)), options)
 
 
 def clip_of(source: str | Path, config: Any) -> str:
@@ -56,12 +77,13 @@ def load_tower(name: str, clip: str, options: Options) -> Opened:
     """CLIP's text tower with its projection: the feature that lies in the space of pictures."""
     from transformers import CLIPTextModelWithProjection
 
-    source = Path(clip).expanduser() if Path(clip).expanduser().is_dir() else clip
-    tower = open_model(f"{name} (CLIP: {clip})", source, options, lambda _: CLIPTextModelWithProjection)
+    tower = open_model(f"{name} (CLIP: {clip})", _folder(clip) or clip, options, lambda _: CLIPTextModelWithProjection)
     return complete(clip, tower)
 
 
-def read_projection(name: str, source: str | Path, bert: Opened, tower: Opened, *, built: bool) -> torch.nn.Linear:
+def read_projection(
+    name: str, weights: Mapping[str, torch.Tensor], bert: Opened, tower: Opened, *, drawn: bool
+) -> torch.nn.Linear:
     """The layer from CLIP's feature to BERT's states: the checkpoint's, or for two models drawn with a seed."""
     import torch
 
@@ -70,10 +92,8 @@ def read_projection(name: str, source: str | Path, bert: Opened, tower: Opened, 
     with torch.random.fork_rng():
         torch.manual_seed(0)
         layer = torch.nn.Linear(given, hidden)
-    if built:
-        warnings.warn(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.", stacklevel=2)
-    else:
-        found = {key: tensor for key, tensor in _weights(name, source).items() if f"{PROJECTION}." in key}
+    if not drawn:
+        found = {key: tensor for key, tensor in weights.items() if f"{PROJECTION}." in key}
         named = {key.rpartition(f"{PROJECTION}.")[2]: tensor for key, tensor in found.items()}
         if set(named) != {"weight", "bias"} or named["weight"].shape != (hidden, given):
             raise UserError(
@@ -84,18 +104,21 @@ def read_projection(name: str, source: str | Path, bert: Opened, tower: Opened, 
     return layer.to(bert.model.device, bert.model.dtype).eval()
 
 
-def _weights(name: str, source: str | Path) -> dict[str, torch.Tensor]:
+def _weights(name: str, source: str | Path, revision: str | None) -> dict[str, torch.Tensor]:
     """All tensors of a checkpoint's safetensors, in one file or several."""
     from safetensors.torch import load_file
     from transformers.utils.hub import cached_file
 
-    index = cached_file(str(source), "model.safetensors.index.json", _raise_exceptions_for_missing_entries=False)
+    def find(file: str) -> str | None:
+        return cached_file(str(source), file, revision=revision, _raise_exceptions_for_missing_entries=False)
+
+    index = find("model.safetensors.index.json")
     files = ["model.safetensors"]
     if index:
         files = sorted(set(json.loads(Path(index).read_text(encoding="utf-8"))["weight_map"].values()))
     tensors: dict[str, torch.Tensor] = {}
     for file in files:
-        path = cached_file(str(source), file, _raise_exceptions_for_missing_entries=False)
+        path = find(file)
         if path is None:
             raise UserError(f"'{name}' has no safetensors weights: convert them with save_pretrained.")
         tensors |= load_file(path)

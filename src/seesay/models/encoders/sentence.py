@@ -6,9 +6,11 @@ learns no less from the length.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from seesay.models.encoders.base import BatchEncoder, Encoder, complete
@@ -26,15 +28,55 @@ POOLING = {
 }
 
 
-def pooling_of(name: str, source: str | Path, options: Options) -> str | None:
-    """How a sentence encoder's states become one vector; None where the model is no sentence encoder."""
-    modules = _read(source, "modules.json", options)
-    if modules is None:
+STEPS = ("Transformer", "Pooling", "Dense", "Normalize")
+ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a sentence encoder's states become one vector: a pooling, then folders of dense layers ("" scales to unit
+    length, which a layer after it needs)."""
+
+    pooling: str
+    after: tuple[str, ...] = ()
+
+
+def steps_of(name: str, source: str | Path, options: Options) -> Steps | None:
+    """What follows the transformer; None where the model is no sentence encoder, or one that takes the last token."""
+    listed = _read(source, "modules.json", options)
+    if listed is None:
         return None
-    folder = next((m["path"] for m in modules if str(m.get("type", "")).endswith("Pooling")), None)
+    modules = _modules(name, listed)
+    strange = [kind for kind, _ in modules if kind not in STEPS]
+    if strange:
+        raise UserError(f"'{name}' makes its vectors in a step that seesay does not know ({strange[0]}).")
+    folder = next((path for kind, path in modules if kind == "Pooling"), None)
     settings = _read(source, f"{folder}/config.json", options) if folder else None
-    if settings is None:
-        return None
+    after = [path if kind == "Dense" else "" for kind, path in modules if kind in ("Dense", "Normalize")]
+    while after and not after[-1]:
+        after.pop()
+    pooling = _pooling(name, settings) if settings is not None else None
+    if pooling is None and after:
+        raise UserError(f"'{name}' has a dense layer without a pooling before it that seesay knows.")
+    return None if pooling is None else Steps(pooling, tuple(after))
+
+
+def _modules(name: str, listed: Any) -> list[tuple[str, str]]:
+    """The last word of every module's type, and its folder, which lies within the model's."""
+    modules = []
+    for module in listed if isinstance(listed, list) else [None]:
+        if not isinstance(module, dict) or not all(isinstance(module.get(key), str) for key in ("type", "path")):
+            raise UserError(f"'{name}' has a modules.json that is no list of modules with a type and a path.")
+        path = PurePosixPath(module["path"].replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or ":" in module["path"]:
+            raise UserError(f"'{name}' has a modules.json that leads out of its folder ({module['path']}).")
+        modules.append((module["type"].rpartition(".")[2], module["path"]))
+    return modules
+
+
+def _pooling(name: str, settings: Any) -> str | None:
+    if not isinstance(settings, dict):
+        raise UserError(f"'{name}' has a pooling whose config.json is no JSON object.")
     if settings.get("pooling_mode_lasttoken"):
         return None  # a causal model's own way
     chosen = [pooling for key, pooling in POOLING.items() if settings.get(key)]
@@ -46,11 +88,52 @@ def pooling_of(name: str, source: str | Path, options: Options) -> str | None:
     return chosen[0]
 
 
-def load_sentence(name: str, source: str | Path, options: Options, pooling: str) -> Encoder:
-    """The transformer with its pooling."""
+def load_sentence(name: str, source: str | Path, options: Options, steps: Steps) -> Encoder:
+    """The transformer with its pooling and the layers after it."""
+    import torch
+
     spare = ("pooler", "decoder", "lm_head")
     opened = complete(name, open_model(name, source, options, encoder_class), spare=spare)
-    return BatchEncoder(name, opened, pooled(opened.model, pooling), options, pooling=pooling)
+    layers, marks = [], [steps.pooling]
+    for folder in steps.after:
+        layer, mark = _dense(name, source, folder, options) if folder else (torch.nn.functional.normalize, "unit")
+        layers.append(
+            layer.to(opened.model.device, opened.model.dtype) if isinstance(layer, torch.nn.Module) else layer
+        )
+        marks.append(mark)
+    vectors = pooled(opened.model, steps.pooling)
+
+    def after(ids: torch.Tensor) -> torch.Tensor:
+        rows = vectors(ids)
+        for layer in layers:
+            rows = layer(rows)
+        return rows
+
+    return BatchEncoder(name, opened, after, options, pooling="-".join(marks))
+
+
+def _dense(name: str, source: str | Path, folder: str, options: Options) -> tuple[torch.nn.Module, str]:
+    """A dense layer with its activation, and a digest of both."""
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    settings = _read(source, f"{folder}/config.json", options)
+    activation = str(settings.get("activation_function", "")).rpartition(".")[2] if isinstance(settings, dict) else ""
+    path = _find(source, f"{folder}/model.safetensors", options)
+    if activation not in ACTIVATIONS or not path.is_file():
+        raise UserError(
+            f"'{name}' has a dense layer ({folder}) that seesay cannot read: it needs model.safetensors and one of the "
+            f"activations {', '.join(ACTIVATIONS)}."
+        )
+    try:
+        weights = load_file(path)
+        linear = torch.nn.Linear(*reversed(weights["linear.weight"].shape), bias="linear.bias" in weights)
+        linear.load_state_dict({key.removeprefix("linear."): tensor for key, tensor in weights.items()})
+    except (SafetensorError, KeyError, TypeError, RuntimeError) as error:
+        raise UserError(f"'{path}' holds no linear.weight and linear.bias of a dense layer.") from error
+    digest = hashlib.blake2b(path.read_bytes() + activation.encode(), digest_size=6).hexdigest()
+    return torch.nn.Sequential(linear, getattr(torch.nn, activation)()).eval(), digest
 
 
 def pooled(model: Any, pooling: str) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -65,23 +148,29 @@ def pooled(model: Any, pooling: str) -> Callable[[torch.Tensor], torch.Tensor]:
     return vectors
 
 
-def _read(source: str | Path, file: str, options: Options) -> Any:
-    """A JSON file beside the weights, in the folder or on the hub; None where there is none."""
+def _find(source: str | Path, file: str, options: Options) -> Path:
+    """A file beside the weights, in the folder or on the hub; it may not be there."""
     from transformers.utils.hub import cached_file
 
     path = Path(source) / file
-    if not Path(source).is_dir():
-        found = cached_file(
-            str(source),
-            file,
-            revision=options.revision,
-            _raise_exceptions_for_missing_entries=False,
-            _raise_exceptions_for_connection_errors=False,
-        )
-        path = Path(found) if found else path
+    if Path(source).is_dir():
+        return path
+    found = cached_file(
+        str(source),
+        file,
+        revision=options.revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return Path(found) if found else path
+
+
+def _read(source: str | Path, file: str, options: Options) -> Any:
+    """A JSON file beside the weights; None where there is none."""
+    path = _find(source, file, options)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise UserError(f"'{path}' cannot be read as JSON ({error}).") from error

@@ -33,8 +33,7 @@ def of_group(group: Group) -> list[Analysis]:
 
 def of_groups(groups: Sequence[Group]) -> list[Analysis]:
     """What only several tasks together can show."""
-    sizes = scores.size_sets(groups)
-    return [] if sizes is None else [sizes]
+    return scores.size_sets(groups)
 
 
 def write(path: Path | str, title: str, found: Sequence[Analysis]) -> Path:

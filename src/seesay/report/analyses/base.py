@@ -12,7 +12,7 @@ from markupsafe import Markup
 from seesay.report.charts import Section, Table
 
 if TYPE_CHECKING:
-    from seesay.probes.few_shot import Band
+    from seesay.runs.few_shot import Band
 
 PAPER = "Singh, Qasemi & Chen 2023"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from seesay.report.analyses.base import Analysis, Score
@@ -11,7 +11,7 @@ from seesay.report.groups import Group
 from seesay.report.wording import metric_name
 
 if TYPE_CHECKING:
-    from seesay.probes.few_shot import Band
+    from seesay.runs.few_shot import Band
 
 BY_TAG = {
     "labels": ("score-by-cardinality", "By number of right labels", "Fig. 5"),
@@ -39,18 +39,24 @@ def by_tag(group: Group, tag: str) -> Analysis:
     return Analysis(name, group.task.name, title, figure_name, "The headline figure on each part.", rows)
 
 
-def size_sets(groups: Sequence[Group]) -> Analysis | None:
-    """Standard pairs beside subtypes and things never seen together (Table 6); None for fewer than two sets.
+def size_sets(groups: Sequence[Group]) -> list[Analysis]:
+    """Standard pairs beside subtypes and things never seen together (Table 6): an analysis a way of asking.
 
-    Where a set was asked in several sizes (a limited run beside a full one), the largest stands.
+    Where a set was asked in several sizes (a limited run beside a full one), the largest stands. One set alone is no
+    comparison.
     """
-    of_set: dict[str, Group] = {}
+    ways: dict[str, dict[str, Group]] = {}
     for group in groups:
-        known = of_set.get(group.task.name)
-        if group.task.name in SIZE_SETS and (known is None or len(group.task.questions) > len(known.task.questions)):
-            of_set[group.task.name] = group
-    if len(of_set) < 2:
-        return None
+        if group.task.name in SIZE_SETS:
+            of_set = ways.setdefault(group.way, {})
+            known = of_set.get(group.task.name)
+            if known is None or len(group.task.questions) > len(known.task.questions):
+                of_set[group.task.name] = group
+    compared = {way: of_set for way, of_set in ways.items() if len(of_set) > 1}
+    return [_size_sets(of_set, f", asked as: {way}" if len(compared) > 1 else "") for way, of_set in compared.items()]
+
+
+def _size_sets(of_set: Mapping[str, Group], asked: str) -> Analysis:
     rows: list[Score] = []
     for name, part in SIZE_SETS.items():
         if name in of_set:
@@ -62,7 +68,7 @@ def size_sets(groups: Sequence[Group]) -> Analysis | None:
         "In the published transitive set the first thing is always the smaller one: who always says so is always right."
     )
     chart = bars(drawn, title="Sizes: three sets of pairs", x_label=metric_name(rows[0].metric))
-    return Analysis("size-sets", "viphy-size", "Sizes by inference", "Table 6", text, rows, (chart,))
+    return Analysis("size-sets", "viphy-size", f"Sizes by inference{asked}", "Table 6", text, rows, (chart,))
 
 
 def few_shot(bands: Sequence[Band]) -> list[Analysis]:

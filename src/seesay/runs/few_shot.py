@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from seesay import metrics
+from seesay.metrics import Items
 from seesay.models.encoders import Encoder
 from seesay.probes.features import Features, Progress
-from seesay.probes.layer import Recipe, confidence, relaxed, train, with_bias
-from seesay.probes.linear import split_of, texts_of
+from seesay.probes.layer import Recipe, train, with_bias
+from seesay.probes.linear import split_of
 from seesay.questions import Task
 from seesay.tasks.viphy import few_shot
 
@@ -21,7 +23,7 @@ SEEDS = 5
 
 @dataclass(frozen=True)
 class Point:
-    """One probe: what it learnt from, and how it did on the test questions."""
+    """One probe: what it learnt from, and its figures on the test questions, the task's headline first."""
 
     model: str
     task: str
@@ -29,8 +31,7 @@ class Point:
     questions: int
     seed: int
     epoch: int
-    relaxed_accuracy: float
-    true_confidence: float
+    figures: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,12 @@ def curve(
     recipe: Recipe | None = None,
     progress: Progress | None = None,
 ) -> list[Point]:
-    """A point a fraction and seed, on tasks in the linear wording; progress counts trained probes."""
+    """A point a fraction and seed, on tasks in the linear wording; progress counts trained probes.
+
+    Texts whose vectors are not kept yet are encoded first (`Features.rows` has a progress of its own).
+    """
     features = encoder if isinstance(encoder, Features) else Features(encoder)
     labels = splits["train"].labels
-    features.rows([text for part in ("train", "val", "test") for text in texts_of(splits[part])])
     val, test = (split_of(features, splits[part], labels) for part in ("val", "test"))
     points = []
     for fraction in fractions:
@@ -69,7 +72,7 @@ def curve(
             task = few_shot(splits["train"], fraction, seed)
             some = split_of(features, task, labels)
             trained = train(some.vectors, some.gold, val.vectors, val.gold, seed=seed, recipe=recipe)
-            logits = with_bias(test.vectors) @ trained.weights
+            items = Items(with_bias(test.vectors) @ trained.weights, test.gold.astype(np.float64))
             points.append(
                 Point(
                     model=features.encoder.name,
@@ -78,8 +81,7 @@ def curve(
                     questions=len(task.questions),
                     seed=seed,
                     epoch=trained.epoch,
-                    relaxed_accuracy=relaxed(logits, test.gold),
-                    true_confidence=confidence(logits, test.gold),
+                    figures={name: metrics.get(name)(items) for name in splits["test"].metrics},
                 )
             )
             if progress:
@@ -87,19 +89,24 @@ def curve(
     return points
 
 
-def bands(points: Iterable[Point], metric: str = "relaxed_accuracy") -> list[Band]:
-    """The curve with its band: a row a model, task and fraction, in order of first appearance."""
-    groups: dict[tuple[str, str, float], list[Point]] = {}
+def bands(points: Iterable[Point], metric: str | None = None) -> list[Band]:
+    """The curve with its band: a row a model, task and fraction, in order of first appearance.
+
+    Of the metric named, where a task has it; else of each task's headline.
+    """
+    groups: dict[tuple[str, str, str, float], list[Point]] = {}
     for point in points:
-        groups.setdefault((point.model, point.task, point.fraction), []).append(point)
+        name = metric or next(iter(point.figures))
+        if name in point.figures:
+            groups.setdefault((point.model, point.task, name, point.fraction), []).append(point)
     made = []
-    for (model, task, fraction), members in groups.items():
-        values = [float(getattr(point, metric)) for point in members]
+    for (model, task, name, fraction), members in groups.items():
+        values = [point.figures[name] for point in members]
         made.append(
             Band(
                 model=model,
                 task=task,
-                metric=metric,
+                metric=name,
                 fraction=fraction,
                 questions=members[0].questions,
                 seeds=len(values),
@@ -113,6 +120,7 @@ def bands(points: Iterable[Point], metric: str = "relaxed_accuracy") -> list[Ban
 
 
 def as_json(points: Sequence[Point]) -> dict[str, object]:
-    """Every probe and both curves, for a file or `--json`."""
-    curves = [asdict(band) for metric in ("relaxed_accuracy", "true_confidence") for band in bands(points, metric)]
+    """Every probe and the curves of all metrics, for a file or `--json`."""
+    names = dict.fromkeys(name for point in points for name in point.figures)
+    curves = [asdict(band) for metric in names for band in bands(points, metric)]
     return {"points": [asdict(point) for point in points], "curves": curves}

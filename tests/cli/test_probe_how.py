@@ -1,0 +1,150 @@
+"""`seesay probe --how …` through the program: a tiny model, a tiny knowledge folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.cli.program import refused_here
+from tests.models.tiny_encoders import save_tiny_encoder
+
+from seesay.cli import main
+from seesay.data import knowledge
+from seesay.data.knowledge import COLORS, ColorFact, SizeFact
+from seesay.tasks.categories import CATEGORIES
+
+Capture = pytest.CaptureFixture[str]
+Folder = Callable[[str], Path]
+
+THINGS = [
+    f"{kind} {thing}" for kind in ("light", "dark", "very dark") for thing in ("apple", "banana", "snow", "grass")
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Knowledge of twelve things' colours and sizes; features go to a cache of the test's own."""
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    shares = np.eye(len(COLORS))
+    colors = [
+        ColorFact(thing, tuple(shares[place % 11].tolist()), (COLORS[place % 11],), 20)
+        for place, thing in enumerate(THINGS)
+    ]
+    sizes = [
+        SizeFact(a, b, 9 * (i > j), 9 * (i < j), (">" if i > j else "<",))
+        for i, a in enumerate(THINGS)
+        for j, b in enumerate(THINGS)
+        if i != j
+    ]
+    knowledge.write(tmp_path / "mined", colors, ColorFact)
+    knowledge.write(tmp_path / "mined", sizes, SizeFact)
+    return tmp_path / "mined"
+
+
+def told(capsys: Capture, *arguments: str | Path) -> str:
+    """What a command that ends well prints."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert ended.value.code == 0, err
+    return out
+
+
+def overall(text: str) -> dict[tuple[str, str], float]:
+    rows: list[dict[str, Any]] = json.loads(text)
+    return {(r["model"], r["metric"]): r["value"] for r in rows if r["template"] is None and r["slice"] is None}
+
+
+def test_choice(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+    asked = ("--task", "viphy-color", "--data", data, "--resamples", "100", "--output", tmp_path / "runs", "--json")
+    bert = str(tiny_folder("bert"))
+    by_choice = overall(told(capsys, "probe", bert, "--how", "choice", *asked))
+    by_cloze = overall(told(capsys, "probe", bert, *asked))
+    assert (bert, "vocabulary_accuracy") in by_cloze
+    assert (bert, "vocabulary_accuracy") not in by_choice
+    assert by_choice[bert, "true_confidence"] != by_cloze[bert, "true_confidence"]
+
+
+def test_linear_with_seeds(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+    bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
+    asked = ("--task", "viphy-size", "--data", data, "--how", "linear", "--resamples", "100", "--output", runs)
+    found = overall(told(capsys, "probe", bert, "baseline:uniform", *asked, "--seeds", "3", "--json"))
+    values = [found[f"{bert} · linear · seed {seed}", "accuracy"] for seed in range(3)]
+    assert found["baseline:uniform", "accuracy"] == 0.5
+    together = json.loads((runs / "seeds.json").read_text())
+    row = next(row for row in together if row["metric"] == "accuracy" and row["slice"] is None)
+    assert (row["seeds"], row["low"], row["high"]) == (3, min(values), max(values))
+    assert row["mean"] == pytest.approx(sum(values) / 3)
+    assert "linear" in told(capsys, "probe", bert, *asked)
+
+
+def test_encoders_that_are_no_models_are_known_by_name(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    clip, both = save_tiny_encoder("clip", tmp_path / "clip"), save_tiny_encoder("clip-bert", tmp_path / "both")
+    names = [f"clip-bert:{tiny_folder('bert')}+{clip}", f"clip-bert:{both}", f"clip-bert-implicit:{both}"]
+    asked = ("--task", "viphy-color", "--data", data, "--how", "linear", "--resamples", "100", "--quiet", "--json")
+    found = overall(told(capsys, "probe", *names, *asked, "--output", tmp_path / "runs"))
+    assert {model for model, _ in found} == {f"{name} · linear · seed 0" for name in names}
+    assert "needs a checkpoint" in refused_here(capsys, "probe", "clip-bert:", *asked)
+    assert "Unknown model" in refused_here(capsys, "probe", names[1], "clip-bertt:x", *asked)
+
+
+def test_few_shot(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+    bert, runs, page = str(tiny_folder("bert")), tmp_path / "runs", tmp_path / "pages" / "curves.html"
+    asked = ("--data", data, "--how", "few-shot", "--output", runs)
+    both = told(capsys, "probe", bert, *asked, "-t", "viphy-color", "-t", "viphy-size", "--report", page, "--json")
+    found = json.loads(both)
+    assert found == json.loads((runs / "few-shot.json").read_text())
+    assert page.read_text().startswith("<!")
+    assert {band["seeds"] for band in found["curves"]} == {5}, "a band needs several seeds"
+    assert len(found["points"]) == 2 * 6 * 5
+    assert {"accuracy", "relaxed_accuracy"} <= {band["metric"] for band in found["curves"]}
+    shown = told(capsys, "probe", bert, *asked, "-t", "viphy-color", "--seeds", "1")
+    assert f"Report: {runs / 'few-shot.html'}" in shown.replace("\n", "")
+
+
+def test_a_model_that_fails_costs_the_others_nothing(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
+    (tmp_path / "empty").mkdir()
+    asked = ("--data", str(data), "--how", "few-shot", "--seeds", "1", "--output", str(runs), "--quiet")
+    with pytest.raises(SystemExit) as ended:
+        main(["probe", bert, str(tmp_path / "empty"), "-t", "viphy-color", *asked])
+    assert ended.value.code == 2
+    assert "empty" in capsys.readouterr().err
+    assert {point["model"] for point in json.loads((runs / "few-shot.json").read_text())["points"]} == {bert}
+    assert (runs / "few-shot.html").is_file()
+
+
+def test_what_makes_no_sense_is_refused(data: Path, tiny_folder: Folder, capsys: Capture) -> None:
+    bert = str(tiny_folder("bert"))
+    for how in ("cloze", "choice"):
+        assert "--seeds is for probes" in refused_here(capsys, "probe", bert, "--how", how, "--seeds", "5")
+    assert "--limit does not go" in refused_here(capsys, "probe", bert, "--how", "few-shot", "--limit", "5")
+    assert "cannot encode texts" in refused_here(capsys, "probe", "baseline:uniform", "--how", "few-shot")
+    sizes = ("-t", "viphy-size", "--data", data)
+    assert "--categories goes with" in refused_here(capsys, "probe", bert, *sizes, "--categories", bert)
+    assert "nothing to draw" in refused_here(capsys, "tasks", "viphy-size", "--data", data, "--page", data / "p.html")
+    assert "one task" in refused_here(capsys, "tasks", "viphy", "--page", data / "p.html")
+
+
+def test_categories_slice_mined_colours(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+    asked = ("--task", "viphy-color", "--data", data, "--resamples", "100", "--output", tmp_path / "runs", "--json")
+    rows = json.loads(told(capsys, "probe", "mock", *asked, "--categories", tiny_folder("bert")))
+    found = {row["slice"].removeprefix("category=") for row in rows if (row["slice"] or "").startswith("category=")}
+    assert found
+    assert found <= set(CATEGORIES)
+
+
+def test_a_page_of_what_a_task_asks(data: Path, tmp_path: Path, capsys: Capture) -> None:
+    page = tmp_path / "pages" / "colours.html"
+    assert "viphy-color" in told(capsys, "tasks", "viphy-color", "--data", data, "--page", page)
+    assert "From one colour to many" in page.read_text()
+    names = [analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())]
+    assert names == ["cardinality", "distributions-by-entropy"]

@@ -26,7 +26,7 @@ import transformers
 from seesay.models import Options
 from seesay.models.catalogue import CATALOGUE, source_of
 from seesay.models.encoders import load_encoder
-from seesay.models.encoders.sentence import pooling_of
+from seesay.models.encoders.sentence import steps_of
 from seesay.probes.features import Features
 from seesay.probes.layer import Recipe, initial, relaxed, targets_of, train, with_bias
 from seesay.probes.linear import ask_task, gold_of, texts_of
@@ -66,7 +66,8 @@ class Peer:
         self.model: Any = (
             transformers.AutoModel.from_pretrained(source, dtype=torch.float32).eval().requires_grad_(False)
         )
-        self.mean = pooling_of(name, source, Options()) == "mean"
+        steps = steps_of(name, source, Options())
+        self.mean = steps is not None and steps.pooling == "mean"
         self.last = bool(self.model.config.model_type in ("llama", "gpt2"))
         if self.last:
             self.tokenizer.pad_token = self.tokenizer.pad_token or self.tokenizer.eos_token

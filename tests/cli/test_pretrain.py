@@ -22,7 +22,9 @@ def captions(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> None:
-    main(["pretrain", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main(["pretrain", *map(str, arguments)])
+    assert not ended.value.code
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
@@ -45,9 +47,7 @@ def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     run(*command, "--quiet")
     assert capsys.readouterr() == ("", "")
     assert load_model(str(folder)).family == "masked"
-    with pytest.raises(SystemExit):
-        run(*command, "--seed", "1")
-    capsys.readouterr()
+    assert "was begun with seed 0, not 1" in refused(capsys, *command, "--seed", "1")
     assert "was begun with" in refused(capsys, *command, "--learning-rate", "0.1")
 
 
@@ -76,8 +76,24 @@ def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.Captur
     sizes = json.loads(capsys.readouterr().out)
     assert counted["sentences"] == sizes[str(tmp_path / "parts" / "train.txt")]
     assert sum(sizes.values()) == 600
-    assert "on_top_of" in (tmp_path / "parts" / "train.txt").read_text(encoding="utf-8")
-    assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "arpa"
+    written = (tmp_path / "parts" / "train.txt").read_text(encoding="utf-8")
+    assert "on top of" in written
+    assert "_" not in written  # plain text, for models of any kind
+    assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "n-gram"
+
+
+def test_a_curve_while_the_training_begins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing measured yet; one line and a half; and rubbish in the middle."""
+    history = tmp_path / "training" / "history.jsonl"
+    history.parent.mkdir()
+    history.write_text("", encoding="utf-8")
+    assert "has measured nothing yet" in refused(capsys, "curve", tmp_path)
+    line = '{"step": 0, "epoch": 0.0, "seconds": 1.5, "validation_loss": 3.0}\n'
+    history.write_text(line + '{"step": 4, "epo', encoding="utf-8")
+    run("curve", tmp_path, "-q")
+    assert "0 steps" in (tmp_path / "training" / "curve.html").read_text(encoding="utf-8")
+    history.write_text("{\n" + line, encoding="utf-8")
+    assert "history.jsonl is damaged" in refused(capsys, "curve", tmp_path)
 
 
 def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

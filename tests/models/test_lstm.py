@@ -76,6 +76,18 @@ def test_words_unseen_in_training(folder: Path) -> None:
     assert empty.tokens == ("</s>",)
 
 
+def test_phrases_learnt_as_one_word_are_read_as_one(folder: Path) -> None:
+    """In plain text, as in training: joined in texts, in questions' sentences and in gaps' contexts."""
+    model = loaded(folder)
+    (found,) = model.score(["The dog sits In front  of the cat, front of house"])
+    assert found.tokens == ("the", "dog", "sits", "in_front_of", "the", "cat", "front", "of", "<unk>", "</s>")
+    (plain,) = model.score(["the dog sits in front of the cat"])
+    assert plain.logp == pytest.approx(reference(folder, ["the", "dog", "sits", "in_front_of", "the", "cat"]), abs=1e-4)
+    filled = model.score_filled([("a dog in front of a man ", " a cat")], ["on"])
+    (same,) = model.score(["a dog in_front_of a man on a cat"])
+    assert filled.logp[0, 0] == pytest.approx(sum(same.logp), abs=1e-4)
+
+
 def test_without_the_end(folder: Path) -> None:
     model = loaded(folder)
     (whole,), (open_end,) = model.score(["the cat"]), model.score(["the cat"], end=False)

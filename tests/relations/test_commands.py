@@ -54,7 +54,7 @@ def test_find_counts_contexts(captions: Path) -> None:
     assert rows["in"]["contexts"] > rows["in front of"]["contexts"] > 0
     assert rows["in"]["occurrences"] > rows["in"]["contexts"]
     used = sum(row["contexts"] for row in rows.values())
-    assert used + told["without_relation"] + told["with_several"] == told["captions"]
+    assert used + told["without_relation"] + told["with_several"] + told["repeated"] == told["captions"]
     assert "relations have 100 contexts or more" in " ".join(ask("find", captions).stdout.split())
 
 
@@ -63,6 +63,7 @@ def test_a_matrix_with_its_origin(folder: Path) -> None:
     assert {"in", "in front of"} <= set(matrix.contexts) <= set(matrix.words)
     assert about["contexts"]["in"] == 20
     assert about["level"] == "token"
+    assert about["seen"] == "unknown"  # an ARPA file does not tell what it was counted on
     own = [matrix.perplexity[matrix.words.index(word), i] for i, word in enumerate(matrix.contexts)]
     assert np.mean(own < np.median(matrix.perplexity, axis=0)) > 0.8  # a word fits its own contexts
     with (folder / "pvectors.csv").open(encoding="utf-8") as file:
@@ -141,6 +142,28 @@ def test_mistakes_are_told(
         "NOWHERE": tmp_path / "nowhere.txt",
     }  # fmt: skip
     result = run(*(names.get(str(argument), argument) for argument in arguments))
+    assert isinstance(result.exception, UserError)
+    assert reason in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("matrix.csv", "relation,in,on\nin,1,2\nin,2,1\n", "'in' stands twice"),
+        ("matrix.csv", "relation,in,in\nin,1,2\non,2,1\n", "'in' stands twice"),
+        ("matrix.csv", "", "is damaged"),
+        ("about.json", "{", "about.json is damaged"),
+        ("about.json", "[]", "about.json is damaged"),
+        ("people/agreement.json", '{"people": 3}', "agreement.json is not as"),
+        ("people/agreement.json", "{", "agreement.json is not as"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, name: str, text: str, reason: str) -> None:
+    (tmp_path / "people").mkdir()
+    (tmp_path / "people" / "items.csv").write_text("a,b,mean\nin,on,0.5\n", encoding="utf-8")
+    (tmp_path / "matrix.csv").write_text("relation,in,on\nin,1,2\non,2,1\n", encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    result = run("test", tmp_path, "--human", tmp_path / "people")
     assert isinstance(result.exception, UserError)
     assert reason in str(result.exception)
 

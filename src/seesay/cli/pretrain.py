@@ -159,23 +159,23 @@ def trigram(
 def split_captions(
     files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for train.txt and held-out.txt.")],
-    phrases: Phrases = None,
     held_out: HeldOut = 0.1,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the two parts that training with the same seed learns from and holds out, for `seesay perplexity`."""
-    from seesay.cli.output import out, print_json
-    from seesay.training.captions import join_phrases
+    """Write the two parts that training with the same seed learns from and holds out, for `seesay perplexity`.
 
-    joined = _phrases(phrases)
+    They are captions as they stand: a model that learnt phrases as one word joins them when it reads.
+    """
+    from seesay.cli.output import out, print_json
+
     captions = _captions(files, held_out, seed, quiet)
     output.mkdir(parents=True, exist_ok=True)
     parts = {"train.txt": captions.train, "held-out.txt": captions.held_out}
     for name, texts in parts.items():
         with (output / name).open("w", encoding="utf-8") as file:
-            file.writelines(f"{text}\n" for text in join_phrases(texts, joined))
+            file.writelines(f"{text}\n" for text in texts)
     if as_json:
         print_json({str(output / name): len(texts) for name, texts in parts.items()})
     elif not quiet:
@@ -210,8 +210,11 @@ def _curve(folder: Path, output: Path | None = None) -> list[Path]:
     training = folder / "training"
     if not (training / HISTORY).is_file():
         raise UserError(f"There is no training in {folder}: give a folder that `seesay pretrain` made.")
+    history = read_history(training)
+    if not history:
+        raise UserError(f"The training in {folder} has measured nothing yet: wait for its first validation.")
     path = output or training / "curve.html"
-    return training_page(path, folder.resolve().name, read_history(training), read_result(training))
+    return training_page(path, folder.resolve().name, history, read_result(training))
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:
@@ -241,6 +244,14 @@ def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) ->
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
     captions = split(files, held_out=held_out, seed=seed)
     _left_out(captions.bad_rows, quiet)
+    if captions.repeated and not quiet:
+        from seesay.cli.output import err
+
+        err.print(
+            f"{captions.repeated:,} captions of held-out pictures are left out: they stand word for word among those "
+            "to learn from.",
+            soft_wrap=True,
+        )
     return captions
 
 
@@ -311,7 +322,10 @@ def _report(output: Path, captions: Split, result: Result, quiet: bool, as_json:
     history = read_history(output / "training")
     best = next(line for line in history if line["step"] == result.best_step)
     if as_json:
-        read = {"train": len(captions.train), "held_out": len(captions.held_out), "bad_rows": len(captions.bad_rows)}
+        read = {
+            "train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated,
+            "bad_rows": len(captions.bad_rows),
+        }  # fmt: skip
         print_json({"folder": str(output), "captions": read, **asdict(result), "validation": best})
     elif not quiet:
         figures = ", ".join(

@@ -59,7 +59,8 @@ def find(
     out.print(table(("relation", ">contexts", ">of them held out", ">occurrences"), rows))
     many = sum(row[1] >= minimum for row in rows)
     out.print(
-        f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} several. "
+        f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} several, "
+        f"{corpus.repeated:,} stand there word for word before (each counts once). "
         f"{many} of {len(rows)} relations have {minimum} contexts or more.",
         soft_wrap=True,
     )
@@ -87,7 +88,7 @@ def matrix(
     from seesay.models import CanScore, Options, locate
     from seesay.questions import UserError
     from seesay.relations import pvectors
-    from seesay.relations.contexts import collect, enough
+    from seesay.relations.contexts import WARNINGS, collect, enough, seen_in_training
     from seesay.relations.lexicon import spellings
     from seesay.relations.matrix import LEVELS, perplexity_matrix
     from seesay.relations.vectors import lstm_embeddings, write_vectors
@@ -103,10 +104,15 @@ def matrix(
     words, spelt, unknown = spellings(loaded, corpus.words(minimum))
     if unknown and not quiet:
         err.print(f"seesay: '{model}' does not know {', '.join(unknown)}: no row for them.", soft_wrap=True)
+    seen = seen_in_training(Path(model).expanduser(), corpus, part)
+    if seen in WARNINGS and not quiet:
+        err.print(f"seesay: {WARNINGS[seen]}", soft_wrap=True)
     with progress_bar("contexts", unit="contexts", quiet=quiet or as_json) as advance:
         made = perplexity_matrix(loaded, contexts, spelt, level=level, progress=advance, folder=output / "columns")
     found = pvectors.Matrix(words, tuple(contexts), made)
-    about = _about(model, loaded, contexts, unknown, corpus, part=part, level=level, seed=seed)
+    about = _about(
+        model, loaded, contexts, unknown, corpus, part=part, held_out=held_out, level=level, seed=seed, seen=seen
+    )
     pvectors.write(output, found, about)
     embeddings = lstm_embeddings(Path(model).expanduser(), words, spelt)
     if embeddings is not None:
@@ -245,6 +251,7 @@ def _counts(corpus: Corpus) -> list[tuple[str, int, int, int]]:
 def _summary(corpus: Corpus) -> dict[str, Any]:
     return {
         "captions": corpus.captions, "without_relation": corpus.without, "with_several": corpus.several,
+        "repeated": corpus.repeated,
         "bad_rows": [{"file": str(path), "row": row.row, "reason": row.reason} for path, row in corpus.bad_rows],
     }  # fmt: skip
 

@@ -104,6 +104,10 @@ class Lstm(WordModel):
         """Whether the word is in the vocabulary."""
         return word in self.vocabulary
 
+    def tokens(self) -> Sequence[str]:
+        """The vocabulary."""
+        return self.vocabulary.tokens
+
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
         """Sentences of like length are read together; what pads the shorter ones stands after their end."""
         ids = [self.vocabulary.sentence(sentence) for sentence in sentences]

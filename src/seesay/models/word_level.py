@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from seesay.models.batching import bundles, chunks
 from seesay.models.protocols import Filled, TokenScores
 from seesay.models.spelling import resolve_separator
-from seesay.models.words import END, UNKNOWN, joined, words
+from seesay.models.words import END, UNKNOWN, joined, joiner, words
 from seesay.questions import Prompt, Scores, UserError
 
 BATCH = 256
@@ -29,9 +30,18 @@ class WordModel:
         """Whether the word is in the vocabulary."""
         raise NotImplementedError
 
+    def tokens(self) -> Iterable[str]:
+        """The vocabulary."""
+        raise NotImplementedError
+
+    @cached_property
+    def _join(self) -> Callable[[str], str]:
+        """Makes one word of each phrase that is one in the vocabulary (`in_front_of`)."""
+        return joiner(token.replace("_", " ") for token in self.tokens() if "_" in token.strip("_"))
+
     def read(self, text: str) -> list[str]:
-        """The text's words, as the model was trained on them."""
-        return words(text)
+        """The text's words, as the model was trained on them: phrases that it learnt as one word are one."""
+        return words(self._join(text))
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
         """Log-probabilities of each sentence's words and of its end, given what stands before them."""

@@ -21,6 +21,14 @@ READING = (
     "tree below."
 )
 
+SEEN = {
+    "no": "The model never read these contexts: they were held out of its training.",
+    "partly": "The model learnt from most of these captions (contexts of all parts).",
+    "yes": "The model learnt from these captions.",
+    "other": "The model was trained on other captions, or with another split: it may have read these contexts.",
+    "unknown": "Whether the model has read these captions is not known.",
+}
+
 
 def relations_page(
     path: Path,
@@ -132,7 +140,8 @@ def _contexts(matrix: Matrix, about: Mapping[str, Any]) -> Section:
         if word in matrix.words
     }
     body = [[word, str(counts.get(word, "")), f"{own[word]:.1f}" if word in own else ""] for word in matrix.contexts]
-    return Section("Contexts", "", (), Table(["relation", "contexts", "perplexity of the word itself"], body))
+    told = SEEN.get(about.get("seen", ""), "")
+    return Section("Contexts", told, (), Table(["relation", "contexts", "perplexity of the word itself"], body))
 
 
 def _title(about: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ whole words masked anew each epoch. Every masked token becomes [MASK]: the 80-10
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -170,7 +171,24 @@ def pretrain(
     }
     del shaping["schedule"]
     begun = _load(start) if start is not None else None
-    checkpoint.same_settings(folder / "training", asdict(recipe.schedule) | shaping)  # before the folder is touched
+    checkpoint.not_anothers(folder)
+    with checkpoint.alone(folder / "training"):
+        checkpoint.same_settings(folder / "training", asdict(recipe.schedule) | shaping)  # before the folder is touched
+        return _pretrain(captions, folder, recipe, begun, mix, shaping, watch, device, progress)
+
+
+def _pretrain(
+    captions: Split,
+    folder: Path,
+    recipe: Recipe,
+    begun: tuple[PreTrainedModel, PreTrainedTokenizerBase] | None,
+    mix: Sequence[tuple[Sequence[str], float]],
+    shaping: Mapping[str, Any],
+    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Figures] | None,
+    device: str,
+    progress: Callable[[loop.Progress], None] | None,
+) -> loop.Result:
+    """The training itself, in a folder that is held against other processes."""
     every = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
     network, tokenizer = begun or _new(every, folder, recipe)
     longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
@@ -224,6 +242,9 @@ def _new(texts: Sequence[str], folder: Path, recipe: Recipe) -> tuple[PreTrained
     from transformers import AutoTokenizer
 
     if not (folder / "tokenizer.json").is_file():
-        train_tokenizer(texts, recipe.vocabulary).save_pretrained(folder)
+        with tempfile.TemporaryDirectory(dir=folder) as unfinished:
+            train_tokenizer(texts, recipe.vocabulary).save_pretrained(unfinished)
+            for path in sorted(Path(unfinished).iterdir(), key=lambda path: path.name == "tokenizer.json"):
+                path.replace(folder / path.name)  # tokenizer.json last: where it is, all of it is
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(recipe, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from seesay.models import load_model
 from seesay.models.lstm import Lstm
-from seesay.models.lstm_network import PRESETS, Network
+from seesay.models.lstm_network import Network, Sizes
 from seesay.models.words import Vocabulary, joined, words
 from seesay.relations.matrix import Gap, perplexity_matrix
 
@@ -60,7 +60,7 @@ def untrained(lines: Sequence[str]) -> Lstm:
     everywhere = [[joined(relation) for relation in RELATIONS]] * FEWEST
     vocabulary = Vocabulary.of([*map(words, lines), *everywhere], smallest=FEWEST)
     torch.manual_seed(0)
-    return Lstm("untrained", Network(len(vocabulary), PRESETS["paper"]), vocabulary, "untrained")
+    return Lstm("untrained", Network(len(vocabulary), Sizes(embedding=300, hidden=300)), vocabulary, "untrained")
 
 
 def one_by_one(model: Any, gaps: dict[str, list[Gap]], relations: Sequence[str]) -> NDArray[np.float64]:

@@ -103,8 +103,26 @@ def test_tests_with_vectors_and_people_beside(folder: Path, tmp_path: Path) -> N
 
 
 def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
-    ask("page", folder, "-o", tmp_path / "page.html", "--restarts", 5)
+    """With a study of people beside it, whose agreement is told; the unit is that of the matrix's level."""
+    matrix, about = pvectors.read(folder)
+    pvectors.write(tmp_path / "m", matrix, {**about, "level": "sentence", "seen": "no"})
+    study = tmp_path / "study"
+    study.mkdir()
+    pairs = [(a, b) for a in ("in", "on", "with") for b in ("at", "by")]
+    (study / "items.csv").write_text(
+        "a,b,mean\n" + "".join(f"{a},{b},{i}\n" for i, (a, b) in enumerate(pairs)), encoding="utf-8"
+    )
+    report = {"people": 12, "people_kept": 9, "judgements_an_item": 6.5, "agreement": {}}
+    (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
+    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["told"]
+    assert told == {"study": "9 of 12 people, 6.5 judgements a pair"}
+    ask("page", tmp_path / "m", "-o", tmp_path / "page.html", "--restarts", 5, "--human", study)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "9 of 12 people, 6.5 judgements a pair" in page
+    assert "bits a sentence that its perplexity" in page
+    assert "p (words shuffled) = " in page
+    assert "chance 0." in page
+    assert "never read these contexts" in page
     assert page.count("<svg") >= 2
     assert all(
         part in page for part in ("Heat map", "Which relations fall together", "Clusters", "Tests", "in front of")

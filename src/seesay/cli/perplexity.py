@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -72,17 +73,21 @@ def perplexity(
     total, without = Tally(), 0
     with ExitStack() as stack:
         texts = stack.enter_context(Texts(file))
-        sentences, tokens = _opened(stack, per_sentence), _opened(stack, per_token)
+        stack.enter_context(_told_when_interrupted())
         loaded = load()
         if not isinstance(loaded, CanScore):
             raise UserError(
                 f"'{model}' ({loaded.family}) gives texts no log-probability: use a causal or masked model, "
                 "an LSTM of seesay's or an ARPA file."
             )
+        sentences, tokens = _opened(stack, per_sentence), _opened(stack, per_token)
         silent = quiet or as_json or texts.size is None
         advance = stack.enter_context(progress_bar(f"{model}: {file}", unit="kB", quiet=silent))
         shown = 0
         for line, text, found in _scored(loaded, texts.lines(limit), eos, stride):
+            if found.left_out:
+                texts.leave_out(line, found.left_out)
+                continue
             if not found.logp:
                 without += 1
                 continue
@@ -96,9 +101,10 @@ def perplexity(
                 advance(read - shown, texts.size // 1024 + 1)
                 shown = read
     if not total.tokens:
+        first = f" (line {texts.bad_rows[0].row:,}: {texts.bad_rows[0].reason})" if texts.bad_rows else ""
         raise UserError(
-            f"'{file}' holds no text that can be scored (empty lines: {texts.blank:,}, lines that are no text: "
-            f"{texts.bad:,}, without a token: {without:,}): is it the right file?"
+            f"'{file}' holds no text that can be scored (empty lines: {texts.blank:,}, lines left out: "
+            f"{texts.bad:,}{first}, without a token: {without:,}): is it the right file?"
         )
     signature = _signature(loaded, eos, stride, texts)
     if as_json:
@@ -123,6 +129,22 @@ def _scored(
 
     for found in model.score(texts(), end=eos, stride=stride):
         yield *waiting.popleft(), found
+
+
+@contextmanager
+def _told_when_interrupted() -> Iterator[None]:
+    """A perplexity is a sum over the whole file: what was summed is gone, unlike what `seesay probe` has asked."""
+    from seesay.cli.output import err
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(
+            "seesay: Interrupted: there is no figure of half a file, and the same command begins at its first line. "
+            "Rows already written stay until then.",
+            soft_wrap=True,
+        )
+        raise typer.Exit(130) from None
 
 
 def _opened(stack: ExitStack, path: Path | None) -> TextIO | None:

@@ -88,7 +88,7 @@ def matrix(
     from seesay.models import CanScore, Options, locate
     from seesay.questions import UserError
     from seesay.relations import pvectors
-    from seesay.relations.contexts import WARNINGS, collect, enough, seen_in_training
+    from seesay.relations.contexts import WARNINGS, collect, enough, readable, seen_in_training
     from seesay.relations.lexicon import spellings
     from seesay.relations.matrix import LEVELS, perplexity_matrix
     from seesay.relations.vectors import lstm_embeddings, write_vectors
@@ -97,13 +97,16 @@ def matrix(
     _one_of("--level", level, LEVELS)
     load = locate(model, Options(device=device))
     corpus = collect(files, _lexicon(relations), held_out=held_out, seed=seed)
-    contexts = enough(corpus.part(part), minimum, most, seed)
     loaded = load()
     if not isinstance(loaded, CanScore):
         raise UserError(f"'{model}' cannot score texts: give a causal or masked model, an LSTM or an ARPA file.")
+    usable, left_out = readable(corpus.part(part), loaded)
+    contexts = enough(usable, minimum, most, seed)
     words, spelt, unknown = spellings(loaded, corpus.words(minimum))
     if unknown and not quiet:
         err.print(f"seesay: '{model}' does not know {', '.join(unknown)}: no row for them.", soft_wrap=True)
+    if left_out and not quiet:
+        err.print(f"seesay: {left_out:,} contexts left out: '{model}' does not know all their words.", soft_wrap=True)
     seen = seen_in_training(Path(model).expanduser(), corpus, part)
     if seen in WARNINGS and not quiet:
         err.print(f"seesay: {WARNINGS[seen]}", soft_wrap=True)
@@ -111,7 +114,17 @@ def matrix(
         made = perplexity_matrix(loaded, contexts, spelt, level=level, progress=advance, folder=output / "columns")
     found = pvectors.Matrix(words, tuple(contexts), made)
     about = _about(
-        model, loaded, contexts, unknown, corpus, part=part, held_out=held_out, level=level, seed=seed, seen=seen
+        model,
+        loaded,
+        contexts,
+        unknown,
+        corpus,
+        part=part,
+        held_out=held_out,
+        level=level,
+        seed=seed,
+        seen=seen,
+        left_out=left_out,
     )
     pvectors.write(output, found, about)
     embeddings = lstm_embeddings(Path(model).expanduser(), words, spelt)
@@ -332,6 +345,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "words": row.words,
         "tests": [plain(asdict(one)) for one in row.tested],
         "people": {name: None if one is None else plain(asdict(one)) for name, one in row.people.items()},
+        "told": row.told,
     }
 
 

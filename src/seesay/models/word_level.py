@@ -22,6 +22,8 @@ class WordModel:
 
     family: str
     scope = "sentence"
+    drops = False
+    """Whether sentences with unknown words were dropped in training: it then cannot score any."""
 
     def __init__(self, name: str, fingerprint: str) -> None:
         self.name, self.fingerprint = name, fingerprint
@@ -58,15 +60,24 @@ class WordModel:
             sentences = [self.known(text) for text in some]
             total += sum(map(len, sentences))
             unknown += sum(sentence.count(UNKNOWN) for sentence in sentences)
-            for sentence, logp in zip(sentences, self.logps(sentences), strict=True):
+            scored = iter(self.logps([sentence for sentence in sentences if self.can_score(sentence)]))
+            for sentence in sentences:
+                if not self.can_score(sentence):
+                    yield TokenScores((), (), f"holds words unknown to '{self.name}', which has never met {UNKNOWN}")
+                    continue
+                logp = next(scored)
                 if end is False:
                     yield TokenScores(tuple(sentence), tuple(logp[:-1]))
                 else:
                     yield TokenScores((*sentence, END), tuple(logp))
-        if unknown:
+        if unknown and not self.drops:
             warnings.warn(
                 f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.", stacklevel=2
             )
+
+    def can_score(self, sentence: Sequence[str]) -> bool:
+        """Whether it has learnt what stands in the sentence: unknown words, if they kept theirs in training."""
+        return not self.drops or UNKNOWN not in sentence
 
     def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
         """Every word in every gap, whole sentences with their ends."""

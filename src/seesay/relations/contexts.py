@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from seesay.models.word_level import WordModel
 from seesay.questions import BadRow, UserError
 from seesay.relations.lexicon import Lexicon
 from seesay.training import captions
@@ -116,6 +117,18 @@ def seen_in_training(model: Path, corpus: Corpus, part: str) -> str:
     if trained != corpus.fingerprint:
         return "other"
     return {"held-out": "no", "train": "yes"}.get(part, "partly")
+
+
+def readable(contexts: Mapping[str, Sequence[Context]], model: object) -> tuple[dict[str, list[Context]], int]:
+    """The contexts that the model can score, and how many it cannot: a model of words that dropped sentences with rare
+    words (as published) has never met an unknown word."""
+    if not isinstance(model, WordModel):
+        return {word: list(found) for word, found in contexts.items()}, 0
+    kept = {
+        word: [c for c in found if model.can_score([*model.known(c.before), *model.known(c.after)])]
+        for word, found in contexts.items()
+    }
+    return kept, sum(map(len, contexts.values())) - sum(map(len, kept.values()))
 
 
 def enough(

@@ -195,7 +195,7 @@ def _told(path: Path) -> str:
         return told + (f", split-half agreement {halves:.2f}" if halves is not None else "")
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(
-            f"{path} is not as `seesay judge export` writes it ({type(error).__name__}: {error}): export the study again."
+            f"{path} is not as `seesay judge export` writes it ({type(error).__name__}: {error}): export again."
         ) from error
 
 

@@ -75,7 +75,11 @@ def fill(model: CanScore, gaps: Sequence[Gap], words: Sequence[str]) -> Filled:
     if isinstance(model, CanFill):
         return model.score_filled(gaps, words)
     texts = (before + word + after for before, after in gaps for word in words)
-    scored = [(sum(found.logp), len(found.tokens)) for found in model.score(texts)]
+    found = list(model.score(texts))
+    reason = next((one.left_out for one in found if one.left_out), None)
+    if reason:
+        raise UserError(f"A context cannot be scored: {reason}. Leave captions of that kind out.")
+    scored = [(sum(one.logp), len(one.tokens)) for one in found]
     logp, tokens = (np.array(part).reshape(len(gaps), len(words)).T for part in zip(*scored, strict=True))
     return Filled(logp.astype(np.float64), tokens.astype(np.int64))
 

@@ -149,7 +149,7 @@ def pretrain(
         device=device,
         progress=progress,
     )
-    lstm.save(folder, network.to("cpu"), vocabulary)
+    lstm.save(folder, network.to("cpu"), vocabulary, drop=recipe.drop)
     return result
 
 

@@ -70,7 +70,10 @@ def test_an_arpa_file_by_hand(arpa: Path, texts: Path, capsys: Capture) -> None:
     without = figures(capsys, f"arpa:{arpa}", texts, "--no-eos")
     assert without["token_perplexity"] == pytest.approx(10 ** (0.8 / 3))  # -0.2 - 0.4 and -0.2
     assert "eos:no" in without["signature"]
-    assert found["signature"].split("|")[:2] != without["signature"].split("|")[:1]
+    assert "eos:yes|window:none" in found["signature"]  # what the default came to
+    _, fingerprint, *rest = found["signature"].split("|")
+    assert fingerprint in without["signature"]
+    assert [part.replace("eos:yes", "eos:no") for part in rest] == without["signature"].split("|")[2:]
 
 
 def test_people_read_a_table(arpa: Path, texts: Path, capsys: Capture) -> None:
@@ -190,7 +193,8 @@ def test_a_long_line_goes_through_a_causal_models_window(tmp_path: Path, tiny_fo
     finer = figures(capsys, tiny_folder("gpt2"), long, "--stride", "32")
     assert found["tokens"] == finer["tokens"] > 1000
     assert found["token_perplexity"] != finer["token_perplexity"]
-    assert "stride:32" in finer["signature"]
+    assert "eos:no|window:128|stride:64" in found["signature"]
+    assert "eos:no|window:128|stride:32" in finer["signature"]
     assert "give less" in refused_here(capsys, "perplexity", tiny_folder("gpt2"), long, "--stride", "500")
 
 

@@ -69,6 +69,11 @@ def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "was begun with phrases" in refused(capsys, *command)
 
 
+def test_a_device_that_there_is_not(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "lstm", captions, "-o", tmp_path / "made", "--device", "gpu")
+    assert said.startswith("--device is 'gpu': choose cpu, or auto")
+
+
 def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("trigram", captions, "-o", tmp_path / "deep" / "made.arpa", "--smallest-count", "1", "--json")
     counted = json.loads(capsys.readouterr().out)
@@ -115,6 +120,9 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
         (("captions.txt", "--mix", "absent.txt:1"), "There is no caption file"),
         (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no text."),
         (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
+        (("captions.txt", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
+        (("captions.txt", "--learning-rate", "nan"), "--learning-rate is nan: give a number above 0"),
+        (("captions.txt", "--tokenizer", "absent"), "Cannot take the tokeniser of 'absent'"),
         (("captions.txt", "--from", "absent"), "Cannot begin from 'absent'"),
         (("captions.txt", "--watch", "core-colour"), "core-color"),
     ],

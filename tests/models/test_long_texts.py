@@ -109,7 +109,8 @@ def test_a_masked_model_leaves_out_what_is_too_long_and_goes_on(tiny_folder: Fol
     assert (long.tokens, long.logp) == ((), ())
     assert re.fullmatch(r"[\d,]+ tokens, more than the 128 that '.*' can read", long.left_out)
     assert first.logp == pytest.approx(last.logp, abs=1e-5)
-    assert first.logp and not first.left_out
+    assert first.logp
+    assert not first.left_out
 
 
 def test_the_end_token(tiny_folder: Folder) -> None:

@@ -123,6 +123,21 @@ def test_it_goes_on_from_another_model_with_its_tokeniser(captions: Split, tmp_p
     assert last["validation_loss"] < first["validation_loss"]
 
 
+def test_a_tokeniser_is_taken_with_random_weights(captions: Split, tmp_path: Path) -> None:
+    theirs = save_tiny("bert", tmp_path / "theirs")
+    recipe = replace(RECIPE, schedule=RECIPE.schedule.changed(epochs=0))
+    capbert.pretrain(captions, tmp_path / "made", recipe, tokenizer=str(theirs), device="cpu")
+    old, new = (AutoTokenizer.from_pretrained(folder) for folder in (theirs, tmp_path / "made"))
+    assert new.get_vocab() == old.get_vocab()
+    assert AutoModelForMaskedLM.from_pretrained(tmp_path / "made").config.hidden_size == RECIPE.hidden  # not theirs
+    with pytest.raises(UserError, match="give --from or --tokenizer, not both"):
+        capbert.pretrain(captions, tmp_path / "new", recipe, start=str(theirs), tokenizer=str(theirs), device="cpu")
+    gpt2 = save_tiny("gpt2", tmp_path / "gpt2")
+    with pytest.raises(UserError, match="has no fast tokeniser with mask"):
+        capbert.pretrain(captions, tmp_path / "new", recipe, tokenizer=str(gpt2), device="cpu")
+    assert not (tmp_path / "new").exists()
+
+
 def test_from_another_model_no_epoch_changes_nothing(captions: Split, tmp_path: Path) -> None:
     start = save_tiny("roberta", tmp_path / "start")
     recipe = replace(RECIPE, schedule=RECIPE.schedule.changed(epochs=0))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
+
+from seesay.cli.model_options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -38,18 +40,12 @@ def perplexity(
     per_token: Annotated[
         Path | None, typer.Option(help="Write every token's log-probability here, as JSON lines.")
     ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Tokens in a batch. Default: what memory bears.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
-    family: Annotated[str | None, typer.Option(help="masked or causal, where the model does not tell.")] = None,
-    revision: Annotated[str | None, typer.Option(help="The model's revision on the hub.")] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code from the model's repository.")
-    ] = False,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Open pickled weights, which can run code.")
-    ] = False,
+    batch_size: BatchSize = None,
+    device: Device = "auto",
+    family: Family = None,
+    revision: Revision = None,
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the figures and errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
@@ -173,12 +169,14 @@ def _sentence(line: int, text: str, one: Tally) -> dict[str, object]:
 
 
 def _signature(model: CanAnswer, eos: bool | None, stride: int | None, texts: Texts) -> str:
+    """What the figures rest on. A model tells what its defaults came to; another package's may not."""
     from seesay import __version__
 
-    ends = {None: "own", True: "yes", False: "no"}[eos]
+    reading: Callable[[bool | None, int | None], str] | None = getattr(model, "reading", None)
+    asked = f"eos:{ {None: 'own', True: 'yes', False: 'no'}[eos] }|stride:{stride or 'own'}"
     return (
-        f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|eos:{ends}|"
-        f"stride:{stride or 'half'}|texts:{texts.digest}|seesay:{__version__}"
+        f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|"
+        f"{reading(eos, stride) if reading else asked}|texts:{texts.digest}|seesay:{__version__}"
     )
 
 

@@ -41,6 +41,9 @@ def capbert(
     start: Annotated[
         str | None, typer.Option("--from", help="Go on from this masked model: a folder or Hub id, tokeniser and all.")
     ] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="Take this tokeniser, a folder or Hub id, with random weights.")
+    ] = None,
     mix: Annotated[
         list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it an epoch.")
     ] = None,
@@ -73,6 +76,7 @@ def capbert(
     from seesay.training import statements as said
 
     recipe = _preset(cap.PRESETS, preset)
+    _checked(learning_rate, device)
     schedule = recipe.schedule.changed(
         epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
     )
@@ -85,7 +89,15 @@ def capbert(
     watched = _watch(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(
-            captions, output, recipe, start=start, mix=mixed, watch=watched, device=device, progress=show
+            captions,
+            output,
+            recipe,
+            start=start,
+            tokenizer=tokenizer,
+            mix=mixed,
+            watch=watched,
+            device=device,
+            progress=show,
         )
     _report(output, captions, result, quiet, as_json)
 
@@ -114,6 +126,7 @@ def lstm(
     from seesay.training import lstm as model
 
     recipe = _preset(model.PRESETS, preset)
+    _checked(learning_rate, device)
     recipe = replace(recipe, schedule=recipe.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
     recipe = recipe if smallest_count is None else replace(recipe, smallest_count=smallest_count)
     joined = _phrases(phrases)
@@ -234,6 +247,15 @@ def _preset(presets: dict[str, Any], name: str) -> Any:
     if name not in presets:
         raise UserError(f"--preset is '{name}': choose {' or '.join(presets)}.")
     return presets[name]
+
+
+def _checked(learning_rate: float | None, device: str) -> None:
+    from seesay.questions import UserError
+
+    if learning_rate is not None and not 0 < learning_rate < 10:
+        raise UserError(f"--learning-rate is {learning_rate}: give a number above 0, as in 0.001.")
+    if device not in ("cpu", "auto"):
+        raise UserError(f"--device is '{device}': choose cpu, or auto for what Accelerate finds.")
 
 
 def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> Split:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.model_options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
+
 if TYPE_CHECKING:
     from seesay.relations.contexts import Context, Corpus
     from seesay.relations.correlation import Judged
@@ -78,7 +80,12 @@ def matrix(
     part: Annotated[str, typer.Option(help="Whose contexts: all, train or held-out.")] = "all",
     held_out: HeldOut = 0.1,
     level: Annotated[str, typer.Option(help="Perplexity by token (as published) or by sentence.")] = "token",
-    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
+    batch_size: BatchSize = None,
+    device: Device = "auto",
+    family: Family = None,
+    revision: Revision = None,
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -95,7 +102,11 @@ def matrix(
 
     _one_of("--part", part, ("all", "train", "held-out"))
     _one_of("--level", level, LEVELS)
-    load = locate(model, Options(device=device))
+    options = Options(
+        batch_size=batch_size, device=device, family=family, revision=revision,
+        trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
+    )  # fmt: skip
+    load = locate(model, options)
     corpus = collect(files, _lexicon(relations), held_out=held_out, seed=seed)
     loaded = load()
     if not isinstance(loaded, CanScore):

@@ -19,6 +19,13 @@ NAMED = 10
 GZIP = b"\x1f\x8b"
 
 
+def opened(path: Path) -> IO[bytes]:
+    """A file's bytes, unzipped if it is gzipped whatever its name says."""
+    with path.open("rb") as file:
+        zipped = file.read(2) == GZIP
+    return cast("IO[bytes]", gzip.open(path, "rb")) if zipped else path.open("rb")
+
+
 class Texts:
     """The file's lines that are texts; what the others were is counted, and the first few are named (`bad_rows`)."""
 

@@ -102,6 +102,10 @@ class Masked:
                     tuple(self._tokenizer.convert_ids_to_tokens(tokens)), tuple(f.logp for word in filled for f in word)
                 )
 
+    def reading(self, end: bool | None, stride: int | None) -> str:
+        """How `score` reads texts, for a signature."""
+        return "eos:no|window:none"
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
         states = first_token(self._model.base_model)

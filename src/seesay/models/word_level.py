@@ -75,6 +75,10 @@ class WordModel:
                 f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.", stacklevel=2
             )
 
+    def reading(self, end: bool | None, stride: int | None) -> str:
+        """How `score` reads texts, for a signature."""
+        return f"eos:{'no' if end is False else 'yes'}|window:none"
+
     def can_score(self, sentence: Sequence[str]) -> bool:
         """Whether it has learnt what stands in the sentence: unknown words, if they kept theirs in training."""
         return not self.drops or UNKNOWN not in sentence

@@ -6,6 +6,7 @@ Row v, column u: the perplexity of u's sentences with v in the place of u (Ghani
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from seesay.models.protocols import CanFill, CanScore, Filled
 from seesay.questions import UserError
+from seesay.training.checkpoint import write_whole
 
 LEVELS = ("token", "sentence")
 GAPS = 512  # sentences filled at a time: progress is told, and memory has an end
@@ -113,6 +115,6 @@ def _kept(path: Path | None, words: int) -> NDArray[np.float64] | None:
 
 def _keep(path: Path, sums: NDArray[np.float64]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".tmp.npy")
-    np.save(unfinished, sums)
-    unfinished.replace(path)
+    sink = io.BytesIO()
+    np.save(sink, sums)
+    write_whole(path, sink.getvalue())

@@ -21,6 +21,7 @@ from seesay.metrics.base import FloatArray
 from seesay.questions import UserError
 from seesay.relations.vectors import Vectors, unit
 from seesay.runs.store import write_text
+from seesay.training.checkpoint import write_whole
 
 EMBEDDINGS = "embeddings.txt"
 """In the folder of a matrix: the model's own vectors of the same words, where it has any."""
@@ -108,9 +109,7 @@ def _write_table(stem: Path, matrix: Matrix, rows: FloatArray) -> None:
     columns |= {name: rows[:, i] for i, name in enumerate(matrix.contexts)}
     sink = io.BytesIO()
     pq.write_table(pa.table(columns), sink, compression="zstd")
-    part = stem.with_suffix(".part")
-    part.write_bytes(sink.getvalue())
-    part.replace(stem.with_suffix(".parquet"))
+    write_whole(stem.with_suffix(".parquet"), sink.getvalue())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["relation", *matrix.contexts])

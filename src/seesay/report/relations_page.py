@@ -22,8 +22,8 @@ READING = (
 )
 
 TESTS = (
-    "Accuracy, with what chance gives on the same questions; or Spearman's ρ with people, by chance 0, with the p-value "
-    "of shuffled words (Mantel's test). 95 % intervals."
+    "Accuracy, with what chance gives on the same questions; or Spearman's ρ with people, by chance 0, with the "
+    "p-value of shuffled words (Mantel's test). 95 % intervals."
 )
 SEEN = {
     "no": "The model never read these contexts: they were held out of its training.",

@@ -14,8 +14,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
+from seesay.data.texts import opened
 from seesay.models.words import joiner
 from seesay.questions import BadRow, UserError
 
@@ -58,7 +59,7 @@ def read(path: Path) -> Iterator[Caption | BadRow]:
     """The captions of a file, one after another, blank lines left out; a line that cannot be used as a BadRow."""
     shape = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
     try:
-        with _open(path) as file:
+        with opened(path) as file:
             number = 0
             while raw := file.readline(LONGEST_LINE + 1):
                 number += 1
@@ -131,9 +132,3 @@ def _bound(share: float, captions: int) -> float:
 def _digest(text: str, seed: int) -> int:
     """A random number for a caption, whatever its case and punctuation."""
     return int.from_bytes(hashlib.blake2b(f"{seed}:{plain(text)}".encode(), digest_size=8).digest(), "big")
-
-
-def _open(path: Path) -> IO[bytes]:
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if zipped else path.open("rb")  # type: ignore[return-value]

@@ -3,14 +3,14 @@
     python benchmarks/relations.py --captions multi30k.train.1.en.gz … [--model FOLDER] [--causal smollm2] [--size 100]
 
 The LSTM has the published size (300, 300) and the published vocabulary rule (words seen 100 times or more); without
---model its weights are random, which changes no time. Contexts are captions with one of the relations in them. One
-sentence at a time is timed on a part of the matrix (--part) and scaled up: its cost is the same for every cell.
+--model its weights are random, which changes no time. Contexts are captions with one of the relations in them and
+no other. One sentence at a time is timed on a part of the matrix (--part) and scaled up: its cost is the same for every
+cell.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,9 +23,12 @@ from numpy.typing import NDArray
 
 from seesay.models import load_model
 from seesay.models.lstm import Lstm
-from seesay.models.lstm_network import PRESETS, Network
+from seesay.models.lstm_network import Network, Sizes
 from seesay.models.words import Vocabulary, joined, words
+from seesay.relations.contexts import collect
+from seesay.relations.lexicon import Lexicon
 from seesay.relations.matrix import Gap, perplexity_matrix
+from seesay.training.captions import split
 
 RELATIONS = (
     "on", "in", "with", "at", "by", "near", "behind", "over", "under", "above", "below", "beside", "around", "through",
@@ -35,24 +38,10 @@ RELATIONS = (
 FEWEST = 100
 
 
-def read(paths: Sequence[Path]) -> list[str]:
-    """Captions in lower case."""
-    lines = []
-    for path in paths:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            lines += [line.strip().lower() for line in file if line.strip()]
-    return lines
-
-
-def contexts(lines: Sequence[str], size: int) -> dict[str, list[Gap]]:
-    """The first `size` captions of each relation, cut in two around it."""
-    found: dict[str, list[Gap]] = {relation: [] for relation in RELATIONS}
-    for line in lines:
-        for relation, gaps in found.items():
-            before, middle, after = line.partition(f" {relation} ")
-            if middle and len(gaps) < size:
-                gaps.append((f"{before} ", f" {after}"))
-    return {relation: gaps for relation, gaps in found.items() if len(gaps) == size}
+def contexts(paths: Sequence[Path], size: int) -> dict[str, list[Gap]]:
+    """The first `size` contexts of each relation that has so many."""
+    found = collect(paths, Lexicon(RELATIONS), held_out=0.0).train
+    return {relation: [*gaps[:size]] for relation, gaps in sorted(found.items()) if len(gaps) >= size}
 
 
 def untrained(lines: Sequence[str]) -> Lstm:
@@ -60,7 +49,7 @@ def untrained(lines: Sequence[str]) -> Lstm:
     everywhere = [[joined(relation) for relation in RELATIONS]] * FEWEST
     vocabulary = Vocabulary.of([*map(words, lines), *everywhere], smallest=FEWEST)
     torch.manual_seed(0)
-    return Lstm("untrained", Network(len(vocabulary), PRESETS["paper"]), vocabulary, "untrained")
+    return Lstm("untrained", Network(len(vocabulary), Sizes(embedding=300, hidden=300)), vocabulary, "untrained")
 
 
 def one_by_one(model: Any, gaps: dict[str, list[Gap]], relations: Sequence[str]) -> NDArray[np.float64]:
@@ -110,9 +99,8 @@ def main() -> None:
         torch.set_num_threads(given.threads)
     warnings.simplefilter("ignore")  # words that are not in the vocabulary
     clock = time.process_time if given.processor_time else time.perf_counter
-    lines = read(given.captions)
-    gaps = contexts(lines, given.size)
-    model = load_model(given.model) if given.model else untrained(lines)
+    gaps = contexts(given.captions, given.size)
+    model = load_model(given.model) if given.model else untrained(split(given.captions, held_out=0.0).train)
     assert isinstance(model, Lstm)
     faster = compare(f"LSTM, {len(model.vocabulary):,} words", model, gaps, min(given.part, given.size), clock)
     assert faster >= 10, f"only {faster:.1f} x faster"

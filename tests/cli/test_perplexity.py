@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import signal
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -68,7 +70,10 @@ def test_an_arpa_file_by_hand(arpa: Path, texts: Path, capsys: Capture) -> None:
     without = figures(capsys, f"arpa:{arpa}", texts, "--no-eos")
     assert without["token_perplexity"] == pytest.approx(10 ** (0.8 / 3))  # -0.2 - 0.4 and -0.2
     assert "eos:no" in without["signature"]
-    assert found["signature"].split("|")[:2] != without["signature"].split("|")[:1]
+    assert "eos:yes|window:none" in found["signature"]  # what the default came to
+    _, fingerprint, *rest = found["signature"].split("|")
+    assert fingerprint in without["signature"]
+    assert [part.replace("eos:yes", "eos:no") for part in rest] == without["signature"].split("|")[2:]
 
 
 def test_people_read_a_table(arpa: Path, texts: Path, capsys: Capture) -> None:
@@ -141,7 +146,44 @@ def test_a_line_of_ten_megabytes(arpa: Path, tmp_path: Path, tiny_folder: Folder
     assert "more than a number holds" in err
     short = tmp_path / "shorter.txt"  # the same sentence for less, as tokenising takes its time
     short.write_text("red banana " * 2_000, encoding="utf-8")
-    assert "longer than the 128 that" in refused_here(capsys, "perplexity", tiny_folder("bert"), short)
+    assert "more than the 128 that" in refused_here(capsys, "perplexity", tiny_folder("bert"), short)
+
+
+def test_a_line_that_a_masked_model_cannot_read_is_left_out(
+    tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    (tmp_path / "one.txt").write_text("a red banana\nblue\n", encoding="utf-8")
+    (tmp_path / "more.txt").write_text(f"a red banana\n\n{'red ' * 200}\nblue\n", encoding="utf-8")
+    expected = figures(capsys, tiny_folder("bert"), tmp_path / "one.txt")
+    assert main_(tiny_folder("bert"), tmp_path / "more.txt", "--json") == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["token_perplexity"] == pytest.approx(expected["token_perplexity"], rel=1e-5)
+    assert "line 3: 202 tokens, more than the 128" in err
+    assert "Lines left out: 1" in err
+
+
+def test_a_model_that_cannot_score_leaves_files_alone(texts: Path, tmp_path: Path, capsys: Capture) -> None:
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text("from the last run\n", encoding="utf-8")
+    refused_here(capsys, "perplexity", "baseline:uniform", texts, "--per-sentence", kept)
+    assert kept.read_text(encoding="utf-8") == "from the last run\n"
+
+
+def test_interrupted_it_says_that_nothing_is_kept(arpa: Path) -> None:
+    """It waits for standard input when Ctrl-C is pressed."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "import seesay.cli; print(flush=True); seesay.cli.main()", "perplexity", arpa, "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as running:  # fmt: skip
+        assert running.stdout
+        assert running.stderr
+        running.stdout.readline()
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        told = running.stderr.read().decode()
+        assert running.wait() == 130
+    assert "begins at its first line" in told
+    assert "is kept" not in told
 
 
 def test_a_long_line_goes_through_a_causal_models_window(tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
@@ -151,7 +193,8 @@ def test_a_long_line_goes_through_a_causal_models_window(tmp_path: Path, tiny_fo
     finer = figures(capsys, tiny_folder("gpt2"), long, "--stride", "32")
     assert found["tokens"] == finer["tokens"] > 1000
     assert found["token_perplexity"] != finer["token_perplexity"]
-    assert "stride:32" in finer["signature"]
+    assert "eos:no|window:128|stride:64" in found["signature"]
+    assert "eos:no|window:128|stride:32" in finer["signature"]
     assert "give less" in refused_here(capsys, "perplexity", tiny_folder("gpt2"), long, "--stride", "500")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from tests.models.reference import CausalReference
 from tests.needs import absent
 from tests.shared_data import shared
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from seesay.metrics.perplexity import Tally, tally, token_perplexity
 from seesay.models import CanScore, Options, load_model
@@ -100,8 +102,15 @@ def test_strides_that_cannot_be(tiny_folder: Folder) -> None:
         next(scorer(tiny_folder("bert")).score(["red"], stride=10))
     with pytest.raises(UserError, match="masked model"):
         next(scorer(tiny_folder("bert")).score(["red"], end=True))
-    with pytest.raises(UserError, match=r"A text of [\d,]+ tokens is longer than the 128 that"):
-        next(scorer(tiny_folder("bert")).score([LONG]))
+
+
+def test_a_masked_model_leaves_out_what_is_too_long_and_goes_on(tiny_folder: Folder) -> None:
+    first, long, last = scorer(tiny_folder("bert")).score(["red", LONG, "red"])
+    assert (long.tokens, long.logp) == ((), ())
+    assert re.fullmatch(r"[\d,]+ tokens, more than the 128 that '.*' can read", long.left_out)
+    assert first.logp == pytest.approx(last.logp, abs=1e-5)
+    assert first.logp
+    assert not first.left_out
 
 
 def test_the_end_token(tiny_folder: Folder) -> None:
@@ -171,4 +180,14 @@ def test_masked_models_have_a_pseudo_perplexity(tiny_folder: Folder) -> None:
     texts = ["The sky is blue.", "a banana"]
     found = list(scorer(tiny_folder("bert")).score(texts))
     assert [len(one.tokens) for one in found] == [5, 2]
-    assert token_perplexity([one.logp for one in found]) > 1
+    tokenizer = AutoTokenizer.from_pretrained(tiny_folder("bert"))
+    network = AutoModelForMaskedLM.from_pretrained(tiny_folder("bert")).eval()
+    logps: list[float] = []
+    for text in texts:  # every token is a word of its own here
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        for place in range(1, ids.shape[1] - 1):
+            masked = ids.clone()
+            masked[0, place] = tokenizer.mask_token_id
+            with torch.inference_mode():
+                logps.append(float(network(masked).logits[0, place].log_softmax(-1)[ids[0, place]]))
+    assert token_perplexity([one.logp for one in found]) == pytest.approx(math.exp(-sum(logps) / 7), rel=1e-4)

@@ -12,10 +12,11 @@ from tests.models.word_lstm import loaded, reference, saved
 
 from seesay.models import CanAnswer, CanScore, Options, load_model
 from seesay.models.lstm import load, save
-from seesay.models.lstm_network import PRESETS, Network
+from seesay.models.lstm_network import Network, Sizes
 from seesay.models.protocols import CanFill
 from seesay.models.words import SPECIAL, Vocabulary
 from seesay.questions import Prompt, UserError
+from seesay.relations.contexts import Context, readable
 
 TEXTS = ["A man sits on the red mat.", "the cat", "The dog is under the table, near a horse!", "dog"]
 
@@ -74,6 +75,32 @@ def test_words_unseen_in_training(folder: Path) -> None:
     assert found.tokens == ("the", "<unk>", "<unk>", "</s>")
     assert found.logp == pytest.approx(reference(folder, ["the", "<unk>", "<unk>"]), abs=1e-5)
     assert empty.tokens == ("</s>",)
+
+
+def test_a_model_that_never_met_an_unknown_word_scores_none(folder: Path, tmp_path: Path) -> None:
+    """As published, sentences with a rare word were dropped: such texts and contexts are left out, and told."""
+    network, vocabulary = load(folder)
+    save(tmp_path, network, vocabulary, drop=True)
+    model = loaded(tmp_path)
+    known, unknown, again = model.score(["the cat", "the yeti", "the cat"])
+    assert known.logp == again.logp == pytest.approx(reference(folder, ["the", "cat"]), abs=1e-4)
+    assert unknown.logp == ()
+    assert "has never met <unk>" in unknown.left_out
+    contexts = {"on": [Context("a cat ", " a mat"), Context("a yeti ", " a mat"), Context("a cat ", " a yeti")]}
+    assert readable(contexts, model) == ({"on": contexts["on"][:1]}, 2)
+    assert readable(contexts, loaded(folder)) == (contexts, 0)
+
+
+def test_phrases_learnt_as_one_word_are_read_as_one(folder: Path) -> None:
+    """In plain text, as in training: joined in texts, in questions' sentences and in gaps' contexts."""
+    model = loaded(folder)
+    (found,) = model.score(["The dog sits In front  of the cat, front of house"])
+    assert found.tokens == ("the", "dog", "sits", "in_front_of", "the", "cat", "front", "of", "<unk>", "</s>")
+    (plain,) = model.score(["the dog sits in front of the cat"])
+    assert plain.logp == pytest.approx(reference(folder, ["the", "dog", "sits", "in_front_of", "the", "cat"]), abs=1e-4)
+    filled = model.score_filled([("a dog in front of a man ", " a cat")], ["on"])
+    (same,) = model.score(["a dog in_front_of a man on a cat"])
+    assert filled.logp[0, 0] == pytest.approx(sum(same.logp), abs=1e-4)
 
 
 def test_without_the_end(folder: Path) -> None:
@@ -139,7 +166,7 @@ def test_saved_and_loaded_it_is_the_same(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_published_size() -> None:
-    network = Network(100, PRESETS["paper"])
+    network = Network(100, Sizes(embedding=300, hidden=300))
     shapes = {name: tuple(weights.shape) for name, weights in network.named_parameters()}
     assert shapes["embedding.weight"] == shapes["output.weight"] == (100, 300)
     assert shapes["lstm.weight_hh_l0"] == (4 * 300, 300)

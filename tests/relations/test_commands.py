@@ -54,7 +54,7 @@ def test_find_counts_contexts(captions: Path) -> None:
     assert rows["in"]["contexts"] > rows["in front of"]["contexts"] > 0
     assert rows["in"]["occurrences"] > rows["in"]["contexts"]
     used = sum(row["contexts"] for row in rows.values())
-    assert used + told["without_relation"] + told["with_several"] == told["captions"]
+    assert used + told["without_relation"] + told["with_several"] + told["repeated"] == told["captions"]
     assert "relations have 100 contexts or more" in " ".join(ask("find", captions).stdout.split())
 
 
@@ -63,6 +63,7 @@ def test_a_matrix_with_its_origin(folder: Path) -> None:
     assert {"in", "in front of"} <= set(matrix.contexts) <= set(matrix.words)
     assert about["contexts"]["in"] == 20
     assert about["level"] == "token"
+    assert about["seen"] == "unknown"  # an ARPA file does not tell what it was counted on
     own = [matrix.perplexity[matrix.words.index(word), i] for i, word in enumerate(matrix.contexts)]
     assert np.mean(own < np.median(matrix.perplexity, axis=0)) > 0.8  # a word fits its own contexts
     with (folder / "pvectors.csv").open(encoding="utf-8") as file:
@@ -102,8 +103,26 @@ def test_tests_with_vectors_and_people_beside(folder: Path, tmp_path: Path) -> N
 
 
 def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
-    ask("page", folder, "-o", tmp_path / "page.html", "--restarts", 5)
+    """With a study of people beside it, whose agreement is told; the unit is that of the matrix's level."""
+    matrix, about = pvectors.read(folder)
+    pvectors.write(tmp_path / "m", matrix, {**about, "level": "sentence", "seen": "no"})
+    study = tmp_path / "study"
+    study.mkdir()
+    pairs = [(a, b) for a in ("in", "on", "with") for b in ("at", "by")]
+    (study / "items.csv").write_text(
+        "a,b,mean\n" + "".join(f"{a},{b},{i}\n" for i, (a, b) in enumerate(pairs)), encoding="utf-8"
+    )
+    report = {"people": 12, "people_kept": 9, "judgements_an_item": 6.5, "agreement": {}}
+    (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
+    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["told"]
+    assert told == {"study": "9 of 12 people, 6.5 judgements a pair"}
+    ask("page", tmp_path / "m", "-o", tmp_path / "page.html", "--restarts", 5, "--human", study)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "9 of 12 people, 6.5 judgements a pair" in page
+    assert "bits a sentence that its perplexity" in page
+    assert "p (words shuffled) = " in page
+    assert "chance 0." in page
+    assert "never read these contexts" in page
     assert page.count("<svg") >= 2
     assert all(
         part in page for part in ("Heat map", "Which relations fall together", "Clusters", "Tests", "in front of")
@@ -141,6 +160,28 @@ def test_mistakes_are_told(
         "NOWHERE": tmp_path / "nowhere.txt",
     }  # fmt: skip
     result = run(*(names.get(str(argument), argument) for argument in arguments))
+    assert isinstance(result.exception, UserError)
+    assert reason in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("matrix.csv", "relation,in,on\nin,1,2\nin,2,1\n", "'in' stands twice"),
+        ("matrix.csv", "relation,in,in\nin,1,2\non,2,1\n", "'in' stands twice"),
+        ("matrix.csv", "", "is damaged"),
+        ("about.json", "{", "about.json is damaged"),
+        ("about.json", "[]", "about.json is damaged"),
+        ("people/agreement.json", '{"people": 3}', "agreement.json is not as"),
+        ("people/agreement.json", "{", "agreement.json is not as"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, name: str, text: str, reason: str) -> None:
+    (tmp_path / "people").mkdir()
+    (tmp_path / "people" / "items.csv").write_text("a,b,mean\nin,on,0.5\n", encoding="utf-8")
+    (tmp_path / "matrix.csv").write_text("relation,in,on\nin,1,2\non,2,1\n", encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    result = run("test", tmp_path, "--human", tmp_path / "people")
     assert isinstance(result.exception, UserError)
     assert reason in str(result.exception)
 

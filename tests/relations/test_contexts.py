@@ -13,8 +13,10 @@ from tests.shared_data import shared
 
 from seesay.data.relations import ANTONYMS, GROUPS, phrases, relations, shown_contexts, shown_relations, variants
 from seesay.questions import UserError
-from seesay.relations.contexts import Context, collect, enough
+from seesay.relations.contexts import WARNINGS, Context, collect, enough, seen_in_training
 from seesay.relations.lexicon import Found, Lexicon, read_lexicon, spellings
+from seesay.training.captions import split
+from seesay.training.checkpoint import same_settings
 
 LEXICON = Lexicon()
 
@@ -88,6 +90,34 @@ def test_contexts_are_collected_and_pictures_held_out_together(tmp_path: Path) -
     assert collect([captions], LEXICON, held_out=0.25, seed=4).held_out != corpus.held_out
 
 
+def test_a_caption_that_stands_twice_is_one_context(tmp_path: Path) -> None:
+    """Corpora overlap: the same caption with other case and punctuation, under another picture's name."""
+    path = tmp_path / "captions.txt"
+    path.write_text("A dog in a car .\na cat under a bed\na dog in a car\nA dog, in a car!\n", encoding="utf-8")
+    corpus = collect([path], LEXICON, held_out=0.0)
+    assert corpus.train == {"in": [Context("a dog ", " a car .")], "under": [Context("a cat ", " a bed")]}
+    assert (corpus.captions, corpus.repeated, corpus.occurrences["in"]) == (4, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("part", "seed", "seen"),
+    [
+        ("held-out", 0, "no"),
+        ("train", 0, "yes"),
+        ("all", 0, "partly"),
+        ("held-out", 1, "other"),
+        ("all", None, "unknown"),
+    ],
+)
+def test_whether_a_model_has_read_the_contexts(tmp_path: Path, part: str, seed: int | None, seen: str) -> None:
+    path = tmp_path / "captions.txt"
+    path.write_text("".join(f"thing {i} in a place\n" for i in range(40)), encoding="utf-8")
+    if seed is not None:  # what `pretrain` writes down
+        same_settings(tmp_path / "training", {"captions": split([path], seed=seed).fingerprint})
+    assert seen_in_training(tmp_path, collect([path], LEXICON), part) == seen
+    assert (seen in WARNINGS) == (seen in ("yes", "partly", "other"))
+
+
 def test_too_few_contexts_and_too_many() -> None:
     contexts = {
         "in": [Context(f"a {i} ", " b") for i in range(9)],
@@ -145,5 +175,7 @@ def test_a_corpus_of_185000_captions_takes_seconds() -> None:
     corpus = collect(sorted(shared("captions").glob("*.gz")), LEXICON)
     assert time.process_time() - begun < 20
     assert corpus.captions > 185_000
-    assert corpus.captions == corpus.without + corpus.several + sum(map(len, corpus.part("all").values()))
+    used = sum(map(len, corpus.part("all").values()))
+    assert corpus.captions == corpus.without + corpus.several + corpus.repeated + used
+    assert corpus.repeated > 35_381  # so many of Flickr8k's captions stand in Multi30k too
     assert {"in", "on", "in front of", "above", "under"} <= set(enough(corpus.part("all")))

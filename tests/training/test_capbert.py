@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
 
 from seesay.models import load_model
 from seesay.questions import UserError
-from seesay.training import capbert, checkpoint, loop, masking
+from seesay.training import capbert, checkpoint, loop, lstm, masking
 from seesay.training.captions import Split
 
 RECIPE = capbert.Recipe(
@@ -121,6 +123,21 @@ def test_it_goes_on_from_another_model_with_its_tokeniser(captions: Split, tmp_p
     assert last["validation_loss"] < first["validation_loss"]
 
 
+def test_a_tokeniser_is_taken_with_random_weights(captions: Split, tmp_path: Path) -> None:
+    theirs = save_tiny("bert", tmp_path / "theirs")
+    recipe = replace(RECIPE, schedule=RECIPE.schedule.changed(epochs=0))
+    capbert.pretrain(captions, tmp_path / "made", recipe, tokenizer=str(theirs), device="cpu")
+    old, new = (AutoTokenizer.from_pretrained(folder) for folder in (theirs, tmp_path / "made"))
+    assert new.get_vocab() == old.get_vocab()
+    assert AutoModelForMaskedLM.from_pretrained(tmp_path / "made").config.hidden_size == RECIPE.hidden  # not theirs
+    with pytest.raises(UserError, match="give --from or --tokenizer, not both"):
+        capbert.pretrain(captions, tmp_path / "new", recipe, start=str(theirs), tokenizer=str(theirs), device="cpu")
+    gpt2 = save_tiny("gpt2", tmp_path / "gpt2")
+    with pytest.raises(UserError, match="has no fast tokeniser with mask"):
+        capbert.pretrain(captions, tmp_path / "new", recipe, tokenizer=str(gpt2), device="cpu")
+    assert not (tmp_path / "new").exists()
+
+
 def test_from_another_model_no_epoch_changes_nothing(captions: Split, tmp_path: Path) -> None:
     start = save_tiny("roberta", tmp_path / "start")
     recipe = replace(RECIPE, schedule=RECIPE.schedule.changed(epochs=0))
@@ -142,6 +159,33 @@ def test_a_refused_command_leaves_the_begun_model_alone(captions: Split, trained
     with pytest.raises(UserError, match="was begun with start None"):
         capbert.pretrain(captions, trained, RECIPE, start=str(save_tiny("bert", tmp_path)), device="cpu")
     assert {path: path.read_bytes() for path in trained.iterdir() if path.is_file()} == kept
+
+
+def test_a_foreign_model_is_never_overwritten(captions: Split, tmp_path: Path) -> None:
+    """Neither read as a begun training (its tokeniser would be taken for ours) nor written over."""
+    folder = save_tiny("bert", tmp_path / "theirs")
+    kept = {path: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(UserError, match=r"holds another model \(config.json\) that would be overwritten"):
+        capbert.pretrain(captions, folder, RECIPE, device="cpu")
+    (folder / "config.json").unlink()
+    del kept[folder / "config.json"]
+    with pytest.raises(UserError, match=r"holds another model \(tokenizer.json\)"):
+        lstm.pretrain(captions, folder, lstm.PRESETS["cpu"], device="cpu")
+    assert {path: path.read_bytes() for path in folder.iterdir()} == kept
+
+
+def test_two_at_once_are_refused_before_anything_is_written(captions: Split, tmp_path: Path) -> None:
+    script = "import sys; from pathlib import Path; from seesay.training.checkpoint import alone\n"
+    script += "with alone(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, tmp_path / "training"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout
+        other.stdout.readline()  # it holds the folder now
+        with pytest.raises(UserError, match="Another process is training"):
+            capbert.pretrain(captions, tmp_path, RECIPE, device="cpu")
+        other.communicate()
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] in ([], [".lock"])
 
 
 @pytest.mark.parametrize(("weight", "fewest", "most"), [(2.0, 800, 800), (1.0, 400, 400), (0.25, 70, 130)])

@@ -58,7 +58,7 @@ def test_some_published_captions_are_held_out() -> None:
     lines = 30_014  # 1,014 and 29,000 (Elliott et al. 2016)
     assert not made.bad_rows
     assert 0.09 < len(made.held_out) / lines < 0.11
-    assert lines - 100 < len(made.train) + len(made.held_out) <= lines  # some are word for word in train
+    assert len(made.train) + len(made.held_out) + made.repeated == lines
     learnt = {text.lower() for text in made.train}
     assert not any(text.lower() in learnt for text in made.held_out)
     assert made.fingerprint != split(paths[:1]).fingerprint
@@ -77,6 +77,15 @@ def test_the_same_picture_under_two_names_is_on_one_side(tmp_path: Path) -> None
     sides = [{text.split()[1].strip(",") for text in part} for part in (made.train, made.held_out)]
     assert not sides[0] & sides[1]
     assert len(sides[1]) == pytest.approx(200, abs=50)  # four standard deviations
+
+
+def test_a_held_out_caption_that_is_learnt_from_is_counted(tmp_path: Path) -> None:
+    """Every picture has a caption of its own and one that all share: held out, the shared one is left out."""
+    path = tmp_path / "captions.txt"
+    path.write_text("".join(f"{n}.jpg#0\tthing {n}\n{n}.jpg#1\tA dog .\n" for n in range(100)), encoding="utf-8")
+    made = split([path], held_out=0.3)
+    assert made.repeated == len(made.held_out) > 10
+    assert len(made.train) + len(made.held_out) + made.repeated == 200
 
 
 @pytest.mark.slow

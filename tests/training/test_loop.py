@@ -116,20 +116,20 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path: Path) -> Non
         from seesay.training import loop
         from tests.training import test_loop as t
         def slow(net, batch):
-            time.sleep(0.05)
+            time.sleep(0.1)
             return t.losses(net, batch)
         loop.train(t.network(), t.Batches, slow, t.validate, Path({str(tmp_path / "killed")!r}), t.SCHEDULE,
                    {{"data": "a line"}}, device="cpu", checkpoint_every=0.0)
     """
-    kills = 0
-    for wait in (0.2, 0.45):  # after the first checkpoint is there, so many seconds on
+    kept = tmp_path / "killed" / checkpoint.CHECKPOINT
+    for wait in (0.05, 0.12):  # after a checkpoint of its own, so many seconds on
+        before = kept.stat().st_mtime_ns if kept.exists() else 0
         with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as process:
-            while not (tmp_path / "killed" / checkpoint.CHECKPOINT).exists() and process.poll() is None:
-                time.sleep(0.02)
+            while not (kept.exists() and kept.stat().st_mtime_ns > before) and process.poll() is None:
+                time.sleep(0.01)
             time.sleep(wait)
-            kills += process.poll() is None
+            assert process.poll() is None  # still at work
             process.kill()
-    assert kills
     assert equal(run(tmp_path / "killed"), whole)
     assert untimed(tmp_path / "killed") == untimed(tmp_path / "whole")
 

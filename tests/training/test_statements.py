@@ -18,6 +18,10 @@ def test_by_hand() -> None:
         ("cat", "black"),
         ("grass", "green"),
     ]
+    assert list(colored_things("a man in a white t-shirt and a blue tank top by a red striped wall")) == [
+        ("t-shirt", "white")
+    ]
+    assert list(colored_things("the boy in green jumps off a yellow pull-up bar")) == [("pull-up", "yellow")]
     made = statements(["a red shirt", "no colour at all", "a blue sky"])
     assert len(made) == 2
     assert "red" in made[0]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
+
+from seesay.cli.model_options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -37,18 +40,12 @@ def perplexity(
     per_token: Annotated[
         Path | None, typer.Option(help="Write every token's log-probability here, as JSON lines.")
     ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Tokens in a batch. Default: what memory bears.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
-    family: Annotated[str | None, typer.Option(help="masked or causal, where the model does not tell.")] = None,
-    revision: Annotated[str | None, typer.Option(help="The model's revision on the hub.")] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code from the model's repository.")
-    ] = False,
-    allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Open pickled weights, which can run code.")
-    ] = False,
+    batch_size: BatchSize = None,
+    device: Device = "auto",
+    family: Family = None,
+    revision: Revision = None,
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the figures and errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
@@ -72,17 +69,21 @@ def perplexity(
     total, without = Tally(), 0
     with ExitStack() as stack:
         texts = stack.enter_context(Texts(file))
-        sentences, tokens = _opened(stack, per_sentence), _opened(stack, per_token)
+        stack.enter_context(_told_when_interrupted())
         loaded = load()
         if not isinstance(loaded, CanScore):
             raise UserError(
                 f"'{model}' ({loaded.family}) gives texts no log-probability: use a causal or masked model, "
                 "an LSTM of seesay's or an ARPA file."
             )
+        sentences, tokens = _opened(stack, per_sentence), _opened(stack, per_token)
         silent = quiet or as_json or texts.size is None
         advance = stack.enter_context(progress_bar(f"{model}: {file}", unit="kB", quiet=silent))
         shown = 0
         for line, text, found in _scored(loaded, texts.lines(limit), eos, stride):
+            if found.left_out:
+                texts.leave_out(line, found.left_out)
+                continue
             if not found.logp:
                 without += 1
                 continue
@@ -96,9 +97,10 @@ def perplexity(
                 advance(read - shown, texts.size // 1024 + 1)
                 shown = read
     if not total.tokens:
+        first = f" (line {texts.bad_rows[0].row:,}: {texts.bad_rows[0].reason})" if texts.bad_rows else ""
         raise UserError(
-            f"'{file}' holds no text that can be scored (empty lines: {texts.blank:,}, lines that are no text: "
-            f"{texts.bad:,}, without a token: {without:,}): is it the right file?"
+            f"'{file}' holds no text that can be scored (empty lines: {texts.blank:,}, lines left out: "
+            f"{texts.bad:,}{first}, without a token: {without:,}): is it the right file?"
         )
     signature = _signature(loaded, eos, stride, texts)
     if as_json:
@@ -123,6 +125,22 @@ def _scored(
 
     for found in model.score(texts(), end=eos, stride=stride):
         yield *waiting.popleft(), found
+
+
+@contextmanager
+def _told_when_interrupted() -> Iterator[None]:
+    """A perplexity is a sum over the whole file: what was summed is gone, unlike what `seesay probe` has asked."""
+    from seesay.cli.output import err
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(
+            "seesay: Interrupted: there is no figure of half a file, and the same command begins at its first line. "
+            "Rows already written stay until then.",
+            soft_wrap=True,
+        )
+        raise typer.Exit(130) from None
 
 
 def _opened(stack: ExitStack, path: Path | None) -> TextIO | None:
@@ -151,12 +169,14 @@ def _sentence(line: int, text: str, one: Tally) -> dict[str, object]:
 
 
 def _signature(model: CanAnswer, eos: bool | None, stride: int | None, texts: Texts) -> str:
+    """What the figures rest on. A model tells what its defaults came to; another package's may not."""
     from seesay import __version__
 
-    ends = {None: "own", True: "yes", False: "no"}[eos]
+    reading: Callable[[bool | None, int | None], str] | None = getattr(model, "reading", None)
+    asked = f"eos:{ {None: 'own', True: 'yes', False: 'no'}[eos] }|stride:{stride or 'own'}"
     return (
-        f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|eos:{ends}|"
-        f"stride:{stride or 'half'}|texts:{texts.digest}|seesay:{__version__}"
+        f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|"
+        f"{reading(eos, stride) if reading else asked}|texts:{texts.digest}|seesay:{__version__}"
     )
 
 

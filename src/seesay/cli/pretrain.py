@@ -41,6 +41,9 @@ def capbert(
     start: Annotated[
         str | None, typer.Option("--from", help="Go on from this masked model: a folder or Hub id, tokeniser and all.")
     ] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="Take this tokeniser, a folder or Hub id, with random weights.")
+    ] = None,
     mix: Annotated[
         list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it an epoch.")
     ] = None,
@@ -73,6 +76,7 @@ def capbert(
     from seesay.training import statements as said
 
     recipe = _preset(cap.PRESETS, preset)
+    _checked(learning_rate, device)
     schedule = recipe.schedule.changed(
         epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
     )
@@ -85,7 +89,15 @@ def capbert(
     watched = _watch(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(
-            captions, output, recipe, start=start, mix=mixed, watch=watched, device=device, progress=show
+            captions,
+            output,
+            recipe,
+            start=start,
+            tokenizer=tokenizer,
+            mix=mixed,
+            watch=watched,
+            device=device,
+            progress=show,
         )
     _report(output, captions, result, quiet, as_json)
 
@@ -114,6 +126,7 @@ def lstm(
     from seesay.training import lstm as model
 
     recipe = _preset(model.PRESETS, preset)
+    _checked(learning_rate, device)
     recipe = replace(recipe, schedule=recipe.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
     recipe = recipe if smallest_count is None else replace(recipe, smallest_count=smallest_count)
     joined = _phrases(phrases)
@@ -159,23 +172,23 @@ def trigram(
 def split_captions(
     files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for train.txt and held-out.txt.")],
-    phrases: Phrases = None,
     held_out: HeldOut = 0.1,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the two parts that training with the same seed learns from and holds out, for `seesay perplexity`."""
-    from seesay.cli.output import out, print_json
-    from seesay.training.captions import join_phrases
+    """Write the two parts that training with the same seed learns from and holds out, for `seesay perplexity`.
 
-    joined = _phrases(phrases)
+    They are captions as they stand: a model that learnt phrases as one word joins them when it reads.
+    """
+    from seesay.cli.output import out, print_json
+
     captions = _captions(files, held_out, seed, quiet)
     output.mkdir(parents=True, exist_ok=True)
     parts = {"train.txt": captions.train, "held-out.txt": captions.held_out}
     for name, texts in parts.items():
         with (output / name).open("w", encoding="utf-8") as file:
-            file.writelines(f"{text}\n" for text in join_phrases(texts, joined))
+            file.writelines(f"{text}\n" for text in texts)
     if as_json:
         print_json({str(output / name): len(texts) for name, texts in parts.items()})
     elif not quiet:
@@ -210,8 +223,11 @@ def _curve(folder: Path, output: Path | None = None) -> list[Path]:
     training = folder / "training"
     if not (training / HISTORY).is_file():
         raise UserError(f"There is no training in {folder}: give a folder that `seesay pretrain` made.")
+    history = read_history(training)
+    if not history:
+        raise UserError(f"The training in {folder} has measured nothing yet: wait for its first validation.")
     path = output or training / "curve.html"
-    return training_page(path, folder.resolve().name, read_history(training), read_result(training))
+    return training_page(path, folder.resolve().name, history, read_result(training))
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:
@@ -233,6 +249,15 @@ def _preset(presets: dict[str, Any], name: str) -> Any:
     return presets[name]
 
 
+def _checked(learning_rate: float | None, device: str) -> None:
+    from seesay.questions import UserError
+
+    if learning_rate is not None and not 0 < learning_rate < 10:
+        raise UserError(f"--learning-rate is {learning_rate}: give a number above 0, as in 0.001.")
+    if device not in ("cpu", "auto"):
+        raise UserError(f"--device is '{device}': choose cpu, or auto for what Accelerate finds.")
+
+
 def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> Split:
     from seesay.questions import UserError
     from seesay.training.captions import split
@@ -241,6 +266,14 @@ def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) ->
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
     captions = split(files, held_out=held_out, seed=seed)
     _left_out(captions.bad_rows, quiet)
+    if captions.repeated and not quiet:
+        from seesay.cli.output import err
+
+        err.print(
+            f"{captions.repeated:,} captions of held-out pictures are left out: they stand word for word among those "
+            "to learn from.",
+            soft_wrap=True,
+        )
     return captions
 
 
@@ -311,7 +344,10 @@ def _report(output: Path, captions: Split, result: Result, quiet: bool, as_json:
     history = read_history(output / "training")
     best = next(line for line in history if line["step"] == result.best_step)
     if as_json:
-        read = {"train": len(captions.train), "held_out": len(captions.held_out), "bad_rows": len(captions.bad_rows)}
+        read = {
+            "train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated,
+            "bad_rows": len(captions.bad_rows),
+        }  # fmt: skip
         print_json({"folder": str(output), "captions": read, **asdict(result), "validation": best})
     elif not quiet:
         figures = ", ".join(

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.model_options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
+
 if TYPE_CHECKING:
     from seesay.relations.contexts import Context, Corpus
     from seesay.relations.correlation import Judged
@@ -59,7 +61,8 @@ def find(
     out.print(table(("relation", ">contexts", ">of them held out", ">occurrences"), rows))
     many = sum(row[1] >= minimum for row in rows)
     out.print(
-        f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} several. "
+        f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} several, "
+        f"{corpus.repeated:,} stand there word for word before (each counts once). "
         f"{many} of {len(rows)} relations have {minimum} contexts or more.",
         soft_wrap=True,
     )
@@ -77,7 +80,12 @@ def matrix(
     part: Annotated[str, typer.Option(help="Whose contexts: all, train or held-out.")] = "all",
     held_out: HeldOut = 0.1,
     level: Annotated[str, typer.Option(help="Perplexity by token (as published) or by sentence.")] = "token",
-    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
+    batch_size: BatchSize = None,
+    device: Device = "auto",
+    family: Family = None,
+    revision: Revision = None,
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -87,26 +95,48 @@ def matrix(
     from seesay.models import CanScore, Options, locate
     from seesay.questions import UserError
     from seesay.relations import pvectors
-    from seesay.relations.contexts import collect, enough
+    from seesay.relations.contexts import WARNINGS, collect, enough, readable, seen_in_training
     from seesay.relations.lexicon import spellings
     from seesay.relations.matrix import LEVELS, perplexity_matrix
     from seesay.relations.vectors import lstm_embeddings, write_vectors
 
     _one_of("--part", part, ("all", "train", "held-out"))
     _one_of("--level", level, LEVELS)
-    load = locate(model, Options(device=device))
+    options = Options(
+        batch_size=batch_size, device=device, family=family, revision=revision,
+        trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
+    )  # fmt: skip
+    load = locate(model, options)
     corpus = collect(files, _lexicon(relations), held_out=held_out, seed=seed)
-    contexts = enough(corpus.part(part), minimum, most, seed)
     loaded = load()
     if not isinstance(loaded, CanScore):
         raise UserError(f"'{model}' cannot score texts: give a causal or masked model, an LSTM or an ARPA file.")
+    usable, left_out = readable(corpus.part(part), loaded)
+    contexts = enough(usable, minimum, most, seed)
     words, spelt, unknown = spellings(loaded, corpus.words(minimum))
     if unknown and not quiet:
         err.print(f"seesay: '{model}' does not know {', '.join(unknown)}: no row for them.", soft_wrap=True)
+    if left_out and not quiet:
+        err.print(f"seesay: {left_out:,} contexts left out: '{model}' does not know all their words.", soft_wrap=True)
+    seen = seen_in_training(Path(model).expanduser(), corpus, part)
+    if seen in WARNINGS and not quiet:
+        err.print(f"seesay: {WARNINGS[seen]}", soft_wrap=True)
     with progress_bar("contexts", unit="contexts", quiet=quiet or as_json) as advance:
         made = perplexity_matrix(loaded, contexts, spelt, level=level, progress=advance, folder=output / "columns")
     found = pvectors.Matrix(words, tuple(contexts), made)
-    about = _about(model, loaded, contexts, unknown, corpus, part=part, level=level, seed=seed)
+    about = _about(
+        model,
+        loaded,
+        contexts,
+        unknown,
+        corpus,
+        part=part,
+        held_out=held_out,
+        level=level,
+        seed=seed,
+        seen=seen,
+        left_out=left_out,
+    )
     pvectors.write(output, found, about)
     embeddings = lstm_embeddings(Path(model).expanduser(), words, spelt)
     if embeddings is not None:
@@ -245,6 +275,7 @@ def _counts(corpus: Corpus) -> list[tuple[str, int, int, int]]:
 def _summary(corpus: Corpus) -> dict[str, Any]:
     return {
         "captions": corpus.captions, "without_relation": corpus.without, "with_several": corpus.several,
+        "repeated": corpus.repeated,
         "bad_rows": [{"file": str(path), "row": row.row, "reason": row.reason} for path, row in corpus.bad_rows],
     }  # fmt: skip
 
@@ -325,6 +356,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "words": row.words,
         "tests": [plain(asdict(one)) for one in row.tested],
         "people": {name: None if one is None else plain(asdict(one)) for name, one in row.people.items()},
+        "told": row.told,
     }
 
 

@@ -19,6 +19,13 @@ NAMED = 10
 GZIP = b"\x1f\x8b"
 
 
+def opened(path: Path) -> IO[bytes]:
+    """A file's bytes, unzipped if it is gzipped whatever its name says."""
+    with path.open("rb") as file:
+        zipped = file.read(2) == GZIP
+    return cast("IO[bytes]", gzip.open(path, "rb")) if zipped else path.open("rb")
+
+
 class Texts:
     """The file's lines that are texts; what the others were is counted, and the first few are named (`bad_rows`)."""
 
@@ -74,6 +81,12 @@ class Texts:
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise UserError(f"'{self.name}' is damaged after line {number:,} ({error}): fetch it again.") from error
 
+    def leave_out(self, number: int, reason: str) -> None:
+        """Count a line that cannot be used, and name it if it is among the first."""
+        self.bad += 1
+        if len(self.bad_rows) < NAMED:
+            self.bad_rows.append(BadRow(number, reason))
+
     def _text(self, raw: bytes, number: int) -> str | None:
         """The line as a text; one that is none is counted."""
         reason = None
@@ -89,9 +102,7 @@ class Texts:
             except UnicodeDecodeError:
                 reason = "not UTF-8 text"
         if reason is not None:
-            self.bad += 1
-            if len(self.bad_rows) < NAMED:
-                self.bad_rows.append(BadRow(number, reason))
+            self.leave_out(number, reason)
         elif not text.strip():
             self.blank += 1
         else:

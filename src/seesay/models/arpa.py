@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from seesay.models.loading import file_digest
 from seesay.models.word_level import WordModel
-from seesay.models.words import BEGIN, END, words
+from seesay.models.words import BEGIN, END
 from seesay.questions import UserError
 
 if TYPE_CHECKING:
@@ -70,9 +70,13 @@ class Arpa(WordModel):
         """Whether the word is in the vocabulary."""
         return (word,) in self.ngrams.probabilities
 
+    def tokens(self) -> Iterator[str]:
+        """The vocabulary."""
+        return (gram[0] for gram in self.ngrams.probabilities if len(gram) == 1)
+
     def read(self, text: str) -> list[str]:
         """Words as the file's maker cut them."""
-        return words(text) if self.ngrams.ours else text.split()
+        return super().read(text) if self.ngrams.ours else text.split()
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
         """Natural logarithms."""

@@ -70,10 +70,7 @@ class Causal:
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
     ) -> Iterator[TokenScores]:
         """Every token's log-probability given the ones before it; long texts through a moving window."""
-        window = min(positions(self._model) or LONGEST, LONGEST)
-        step = stride or window // 2
-        if not 0 < step < window:
-            raise UserError(f"--stride is {stride}: '{self.name}' has a window of {window} tokens: give less.")
+        window, step = self._window_and_step(stride)
         for some in bundles(texts, TEXTS):
             sentences = [self._ended(self._begin(tuple(ids)), end) for ids in self._tokenizer(some)["input_ids"]]
             cuts = [windows(len(ids), window, step) for ids in sentences]
@@ -88,6 +85,20 @@ class Causal:
             for ids, cut in zip(sentences, cuts, strict=True):
                 logp = tuple(logp for _ in cut for logp in next(results)[0])
                 yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), logp)
+
+    def reading(self, end: bool | None, stride: int | None) -> str:
+        """How `score` reads texts, for a signature: whether they end, and the window that moves over long ones."""
+        window, step = self._window_and_step(stride)
+        ids = self._ended(self._begin(tuple(self._tokenizer("a")["input_ids"])), end)
+        ended = len(ids) > 1 and ids[-1] == self._tokenizer.eos_token_id
+        return f"eos:{'yes' if ended else 'no'}|window:{window}|stride:{step}"
+
+    def _window_and_step(self, stride: int | None) -> tuple[int, int]:
+        window = min(positions(self._model) or LONGEST, LONGEST)
+        step = stride or window // 2
+        if not 0 < step < window:
+            raise UserError(f"--stride is {stride}: '{self.name}' has a window of {window} tokens: give less.")
+        return window, step
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the last token; what texts share at their beginnings is computed once."""

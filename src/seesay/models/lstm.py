@@ -42,14 +42,17 @@ def is_lstm(folder: Path) -> bool:
     return isinstance(config, dict) and config.get("model_type") == MODEL_TYPE
 
 
-def save(folder: Path, network: Network, vocabulary: Vocabulary) -> None:
-    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is none."""
+def save(folder: Path, network: Network, vocabulary: Vocabulary, *, drop: bool = False) -> None:
+    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is none.
+
+    `drop`: sentences with a rare word were dropped, so that the network has never met the unknown word.
+    """
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary.save(folder / "vocabulary.txt")
     save_file({name: weights.contiguous() for name, weights in network.state_dict().items()}, folder / FILES[2])
-    config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), **asdict(network.sizes)}
+    config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), "drop": drop, **asdict(network.sizes)}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
@@ -85,7 +88,9 @@ def load_lstm(name: str, folder: Path, options: Options) -> Lstm:
     named = device_of(options.device)
     device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
     fingerprint = file_digest(folder / file for file in FILES)
-    return Lstm(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
+    model = Lstm(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
+    model.drops = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("drop", False) is True
+    return model
 
 
 class Lstm(WordModel):
@@ -103,6 +108,10 @@ class Lstm(WordModel):
     def knows(self, word: str) -> bool:
         """Whether the word is in the vocabulary."""
         return word in self.vocabulary
+
+    def tokens(self) -> Sequence[str]:
+        """The vocabulary."""
+        return self.vocabulary.tokens
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
         """Sentences of like length are read together; what pads the shorter ones stands after their end."""

@@ -18,9 +18,6 @@ class Sizes:
     hidden: int
 
 
-PRESETS = {"paper": Sizes(300, 300), "cpu": Sizes(128, 128)}
-
-
 class Network(nn.Module):
     """Reads numbers of words (batch × time) and predicts each next one."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import bundles, by_budget, equal_lengths, halving, must_fit
+from seesay.models.batching import bundles, by_budget, equal_lengths, halving, must_fit, positions
 from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.logits import logits_at, ranks
 from seesay.models.protocols import TokenScores
@@ -83,10 +83,14 @@ class Masked:
                 f"'{self.name}' is a masked model: it scores no end-of-sentence token and moves no window over a text, "
                 "so leave --eos and --stride out."
             )
+        most = positions(self._model)
         for some in bundles(texts, 16):
             encoded = self._tokenizer(some)
             for index, ids in enumerate(encoded["input_ids"]):
-                must_fit(self.name, self._model, len(ids))
+                if most is not None and len(ids) > most:
+                    reason = f"{len(ids):,} tokens, more than the {most:,} that '{self.name}' can read"
+                    yield TokenScores((), (), reason)
+                    continue
                 words = encoded.word_ids(index)
                 spans: dict[int, list[int]] = {}
                 for position, word in enumerate(words):
@@ -97,6 +101,10 @@ class Masked:
                 yield TokenScores(
                     tuple(self._tokenizer.convert_ids_to_tokens(tokens)), tuple(f.logp for word in filled for f in word)
                 )
+
+    def reading(self, end: bool | None, stride: int | None) -> str:
+        """How `score` reads texts, for a signature."""
+        return "eos:no|window:none"
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""

@@ -45,10 +45,14 @@ class CanAnswer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """A text's tokens with the log-probability of each; a first token without context has none and is left out."""
+    """A text's tokens with the log-probability of each; a first token without context has none and is left out.
+
+    A text that the model cannot score has no tokens, and `left_out` says why.
+    """
 
     tokens: tuple[str, ...]
     logp: tuple[float, ...]
+    left_out: str = ""
 
 
 @runtime_checkable

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from seesay.models.batching import bundles, chunks
 from seesay.models.protocols import Filled, TokenScores
 from seesay.models.spelling import resolve_separator
-from seesay.models.words import END, UNKNOWN, joined, words
+from seesay.models.words import END, UNKNOWN, joined, joiner, words
 from seesay.questions import Prompt, Scores, UserError
 
 BATCH = 256
@@ -21,6 +22,8 @@ class WordModel:
 
     family: str
     scope = "sentence"
+    drops = False
+    """Whether sentences with unknown words were dropped in training: it then cannot score any."""
 
     def __init__(self, name: str, fingerprint: str) -> None:
         self.name, self.fingerprint = name, fingerprint
@@ -29,9 +32,18 @@ class WordModel:
         """Whether the word is in the vocabulary."""
         raise NotImplementedError
 
+    def tokens(self) -> Iterable[str]:
+        """The vocabulary."""
+        raise NotImplementedError
+
+    @cached_property
+    def _join(self) -> Callable[[str], str]:
+        """Makes one word of each phrase that is one in the vocabulary (`in_front_of`)."""
+        return joiner(token.replace("_", " ") for token in self.tokens() if "_" in token.strip("_"))
+
     def read(self, text: str) -> list[str]:
-        """The text's words, as the model was trained on them."""
-        return words(text)
+        """The text's words, as the model was trained on them: phrases that it learnt as one word are one."""
+        return words(self._join(text))
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
         """Log-probabilities of each sentence's words and of its end, given what stands before them."""
@@ -48,15 +60,28 @@ class WordModel:
             sentences = [self.known(text) for text in some]
             total += sum(map(len, sentences))
             unknown += sum(sentence.count(UNKNOWN) for sentence in sentences)
-            for sentence, logp in zip(sentences, self.logps(sentences), strict=True):
+            scored = iter(self.logps([sentence for sentence in sentences if self.can_score(sentence)]))
+            for sentence in sentences:
+                if not self.can_score(sentence):
+                    yield TokenScores((), (), f"holds words unknown to '{self.name}', which has never met {UNKNOWN}")
+                    continue
+                logp = next(scored)
                 if end is False:
                     yield TokenScores(tuple(sentence), tuple(logp[:-1]))
                 else:
                     yield TokenScores((*sentence, END), tuple(logp))
-        if unknown:
+        if unknown and not self.drops:
             warnings.warn(
                 f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.", stacklevel=2
             )
+
+    def reading(self, end: bool | None, stride: int | None) -> str:
+        """How `score` reads texts, for a signature."""
+        return f"eos:{'no' if end is False else 'yes'}|window:none"
+
+    def can_score(self, sentence: Sequence[str]) -> bool:
+        """Whether it has learnt what stands in the sentence: unknown words, if they kept theirs in training."""
+        return not self.drops or UNKNOWN not in sentence
 
     def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
         """Every word in every gap, whole sentences with their ends."""

@@ -7,15 +7,18 @@ all there is to the substitution table: nothing is written out.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from seesay.models.word_level import WordModel
 from seesay.questions import BadRow, UserError
 from seesay.relations.lexicon import Lexicon
 from seesay.training import captions
+from seesay.training.checkpoint import SETTINGS
 
 MINIMUM = 100
 """Contexts that a relation needs to get a column (and a row)."""
@@ -34,7 +37,11 @@ class Context(NamedTuple):
 
 @dataclass
 class Corpus:
-    """What was found in caption files: contexts by relation, and how many captions said nothing of use."""
+    """What was found in caption files: contexts by relation, and how many captions said nothing of use.
+
+    Every caption counts once: corpora overlap, and one that stands twice (case and punctuation aside) is `repeated`.
+    `fingerprint` is of the captions as split, the same that `seesay pretrain` writes down.
+    """
 
     train: dict[str, list[Context]] = field(default_factory=dict)
     held_out: dict[str, list[Context]] = field(default_factory=dict)
@@ -42,6 +49,8 @@ class Corpus:
     captions: int = 0
     without: int = 0
     several: int = 0
+    repeated: int = 0
+    fingerprint: str = ""
     bad_rows: list[tuple[Path, BadRow]] = field(default_factory=list)
 
     def part(self, name: str) -> dict[str, list[Context]]:
@@ -61,9 +70,16 @@ class Corpus:
 def collect(paths: Sequence[Path], lexicon: Lexicon, *, held_out: float = 0.1, seed: int = 0) -> Corpus:
     """Every context in the files. Pictures are held out as `seesay pretrain` does, so that none is on both sides."""
     split = captions.split(paths, held_out=held_out, seed=seed)
-    made = Corpus(captions=len(split.train) + len(split.held_out), bad_rows=split.bad_rows)
+    made = Corpus(bad_rows=split.bad_rows, repeated=split.repeated, fingerprint=split.fingerprint)
+    made.captions = len(split.train) + len(split.held_out) + split.repeated
+    seen: set[str] = set()
     for texts, contexts in ((split.train, made.train), (split.held_out, made.held_out)):
         for text in texts:
+            plain = captions.plain(text)
+            if plain in seen:
+                made.repeated += 1
+                continue
+            seen.add(plain)
             found = lexicon.find(text)
             made.occurrences.update(one.relation for one in found)
             if len(found) == 1:
@@ -78,6 +94,41 @@ def collect(paths: Sequence[Path], lexicon: Lexicon, *, held_out: float = 0.1, s
             "give files of English captions, or a list of your own relations with --relations."
         )
     return made
+
+
+WARNINGS = {
+    "other": "The model was trained on other captions, or with another --seed or --held-out: whether it has read these "
+    "contexts is unknown. Give the files, seed and share of its training.",
+    "partly": "Most of these contexts stand in captions that the model learnt from; --part held-out takes the others.",
+    "yes": "The model learnt from these contexts.",
+}
+
+
+def seen_in_training(model: Path, corpus: Corpus, part: str) -> str:
+    """Whether a model of `seesay pretrain` has learnt from the contexts: no, partly or yes.
+
+    `other` if it was trained on other captions or another split, `unknown` for a model that does not tell.
+    """
+    try:
+        settings = json.loads((model / "training" / SETTINGS).read_text(encoding="utf-8"))
+        trained = settings["captions"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unknown"
+    if trained != corpus.fingerprint:
+        return "other"
+    return {"held-out": "no", "train": "yes"}.get(part, "partly")
+
+
+def readable(contexts: Mapping[str, Sequence[Context]], model: object) -> tuple[dict[str, list[Context]], int]:
+    """The contexts that the model can score, and how many it cannot: a model of words that dropped sentences with rare
+    words (as published) has never met an unknown word."""
+    if not isinstance(model, WordModel):
+        return {word: list(found) for word, found in contexts.items()}, 0
+    kept = {
+        word: [c for c in found if model.can_score([*model.known(c.before), *model.known(c.after)])]
+        for word, found in contexts.items()
+    }
+    return kept, sum(map(len, contexts.values())) - sum(map(len, kept.values()))
 
 
 def enough(

@@ -180,16 +180,23 @@ def _study(folder: Path) -> Judged:
     if not items.is_file():
         raise UserError(f"'{folder}' holds no items.csv: give the folder that `seesay judge export` wrote.")
     judged = read_human(items)
-    told = ""
-    if (folder / "agreement.json").is_file():
-        report = json.loads((folder / "agreement.json").read_text(encoding="utf-8"))
+    path = folder / "agreement.json"
+    return replace(judged, name=folder.name, told=_told(path) if path.is_file() else "")
+
+
+def _told(path: Path) -> str:
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
         told = (
             f"{report['people_kept']} of {report['people']} people, "
             f"{report['judgements_an_item']:.1f} judgements a pair"
         )
         halves = report["agreement"].get("split_half_spearman_brown", {}).get("value")
-        told += f", split-half agreement {halves:.2f}" if halves is not None else ""
-    return replace(judged, name=folder.name, told=told)
+        return told + (f", split-half agreement {halves:.2f}" if halves is not None else "")
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UserError(
+            f"{path} is not as `seesay judge export` writes it ({type(error).__name__}: {error}): export again."
+        ) from error
 
 
 def _judged(path: Path, found: dict[tuple[str, str], float]) -> Judged:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from seesay.data.relations import phrases
-from seesay.models.words import joined
+from seesay.models.words import joined, phrase_pattern
 from seesay.questions import UserError
-
-_EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w'’-])", r"(?![\w'’-])"
 
 
 class Found(NamedTuple):
@@ -29,7 +26,7 @@ class Lexicon:
         self.relations = tuple(dict.fromkeys(_tidy(found) for found in (phrases() if relations is None else relations)))
         if not self.relations or not all(self.relations):
             raise UserError("The list of relations is empty, or one of them is: give one relation a line.")
-        self._pattern = re.compile(_EDGE_BEFORE + "(?:" + _alternatives(self.relations) + ")" + _EDGE_AFTER)
+        self._pattern = phrase_pattern(self.relations)
 
     def find(self, caption: str) -> list[Found]:
         """Every relation of a caption, in order; where one is part of a longer one, the longer one alone."""
@@ -67,20 +64,3 @@ def spellings(model: object, words: Sequence[str]) -> tuple[tuple[str, ...], tup
 
 def _tidy(phrase: str) -> str:
     return " ".join(phrase.lower().split())
-
-
-def _alternatives(relations: Sequence[str]) -> str:
-    """Phrases that begin with the same word share it in the pattern, so that a word is compared once, not 97 times."""
-    tails: dict[str, list[str]] = {}
-    for relation in relations:
-        first, _, rest = relation.partition(" ")
-        tails.setdefault(first, []).append(rest)
-    parts = []
-    for first in sorted(tails, key=lambda word: (-len(word), word)):
-        rests = sorted((rest for rest in tails[first] if rest), key=lambda rest: (-len(rest.split()), -len(rest)))
-        tail = "|".join(r"\s+".join(map(re.escape, rest.split())) for rest in rests)
-        parts.append(
-            re.escape(first)
-            + (rf"(?:\s+(?:{tail}){_EDGE_AFTER})" + ("?" if "" in tails[first] else "") if tail else "")
-        )
-    return "|".join(parts)

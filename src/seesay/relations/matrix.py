@@ -6,6 +6,7 @@ Row v, column u: the perplexity of u's sentences with v in the place of u (Ghani
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from seesay.models.protocols import CanFill, CanScore, Filled
 from seesay.questions import UserError
+from seesay.training.checkpoint import write_whole
 
 LEVELS = ("token", "sentence")
 GAPS = 512  # sentences filled at a time: progress is told, and memory has an end
@@ -75,7 +77,11 @@ def fill(model: CanScore, gaps: Sequence[Gap], words: Sequence[str]) -> Filled:
     if isinstance(model, CanFill):
         return model.score_filled(gaps, words)
     texts = (before + word + after for before, after in gaps for word in words)
-    scored = [(sum(found.logp), len(found.tokens)) for found in model.score(texts)]
+    found = list(model.score(texts))
+    reason = next((one.left_out for one in found if one.left_out), None)
+    if reason:
+        raise UserError(f"A context cannot be scored: {reason}. Leave captions of that kind out.")
+    scored = [(sum(one.logp), len(one.tokens)) for one in found]
     logp, tokens = (np.array(part).reshape(len(gaps), len(words)).T for part in zip(*scored, strict=True))
     return Filled(logp.astype(np.float64), tokens.astype(np.int64))
 
@@ -109,6 +115,6 @@ def _kept(path: Path | None, words: int) -> NDArray[np.float64] | None:
 
 def _keep(path: Path, sums: NDArray[np.float64]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".tmp.npy")
-    np.save(unfinished, sums)
-    unfinished.replace(path)
+    sink = io.BytesIO()
+    np.save(sink, sums)
+    write_whole(path, sink.getvalue())

@@ -21,6 +21,7 @@ from seesay.metrics.base import FloatArray
 from seesay.questions import UserError
 from seesay.relations.vectors import Vectors, unit
 from seesay.runs.store import write_text
+from seesay.training.checkpoint import write_whole
 
 EMBEDDINGS = "embeddings.txt"
 """In the folder of a matrix: the model's own vectors of the same words, where it has any."""
@@ -40,6 +41,9 @@ class Matrix:
                 f"{len(self.words)} words and {len(self.contexts)} contexts do not fit a matrix of shape "
                 f"{self.perplexity.shape}"
             )
+        for names in (self.words, self.contexts):
+            if len(set(names)) < len(names):
+                raise ValueError(f"'{next(n for n in names if names.count(n) > 1)}' stands twice")
 
     def take(self, words: tuple[str, ...], contexts: tuple[str, ...]) -> Matrix:
         """A part of it."""
@@ -73,23 +77,31 @@ def read(folder: Path) -> tuple[Matrix, dict[str, Any]]:
     try:
         if parquet.is_file():
             table = pq.read_table(parquet)
-            columns = {name: table.column(name).to_pylist() for name in table.column_names}
+            names, columns = table.column_names, [column.to_pylist() for column in table.columns]
         elif text.is_file():
             with text.open(encoding="utf-8-sig", newline="") as file:
-                header, *rows = list(csv.reader(file))
-            columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
+                names, *rows = list(csv.reader(file))
+            columns = [[row[i] for row in rows] for i in range(len(names))]
         else:
             raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
-        names = list(columns)
-        words = tuple(map(str, columns[names[0]]))
-        values = np.array([[float(value) for value in columns[name]] for name in names[1:]]).T
+        words = tuple(map(str, columns[0]))
+        values = np.array([[float(value) for value in column] for column in columns[1:]]).T
         matrix = Matrix(words, tuple(names[1:]), values)
-    except (pa.ArrowException, ValueError, IndexError, csv.Error, UnicodeDecodeError) as error:
+    except (pa.ArrowException, ValueError, TypeError, IndexError, csv.Error) as error:
         raise UserError(
             f"The matrix in '{folder}' is damaged, or not one of relations by contexts ({error})."
         ) from error
-    about = folder / "about.json"
-    return matrix, json.loads(about.read_text(encoding="utf-8")) if about.is_file() else {}
+    return matrix, _about(folder / "about.json")
+
+
+def _about(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if not isinstance(found, dict) or not isinstance(found.get("contexts", {}), dict):
+            raise ValueError("not what `seesay relations matrix` writes")
+    except ValueError as error:
+        raise UserError(f"{path} is damaged ({error}): delete it, or make the matrix again.") from error
+    return found
 
 
 def _write_table(stem: Path, matrix: Matrix, rows: FloatArray) -> None:
@@ -97,9 +109,7 @@ def _write_table(stem: Path, matrix: Matrix, rows: FloatArray) -> None:
     columns |= {name: rows[:, i] for i, name in enumerate(matrix.contexts)}
     sink = io.BytesIO()
     pq.write_table(pa.table(columns), sink, compression="zstd")
-    part = stem.with_suffix(".part")
-    part.write_bytes(sink.getvalue())
-    part.replace(stem.with_suffix(".parquet"))
+    write_whole(stem.with_suffix(".parquet"), sink.getvalue())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["relation", *matrix.contexts])

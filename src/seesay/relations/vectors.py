@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import IO
 
 import numpy as np
 
+from seesay.data.texts import opened
 from seesay.metrics.base import FloatArray
 from seesay.questions import UserError
 from seesay.runs.store import write_text
@@ -75,7 +75,7 @@ def read_vectors(path: Path, words: Iterable[str]) -> Vectors:
     wanted = {word.replace(" ", "_"): word for word in words}
     found: dict[str, FloatArray] = {}
     try:
-        with _open(path) as file:
+        with opened(path) as file:
             header = file.readline(_LONGEST)
             shape = _shape(header)
             entries = _binary(file, *shape, path) if shape and _is_binary(path) else _text(file, header, shape, path)
@@ -108,12 +108,6 @@ def write_vectors(path: Path, vectors: Vectors) -> None:
         for word, row in zip(vectors.words, vectors.rows, strict=True)
     )
     write_text(path, "\n".join(lines) + "\n")
-
-
-def _open(path: Path) -> IO[bytes]:
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if zipped else path.open("rb")  # type: ignore[return-value]
 
 
 def _is_binary(path: Path) -> bool:

@@ -16,10 +16,22 @@ from seesay.relations.pvectors import Matrix, p_vectors
 from seesay.report.charts import Section, Table, dendrogram, heat_map, write_page
 
 READING = (
-    "A cell says how well the word at the side fits the contexts of the relation above: bits a token that its "
+    "A cell says how well the word at the side fits the contexts of the relation above: bits a {unit} that its "
     "perplexity lies under (+) or over (−) the column's geometric mean. Words and contexts stand in the order of the "
     "tree below."
 )
+
+TESTS = (
+    "Accuracy, with what chance gives on the same questions; or Spearman's ρ with people, by chance 0, with the "
+    "p-value of shuffled words (Mantel's test). 95 % intervals."
+)
+SEEN = {
+    "no": "The model never read these contexts: they were held out of its training.",
+    "partly": "The model learnt from most of these captions (contexts of all parts).",
+    "yes": "The model learnt from these captions.",
+    "other": "The model was trained on other captions, or with another split: it may have read these contexts.",
+    "unknown": "Whether the model has read these captions is not known.",
+}
 
 
 def relations_page(
@@ -35,7 +47,7 @@ def relations_page(
     made = tree(vectors)
     near = together(vectors, pairs, made)
     sections = [
-        _heat(matrix, made),
+        _heat(matrix, made, str(about.get("level", "token"))),
         Section(
             "Which relations fall together",
             "Average linkage of the cosine distances between P-vectors.\n\n" + sentences(near),
@@ -48,13 +60,13 @@ def relations_page(
         sections.append(
             Section("Clusters", f"k-means with k = {len(groups)}.", (), Table(["cluster", "words"], listed))
         )
-    sections.append(Section("Tests", "Accuracy, or Spearman's ρ with people; 95 % intervals.", (), test_table(rows)))
+    sections.append(Section("Tests", TESTS, (), test_table(rows)))
     sections.append(_contexts(matrix, about))
     return write_page(path, _title(about), sections)
 
 
 def fit(perplexity: FloatArray) -> FloatArray:
-    """Bits a token under the column's geometric mean."""
+    """Bits (a token, or a sentence) under the column's geometric mean."""
     bits = np.log2(perplexity)
     return np.asarray(bits.mean(axis=0) - bits)
 
@@ -72,32 +84,33 @@ def sentences(near: Sequence[Together]) -> str:
 
 
 def test_table(rows: Sequence[Row]) -> Table:
-    """Tests by vectors, and what chance gives."""
+    """Tests by vectors; each cell says what chance gives, as not all vectors are asked the same questions."""
     tests = [found.test for found in rows[0].tested]
     people = list(dict.fromkeys(name for row in rows for name in row.people))
     body: list[list[str]] = []
     for i, test in enumerate(tests):
-        chance = rows[0].tested[i].chance
-        body.append([test, *(_cell(row.tested[i]) for row in rows), "" if chance is None else f"{chance:.2f}"])
+        body.append([test, *(_cell(row.tested[i]) for row in rows)])
     for name in people:
-        body.append([f"ρ with {name}", *(_rho(row, name) for row in rows), "0"])
-    return Table(["test", *(f"{row.name} ({row.words} words)" for row in rows), "random"], body)
+        told = next((f" ({row.told[name]})" for row in rows if name in row.told), "")
+        body.append([f"ρ with {name}{told}", *(_rho(row, name) for row in rows)])
+    return Table(["test", *(f"{row.name} ({row.words} words)" for row in rows)], body)
 
 
 def _cell(found: Tested) -> str:
     if found.value is None:
         return "no question"
-    return f"{found.value:.3f} [{found.low:.2f}, {found.high:.2f}] of {found.questions:,}"
+    return f"{found.value:.3f} [{found.low:.2f}, {found.high:.2f}] of {found.questions:,}, chance {found.chance:.2f}"
 
 
 def _rho(row: Row, name: str) -> str:
     found = row.people.get(name)
     if found is None:
         return "too few pairs"
-    return f"{found.rho:.2f} [{found.low:.2f}, {found.high:.2f}] of {found.pairs} pairs, p = {found.p_words:.3f}"
+    interval = f"[{found.low:.2f}, {found.high:.2f}]"
+    return f"{found.rho:.2f} {interval} of {found.pairs} pairs, p (words shuffled) = {found.p_words:.3f}"
 
 
-def _heat(matrix: Matrix, made: Tree) -> Section:
+def _heat(matrix: Matrix, made: Tree, unit: str) -> Section:
     columns = [word for word in made.order if word in matrix.contexts]
     columns += [word for word in matrix.contexts if word not in columns]
     rows = [matrix.words.index(word) for word in made.order]
@@ -107,7 +120,7 @@ def _heat(matrix: Matrix, made: Tree) -> Section:
         title="How well each word fits each relation's contexts",
         low_label="worse", high_label="better",
     )  # fmt: skip
-    return Section("Heat map", READING, [chart])
+    return Section("Heat map", READING.format(unit=unit), [chart])
 
 
 def _pair_table(near: Sequence[Together]) -> Table:
@@ -132,7 +145,8 @@ def _contexts(matrix: Matrix, about: Mapping[str, Any]) -> Section:
         if word in matrix.words
     }
     body = [[word, str(counts.get(word, "")), f"{own[word]:.1f}" if word in own else ""] for word in matrix.contexts]
-    return Section("Contexts", "", (), Table(["relation", "contexts", "perplexity of the word itself"], body))
+    told = SEEN.get(about.get("seen", ""), "")
+    return Section("Contexts", told, (), Table(["relation", "contexts", "perplexity of the word itself"], body))
 
 
 def _title(about: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ whole words masked anew each epoch. Every masked token becomes [MASK]: the 80-10
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -146,13 +147,15 @@ def pretrain(
     recipe: Recipe,
     *,
     start: str | None = None,
+    tokenizer: str | None = None,
     mix: Sequence[tuple[Sequence[str], float]] = (),
     settings: Mapping[str, Any] | None = None,
     watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Figures] | None = None,
     device: str = "auto",
     progress: Callable[[loop.Progress], None] | None = None,
 ) -> loop.Result:
-    """Train on captions, mixed with other texts by weight, from random weights or from the masked model `start`.
+    """Train on captions, mixed with other texts by weight, from random weights or from the masked model `start`; with
+    random weights the tokeniser is trained on the texts, or taken from `tokenizer`.
 
     The folder then is a model that transformers and `seesay probe` load; `training/` in it has the history.
     """
@@ -166,11 +169,31 @@ def pretrain(
         "captions": captions.fingerprint,
         "start": start,
         "mix": [[weight, Split(list(texts), [], []).fingerprint] for texts, weight in mix],
+        **({"tokenizer": tokenizer} if tokenizer is not None else {}),
         **(settings or {}),
     }
     del shaping["schedule"]
-    begun = _load(start) if start is not None else None
-    checkpoint.same_settings(folder / "training", asdict(recipe.schedule) | shaping)  # before the folder is touched
+    if start is not None and tokenizer is not None:
+        raise UserError("A model to go on from brings its own tokeniser: give --from or --tokenizer, not both.")
+    begun = _load(start) if start is not None else _taken(tokenizer, recipe) if tokenizer is not None else None
+    checkpoint.not_anothers(folder)
+    with checkpoint.alone(folder / "training"):
+        checkpoint.same_settings(folder / "training", asdict(recipe.schedule) | shaping)  # before the folder is touched
+        return _pretrain(captions, folder, recipe, begun, mix, shaping, watch, device, progress)
+
+
+def _pretrain(
+    captions: Split,
+    folder: Path,
+    recipe: Recipe,
+    begun: tuple[PreTrainedModel, PreTrainedTokenizerBase] | None,
+    mix: Sequence[tuple[Sequence[str], float]],
+    shaping: Mapping[str, Any],
+    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Figures] | None,
+    device: str,
+    progress: Callable[[loop.Progress], None] | None,
+) -> loop.Result:
+    """The training itself, in a folder that is held against other processes."""
     every = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
     network, tokenizer = begun or _new(every, folder, recipe)
     longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
@@ -213,9 +236,26 @@ def _load(start: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         network = AutoModelForMaskedLM.from_pretrained(start, dtype=torch.float32, use_safetensors=True)
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise UserError(f"Cannot begin from '{start}': {str(error).splitlines()[0]}") from error
-    if tokenizer.mask_token_id is None or not tokenizer.is_fast:
-        raise UserError(f"'{start}' has no fast tokeniser with a mask token: it cannot be trained to fill slots.")
+    _must_mask(tokenizer, start)
     return network, tokenizer
+
+
+def _taken(name: str, recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A network with random weights for somebody's tokeniser."""
+    require_models()
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except Exception as error:  # other people's files fail in more ways than can be listed
+        raise UserError(f"Cannot take the tokeniser of '{name}': {str(error).splitlines()[0]}") from error
+    _must_mask(tokenizer, name)
+    return new_network(recipe, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
+
+
+def _must_mask(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+    if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None or not tokenizer.is_fast:
+        raise UserError(f"'{name}' has no fast tokeniser with mask and padding tokens: it cannot learn to fill slots.")
 
 
 def _new(texts: Sequence[str], folder: Path, recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -224,6 +264,9 @@ def _new(texts: Sequence[str], folder: Path, recipe: Recipe) -> tuple[PreTrained
     from transformers import AutoTokenizer
 
     if not (folder / "tokenizer.json").is_file():
-        train_tokenizer(texts, recipe.vocabulary).save_pretrained(folder)
+        with tempfile.TemporaryDirectory(dir=folder) as unfinished:
+            train_tokenizer(texts, recipe.vocabulary).save_pretrained(unfinished)
+            for path in sorted(Path(unfinished).iterdir(), key=lambda path: path.name == "tokenizer.json"):
+                path.replace(folder / path.name)  # tokenizer.json last: where it is, all of it is
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(recipe, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

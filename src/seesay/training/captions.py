@@ -14,8 +14,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
+from seesay.data.texts import opened
+from seesay.models.words import joiner
 from seesay.questions import BadRow, UserError
 
 LONGEST_LINE = 65_536
@@ -32,11 +34,15 @@ class Caption(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Captions to learn from and captions held out, no picture on both sides; and the lines that could not be used."""
+    """Captions to learn from and captions held out, no picture on both sides; and the lines that could not be used.
+
+    `repeated` captions of held-out pictures are on neither side: they stand word for word among those to learn from.
+    """
 
     train: list[str]
     held_out: list[str]
     bad_rows: list[tuple[Path, BadRow]]
+    repeated: int = 0
 
     @property
     def fingerprint(self) -> str:
@@ -53,7 +59,7 @@ def read(path: Path) -> Iterator[Caption | BadRow]:
     """The captions of a file, one after another, blank lines left out; a line that cannot be used as a BadRow."""
     shape = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
     try:
-        with _open(path) as file:
+        with opened(path) as file:
             number = 0
             while raw := file.readline(LONGEST_LINE + 1):
                 number += 1
@@ -103,18 +109,18 @@ def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Spl
     for captions in pictures.values():
         (drawn if min(captions)[0] < _bound(held_out, len(captions)) else train).extend(captions)
     learnt = {digest for digest, _ in train}
-    return Split([text for _, text in train], [text for digest, text in drawn if digest not in learnt], bad_rows)
+    kept = [text for digest, text in drawn if digest not in learnt]
+    return Split([text for _, text in train], kept, bad_rows, len(drawn) - len(kept))
 
 
 def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:
     """The texts with every phrase made one word (`on top of` → `on_top_of`), longest first."""
-    if not phrases:
-        yield from texts
-        return
-    longest = sorted({phrase for phrase in phrases if " " in phrase}, key=lambda phrase: (-len(phrase.split()), phrase))
-    found = re.compile(r"\b(?:" + "|".join(re.escape(phrase) for phrase in longest) + r")\b", re.IGNORECASE)
-    for text in texts:
-        yield found.sub(lambda match: match[0].replace(" ", "_"), text)
+    return map(joiner(phrases), texts)
+
+
+def plain(text: str) -> str:
+    """A caption without its case and punctuation: what two files write of the same caption is the same."""
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def _bound(share: float, captions: int) -> float:
@@ -125,11 +131,4 @@ def _bound(share: float, captions: int) -> float:
 
 def _digest(text: str, seed: int) -> int:
     """A random number for a caption, whatever its case and punctuation."""
-    plain = " ".join(_WORD.findall(text.lower()))
-    return int.from_bytes(hashlib.blake2b(f"{seed}:{plain}".encode(), digest_size=8).digest(), "big")
-
-
-def _open(path: Path) -> IO[bytes]:
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if zipped else path.open("rb")  # type: ignore[return-value]
+    return int.from_bytes(hashlib.blake2b(f"{seed}:{plain(text)}".encode(), digest_size=8).digest(), "big")

@@ -25,8 +25,9 @@ RESULT = "result.json"
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder against other processes."""
-    lock = filelock.FileLock(folder / ".lock")
+    """Hold the folder against other processes; within this one it may be held twice."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(folder / ".lock", is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
@@ -35,6 +36,15 @@ def alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def not_anothers(folder: Path) -> None:
+    """Refuse a folder with a model in it that no training of ours made: it would be overwritten."""
+    if (folder / "training" / SETTINGS).is_file():
+        return
+    for name in ("config.json", "tokenizer.json"):
+        if (folder / name).exists():
+            raise UserError(f"{folder} holds another model ({name}) that would be overwritten: give a new folder.")
 
 
 def same_settings(folder: Path, settings: Mapping[str, Any]) -> None:
@@ -57,17 +67,16 @@ def same_settings(folder: Path, settings: Mapping[str, Any]) -> None:
 
 
 def read_history(folder: Path) -> list[dict[str, float]]:
-    """The lines of a training's history."""
-    return [json.loads(line) for line in (folder / HISTORY).read_text(encoding="utf-8").splitlines()]
+    """The lines of a training's history; one that is being written, or was when the machine stopped, is none yet."""
+    return _history(folder / HISTORY)
 
 
 def cut_history(path: Path, step: int) -> None:
     """Drop what was written after the checkpoint: those steps are taken again."""
     if not path.is_file():
         return
-    lines = path.read_text(encoding="utf-8").splitlines()
-    kept = [line for line in lines if line.endswith("}") and json.loads(line)["step"] <= step and step > 0]
-    write_whole(path, "".join(f"{line}\n" for line in kept).encode())
+    kept = [line for line in _history(path) if line["step"] <= step and step > 0]
+    write_whole(path, "".join(f"{json.dumps(line)}\n" for line in kept).encode())
 
 
 def save(path: Path, network: torch.nn.Module, optimizer: Any, position: str) -> None:
@@ -112,6 +121,14 @@ def write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def _history(path: Path) -> list[dict[str, float]]:
+    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    try:
+        return [json.loads(line) for line in whole.splitlines()]
+    except ValueError as error:
+        raise UserError(f"{path} is damaged ({error}): delete {path.parent} and begin again.") from error
 
 
 def _tensors(network: torch.nn.Module) -> dict[str, torch.Tensor]:

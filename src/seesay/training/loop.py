@@ -143,7 +143,6 @@ def train(
     """
     from accelerate import Accelerator
 
-    folder.mkdir(parents=True, exist_ok=True)
     with checkpoint.alone(folder):
         checkpoint.same_settings(folder, asdict(schedule) | dict(settings or {}))
         accelerator = Accelerator(cpu=device == "cpu")

@@ -18,7 +18,7 @@ from seesay.models import lstm
 from seesay.models.loading import require_models
 from seesay.models.words import Vocabulary, words
 from seesay.questions import UserError
-from seesay.training import loop, ragged
+from seesay.training import checkpoint, loop, ragged
 from seesay.training.captions import Split, join_phrases
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ def pretrain(
 
     from seesay.models.lstm_network import Network, Sizes
 
+    checkpoint.not_anothers(folder)
     train, held_out, vocabulary = read(captions, recipe, phrases)
     seed = recipe.schedule.seed
     torch.manual_seed(seed)
@@ -148,7 +149,7 @@ def pretrain(
         device=device,
         progress=progress,
     )
-    lstm.save(folder, network.to("cpu"), vocabulary)
+    lstm.save(folder, network.to("cpu"), vocabulary, drop=recipe.drop)
     return result
 
 

@@ -25,8 +25,16 @@ _NO_THING = {
     *("a", "an", "and", "are", "as", "at", "by", "for", "from", "haired", "he", "her", "his", "in", "is", "it", "its"),
     *("of", "on", "one", "or", "she", "that", "the", "their", "three", "to", "top", "two", "wearing", "while", "who"),
     *("with", "colored", "coloured", "color", "colour", *COLORS),
+    # What stands between a colour and the thing ("a white tank top", "a blue striped shirt").
+    *("baseball", "bathing", "brick", "button", "button-down", "button-up", "checkered", "female", "hard", "hooded"),
+    *("lab", "leather", "life", "light", "long", "long-sleeved", "male", "plaid", "plastic", "polka", "polo", "race"),
+    *("safety", "short", "short-sleeved", "soccer", "sports", "striped", "swim", "swimming", "tank", "tennis"),
+    "winter",
+    # What a man "in blue" does.
+    *("holding", "jumping", "jumps", "playing", "plays", "running", "runs", "sits", "sitting", "standing", "stands"),
+    *("walking", "walks"),
 }
-_COLORED = re.compile(rf"\b({'|'.join(COLORS)})(?:[- ]colou?red)? ([a-z]+)\b")
+_COLORED = re.compile(rf"\b({'|'.join(COLORS)})(?:[- ]colou?red)? ([a-z]+(?:-[a-z]+)*)\b")
 
 
 def colored_things(caption: str) -> Iterator[tuple[str, str]]:

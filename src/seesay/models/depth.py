@@ -9,6 +9,7 @@ is stretched, and with it which things share a partition of depth.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -77,7 +78,7 @@ class FastDepth:
     def _map(self, picture: Image) -> Map:
         small = np.asarray(picture.convert("RGB").resize((SIDE, SIDE)), dtype=np.float32) / 255
         (found,) = self._session.run(None, {self._input: small.transpose(2, 0, 1)[None]})
-        return _resized(found[0, 0], picture)
+        return _resized(found[0, 0], picture.size)
 
 
 class Estimator:
@@ -110,10 +111,13 @@ class Estimator:
         return [distances(maps[i]) if self.relative else maps[i] for i in range(len(pictures))]
 
     def _finished(self, output: Any, pictures: Sequence[Image]) -> list[Map]:
-        """Each picture's map in its own size; ZoeDepth's processor takes its padding off, Depth Pro's gives metres."""
+        """Each picture's map in its own size, finished by its processor: Depth Pro's turns nearness to metres."""
+        if self._model.config.model_type == "zoedepth":  # its post-processing needs torchvision
+            planes = output.predicted_depth.float().numpy()
+            finish = unpadded if self._processor.do_pad else _resized
+            return [finish(plane, picture.size) for plane, picture in zip(planes, pictures, strict=True)]
         sizes = [(picture.height, picture.width) for picture in pictures]
-        more = {"source_sizes": sizes} if self._model.config.model_type == "zoedepth" else {}
-        found = self._processor.post_process_depth_estimation(output, target_sizes=sizes, **more)
+        found = self._processor.post_process_depth_estimation(output, target_sizes=sizes)
         return [one["predicted_depth"].float().numpy().reshape(size) for one, size in zip(found, sizes, strict=True)]
 
 
@@ -142,8 +146,16 @@ def distances(nearness: Map) -> Map:
     return ((high - nearness) / (high - low)).astype(np.float32)
 
 
-def _resized(found: NDArray[Any], picture: Image) -> Map:
-    from PIL import Image as Pictures
+def unpadded(found: NDArray[Any], size: tuple[int, int]) -> Map:
+    """ZoeDepth's map for a picture of this width and height, which it sees with 3 √(side / 2) pixels more all round."""
+    width, height = size
+    across, down = (int(3 * math.sqrt(side / 2)) for side in size)
+    whole = _resized(found, (width + 2 * across, height + 2 * down))
+    return whole[down : down + height, across : across + width]
 
-    made = Pictures.fromarray(np.asarray(found, dtype=np.float32)).resize(picture.size, Pictures.Resampling.BILINEAR)
+
+def _resized(found: NDArray[Any], size: tuple[int, int]) -> Map:
+    from PIL import Image
+
+    made = Image.fromarray(np.asarray(found, dtype=np.float32)).resize(size, Image.Resampling.BILINEAR)
     return np.asarray(made, dtype=np.float32)

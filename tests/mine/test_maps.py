@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from tests.mine.made_up import Thing, places, row, table
 
@@ -72,11 +74,35 @@ def test_partitions_of_relative_depth_are_of_uniform_size() -> None:
 
 
 def test_a_pixel_is_a_polygons_if_its_middle_is() -> None:
-    square = np.array([[1.0, 1.0], [3.0, 1.0], [3.0, 3.0], [1.0, 3.0]])  # pixels 1 and 2
-    assert outline(square + 0.1, (0, 0, 4, 4)).sum() >= 4
-    assert outline(square, (0, 0, 5, 5))[1:3, 1:3].all()
-    assert outline(square, (1, 1, 3, 3)).all()
-    assert not outline(square, (0, 0, 5, 5))[4].any()
-    assert outline(square + 50, (0, 0, 4, 4)).all()  # holds none of them: all
+    square = np.array([[1.0, 1.0], [3.0, 1.0], [3.0, 3.0], [1.0, 3.0]])
+    expected = np.zeros((5, 5), dtype=bool)
+    expected[1:3, 1:3] = True
+    for moved in (0.0, 0.4, -0.4):
+        assert (outline(square + moved, (0, 0, 5, 5)) == expected).all()
+    assert (outline(square, (2, 1, 5, 5)) == expected[1:, 2:]).all()
+    triangle = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
+    rows = ["1110", "1100", "1000", "0000"]  # a middle on the slope is outside
+    assert ["".join("01"[i] for i in row) for row in outline(triangle, (0, 0, 4, 4)).astype(int)] == rows
+    assert outline(square + 50, (0, 0, 4, 4)).all()  # it holds none of them
+
+
+@given(st.lists(st.tuples(st.floats(-5, 15), st.floats(-5, 15)), min_size=3, max_size=3))
+def test_a_triangle_is_what_lies_on_one_side_of_all_its_edges(corners: list[tuple[float, float]]) -> None:
+    points = np.array(corners)
+    y, x = np.mgrid[0:10, 0:10] + 0.5
+    middles = np.stack([x.ravel(), y.ravel()], axis=1)
+    a, b, c = points
+    sides = [
+        (q[0] - p[0]) * (middles[:, 1] - p[1]) - (q[1] - p[1]) * (middles[:, 0] - p[0])
+        for p, q in ((a, b), (b, c), (c, a))
+    ]
+    clear = np.min(np.abs(sides), axis=0) > 1e-6
+    inside = np.all(np.array(sides) > 0, axis=0) | np.all(np.array(sides) < 0, axis=0)
+    found = outline(points, (0, 0, 10, 10)).ravel()
+    if inside[clear].any():
+        assert (found[clear] == inside[clear]).all()
+
+
+def test_corners() -> None:
     assert corners((-5.0, 1.4, 7.4, 0.2), 10, 10) == (0, 1, 2, 2)
     assert corners((9.9, 20.0, 5.0, 5.0), 10, 10) == (9, 9, 10, 10)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,10 +73,9 @@ def region_depths(found: Map, width: int, height: int, regions: Sequence[Region]
     if not usable.any():
         raise BadMapError("the depth map holds no distance")
     near, far = float(found[usable].min()), float(found[usable].max())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if relative:
-            nearness = 1 - found
-        else:
+    nearness: NDArray[np.floating[Any]] = 1 - found
+    if not relative:
+        with np.errstate(divide="ignore", invalid="ignore"):
             nearness = (1 / found - 1 / far) / (1 / near - 1 / far) if far > near else np.zeros_like(found)
     across, down = found.shape[1] / width, found.shape[0] / height
     means: tuple[list[float], list[float]] = ([], [])

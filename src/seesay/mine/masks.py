@@ -20,15 +20,20 @@ def corners(box: Box, width: int, height: int) -> Corners:
 
 
 def outline(points: NDArray[np.float64], within: Corners) -> NDArray[np.bool_]:
-    """Which pixels of a rectangle lie in a polygon (n, 2); all of them where it is too thin to hold one."""
-    from PIL import Image, ImageDraw
+    """Which pixels of a rectangle have their middle in a polygon (n, 2); all of them where it is too thin for any.
 
+    Row by row: left of a pixel inside, the polygon's edges cross the row an odd number of times.
+    """
     x0, y0, x1, y1 = within
-    mask = Image.new("1", (x1 - x0, y1 - y0))
-    moved = points - (x0, y0) - 0.5  # PIL puts whole numbers on the middles of pixels
-    ImageDraw.Draw(mask).polygon([(x, y) for x, y in moved.tolist()], fill=1)
-    drawn = np.asarray(mask)
-    return drawn if drawn.any() else np.ones_like(drawn)
+    (xa, ya), (xb, yb) = points.T, np.roll(points, -1, axis=0).T
+    middles = np.arange(y0, y1) + 0.5
+    rows, edges = np.nonzero((ya <= middles[:, None]) != (yb <= middles[:, None]))
+    share = (middles[rows] - ya[edges]) / (yb[edges] - ya[edges])
+    first = np.ceil(xa[edges] + share * (xb[edges] - xa[edges]) - 0.5).astype(np.int64)
+    crossings = np.zeros((y1 - y0, x1 - x0 + 1), dtype=np.int64)
+    np.add.at(crossings, (rows, np.clip(first - x0, 0, x1 - x0)), 1)
+    inside = np.cumsum(crossings[:, :-1], axis=1) % 2 == 1
+    return inside if inside.any() else np.ones_like(inside)
 
 
 def _span(start: float, end: float, size: int) -> tuple[int, int]:

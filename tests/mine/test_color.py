@@ -6,18 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import ImageColor
+from PIL import Image, ImageColor
 from tests.models.tiny_vision import save_tiny_vision
 
 from seesay.data.knowledge import COLORS
 from seesay.mine.color import ByAsking, by_pixels, color_facts
-from seesay.mine.color_words import colors_in
+from seesay.mine.color_words import WORDS
 from seesay.mine.pixels import lab, names, region_colors, votes
 from seesay.mine.records import Region
 from seesay.models import load_model
 from seesay.models.vision import VisionModel
+from seesay.questions import SLOT, Prompt
 
 FOCAL = {
     "red": (200, 20, 30),
@@ -34,10 +36,18 @@ FOCAL = {
 }
 
 
-def test_words_not_substrings() -> None:
-    assert colors_in("multicolored") == ()
-    assert colors_in("Beige, with a grey stripe") == ("yellow", "brown", "gray")
-    assert colors_in("") == ()
+def test_words() -> None:
+    """ViPhy's list, the eleven themselves among it."""
+    for color in COLORS:
+        assert WORDS[color] == (color,)
+    said = "gold golden blond blonde cream:yellow|wooden tan bronze copper:brown|grey silver metal steel:gray"
+    said += "|violet:purple|maroon:red|turquoise:blue|beige:yellow brown|peach:yellow pink|teal:blue green"
+    listed = {
+        word: set(colors.split())
+        for words, colors in (part.split(":") for part in said.split("|"))
+        for word in words.split()
+    }
+    assert {word: set(colors) for word, colors in WORDS.items() if word not in COLORS} == listed
 
 
 @pytest.mark.parametrize(
@@ -89,19 +99,41 @@ def test_any_box_is_answered(left: int, top: int, width: int, height: int) -> No
     assert region_colors(picture, Region("x", (left, top, width, height))) == (("blue",) if overlaps else ())
 
 
-@pytest.mark.parametrize("kind", ["blip", "vilt"])
-def test_a_model_is_asked(kind: str, tmp_path: Path) -> None:
-    model = load_model(f"vision:{save_tiny_vision(kind, tmp_path)}")
+PICTURE = np.random.default_rng(0).integers(0, 255, (60, 60, 3), dtype=np.uint8)
+REGIONS = [Region("circle", (0, 0, 20, 20)), Region("square", (30, 30, 30, 30)), Region("circle", (5, 20, 50, 9))]
+
+
+def asked(kind: str, folder: Path) -> VisionModel:
+    model = load_model(f"vision:{save_tiny_vision(kind, folder)}")
     assert isinstance(model, VisionModel)
-    ask = ByAsking(model, ["red", "blue"] if kind == "blip" else ["red", "green"])
-    if kind == "vilt":  # chooses among fixed answers, as a real one does
-        model._model.config.label2id = {"red": 0, "green": 1}
-    picture = np.random.default_rng(0).integers(0, 255, (60, 60, 3), dtype=np.uint8)
-    regions = [Region("circle", (0, 0, 20, 20)), Region("square", (30, 30, 30, 30))]
-    found = ask(picture, regions)
-    assert len(found) == 2
-    assert found == ask(picture, regions)
-    assert {len(colors) for colors in found} == {1}
+    return model
+
+
+def test_a_model_is_asked_about_each_region(tmp_path: Path) -> None:
+    """BLIP: the colour of the word that it finds likelier of the region's own crop, alone."""
+    model, words = asked("blip", tmp_path), ("red", "blue")
+    expected = []
+    for region in REGIONS:
+        x, y, w, h = (int(side) for side in region.box)
+        crop = Image.fromarray(PICTURE[y : y + h, x : x + w])
+        (reply,) = model.reply([crop], [Prompt(f"What color is the {region.name}? Answer: {SLOT}", words)])
+        expected.append(("red",) if reply.logp[0] > reply.logp[1] else ("blue",))
+    assert ByAsking(model, words)(PICTURE, REGIONS) == expected
+    assert ByAsking(model, words[::-1])(PICTURE, REGIONS) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "colors"), [("teal", ("blue", "green")), ("maroon", ("red",)), ("black", ("black",))]
+)
+def test_an_answer_becomes_its_colours(answer: str, colors: tuple[str, ...], tmp_path: Path) -> None:
+    """ViLT chooses among fixed answers; here its last layer is made to prefer one, whatever it sees."""
+    model, words = asked("vilt", tmp_path), ["black", "maroon", "teal"]
+    network = model._model
+    last = network.classifier[-1]
+    network.config.label2id = {word: int(word != answer) for word in words}
+    with torch.no_grad():
+        last.bias[0] += 100.0
+    assert ByAsking(model, words)(PICTURE, REGIONS) == [colors] * len(REGIONS)
 
 
 def test_a_thing_is_the_mean_of_its_kinds() -> None:
@@ -122,3 +154,18 @@ def test_a_thing_is_the_mean_of_its_kinds() -> None:
     assert facts[0].typical == ("red", "green")
     assert (facts[0].seen, facts[0].examples) == (110, ("1.jpg",))
     assert facts[1].typical == ("green",)
+
+
+def test_a_thing_of_which_only_kinds_are_seen() -> None:
+    """Nobody calls it "vehicle": the colours of cars and buses are a vehicle's, those of the rare tram are not."""
+    red, blue = COLORS.index("red"), COLORS.index("blue")
+    counts = {"car": [0] * 11, "bus": [0] * 11, "tram": [0] * 11, "vehicle": [0] * 11}
+    counts["car"][red], counts["bus"][blue], counts["tram"][blue], counts["vehicle"][blue] = 30, 10, 9, 1
+    seen = {"car": 30, "bus": 10, "tram": 9, "vehicle": 1}
+    kinds = {"vehicle": ["vehicle", "car", "bus", "tram"], "craft": ["craft", "tram"], "machine": ["car"]}
+    examples = {"vehicle": ["0"], "car": ["1", "2"], "bus": ["2", "3", "4"], "tram": ["5"]}
+    facts = {fact.object: fact for fact in color_facts(counts, seen, kinds, examples)}
+    assert list(facts) == ["bus", "car", "machine", "vehicle"]
+    assert (facts["vehicle"].shares[red], facts["vehicle"].shares[blue]) == (0.5, 0.5)
+    assert (facts["vehicle"].seen, facts["vehicle"].examples) == (40, ("1", "2", "3"))
+    assert (facts["machine"].typical, facts["machine"].examples) == (("red",), ("1", "2"))

@@ -16,15 +16,15 @@ from seesay.questions import UserError
 
 
 def plain_captions(count: int) -> list[str]:
-    """Every twentieth published caption, so that all files' styles are there."""
-    files = ",".join(str(shared(f"captions/multi30k.train.{i}.en.gz")) for i in (1, 2))
-    return list(islice(captions(f"captions:{files}"), 0, count * 20, 20))
+    """Every twentieth published caption of two files, so that both styles are there."""
+    files = [shared(f"captions/multi30k.train.{i}.en.gz") for i in (1, 2)]
+    return [text for file in files for text in islice(captions(f"captions:{file}"), 0, count * 10, 20)]
 
 
 def test_tags_are_those_of_a_plain_loop() -> None:
     spacy = pytest.importorskip("spacy")
-    texts = plain_captions(60)
-    nlp = spacy.load(names.MODEL)
+    texts = plain_captions(40)
+    nlp = spacy.load(names.MODEL, exclude=["ner"])  # it looks at no tag
     assert list(tag(texts)) == [[(t.text_with_ws, t.tag_) for t in nlp(text.lower())] for text in texts]
 
 
@@ -70,7 +70,17 @@ def test_equal_captions_count_each_time() -> None:
     assert count_names([]) == Counter()
 
 
-def test_processes_and_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = plain_captions(40)
+    whole = count_names(texts)
+    heard: list[int] = []
+    monkeypatch.setattr(names, "CHUNK", 15)
+    assert count_names(texts, tell=heard.append) == whole
+    assert heard == [15, 30, 40]
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = plain_captions(120)
     whole = count_names(texts)
     heard: list[int] = []
@@ -87,3 +97,24 @@ def test_captions_from_text_files(tmp_path: Path) -> None:
     assert found == ["one dog", "two dogs", "A girl .", "A child ."]
     with pytest.raises(UserError, match="no file"):
         list(captions(f"captions:{tmp_path / 'none.txt'}"))
+
+
+def test_captions_that_cannot_all_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("a café\n".encode("latin-1") + b"a dog\n")
+    bad: Counter[str] = Counter()
+    assert list(captions(f"captions:{tmp_path / 'a.txt'}", bad))[1] == "a dog"
+    assert bad == {"the caption is not all UTF-8": 1}
+    (tmp_path / "b.jsonl").write_text('{"id": 1, "width": 9, "height": 9, "captions": ["a dog", 7]}\n{')
+    bad.clear()
+    assert list(captions(f"plain:{tmp_path / 'b.jsonl'}", bad)) == ["a dog"]
+    assert bad == {"the caption is not a text, or empty": 1, "the line is no JSON": 1}
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a dog\n" * 100_000)
+    noise = bytearray(whole)
+    noise[len(whole) // 2] ^= 255
+    for content in (b"a dog\n", whole[: len(whole) // 2], bytes(noise)):
+        (tmp_path / "a.gz").write_bytes(content)
+        with pytest.raises(UserError, match="no gzip file, or a damaged one"):
+            list(captions(f"captions:{tmp_path / 'a.gz'}"))

@@ -1,4 +1,4 @@
-"""Depth models: FastDepth with its real weights, DPT, Depth-Anything and GLPN through the real loading code."""
+"""Depth models: FastDepth with its real weights, the others, tiny, through the real loading code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PIL import Image
 from sklearn.datasets import load_sample_image
 from tests.needs import absent
 
-from seesay.models.depth import distances, load_depth
+from seesay.models.depth import distances, load_depth, unpadded
 from seesay.models.loading import Options
 from seesay.questions import UserError
 
@@ -46,61 +46,94 @@ def save_tiny(kind: str, folder: Path) -> Path:
         "num_attention_heads": 4,
         "intermediate_size": 37,
     }
-    processor: tr.ImageProcessingMixin
+    neck: dict[str, Any] = {"neck_hidden_sizes": [16, 16, 32, 32], "fusion_hidden_size": 16}
+    # as published: proportions are kept, so that pictures of several shapes make several batches
+    kept: dict[str, Any] = {"size": {"height": 28, "width": 28}, "keep_aspect_ratio": True, "ensure_multiple_of": 14}
+    processor: tr.ImageProcessingMixin = tr.DPTImageProcessor(**kept)
     model: tr.PreTrainedModel
+    dinov2 = cast(Any, tr.Dinov2Config)(
+        hidden_size=32, num_hidden_layers=4, num_attention_heads=4, image_size=28, patch_size=14,
+        out_features=["stage1", "stage2", "stage3", "stage4"], reshape_hidden_states=False,
+    )  # fmt: skip
     if kind == "dpt":
-        config = tr.DPTConfig(
-            **small,
-            image_size=32,
-            patch_size=8,
-            backbone_out_indices=[0, 1, 2, 3],
-            neck_hidden_sizes=[16, 16, 32, 32],
-            fusion_hidden_size=16,
-            reassemble_factors=[4, 2, 1, 0.5],
-            is_hybrid=False,
-        )
-        model, processor = tr.DPTForDepthEstimation(config), tr.DPTImageProcessor(size={"height": 32, "width": 32})
-    elif kind == "depth_anything":
-        backbone = cast(Any, tr.Dinov2Config)(
-            hidden_size=32, num_hidden_layers=4, num_attention_heads=4, image_size=28, patch_size=14,
-            out_features=["stage1", "stage2", "stage3", "stage4"], reshape_hidden_states=False,
+        more: dict[str, Any] = {"backbone_out_indices": [0, 1, 2, 3], "reassemble_factors": [4, 2, 1, 0.5]}
+        model = tr.DPTForDepthEstimation(tr.DPTConfig(**small, **neck, **more, image_size=32, patch_size=8))
+        processor = tr.DPTImageProcessor(size={"height": 32, "width": 32})
+    elif kind == "dpt on dinov2":
+        wide = {**neck, "fusion_hidden_size": 256}  # the projection's fixed width
+        model = tr.DPTForDepthEstimation(tr.DPTConfig(**wide, backbone_config=dinov2, add_projection=True))
+    elif kind.startswith("depth_anything"):
+        more = {"reassemble_hidden_size": 32, "patch_size": 14, "head_in_index": -1}
+        more |= {"depth_estimation_type": "metric", "max_depth": 20} if kind.endswith("metric") else {}
+        model = tr.DepthAnythingForDepthEstimation(tr.DepthAnythingConfig(backbone_config=dinov2, **neck, **more))
+    elif kind == "prompt_depth_anything":
+        more = {"reassemble_hidden_size": 32, "patch_size": 14, "head_in_index": -1}
+        config = tr.PromptDepthAnythingConfig(backbone_config=dinov2, **neck, **more)
+        model = tr.PromptDepthAnythingForDepthEstimation(config)
+    elif kind == "zoedepth":
+        beit = cast(Any, tr.BeitConfig)(
+            **small, image_size=64, patch_size=16, out_features=["stage1", "stage2", "stage3", "stage4"],
+            reshape_hidden_states=False, use_relative_position_bias=True,
         )  # fmt: skip
-        config2 = tr.DepthAnythingConfig(
-            backbone_config=backbone,
-            patch_size=14,
-            reassemble_hidden_size=32,
-            neck_hidden_sizes=[16, 16, 32, 32],
-            fusion_hidden_size=16,
-            head_in_index=-1,
-        )
-        model = tr.DepthAnythingForDepthEstimation(config2)
-        processor = tr.DPTImageProcessor(size={"height": 28, "width": 28})
+        more = {
+            "bottleneck_features": 16,
+            "num_relative_features": 8,
+            "bin_embedding_dim": 16,
+            "num_attractors": [4] * 4,
+        }
+        more |= {"bin_configurations": [{"n_bins": 8, "min_depth": 0.1, "max_depth": 10.0, "name": "nyu"}]}
+        model = tr.ZoeDepthForDepthEstimation(tr.ZoeDepthConfig(backbone_config=beit, **neck, **more))
+        processor = tr.ZoeDepthImageProcessor(size={"height": 64, "width": 64})
     else:
-        config3 = tr.GLPNConfig(
-            depths=[1, 1, 1, 1], hidden_sizes=[8, 16, 24, 32], num_attention_heads=[1, 1, 2, 2], decoder_hidden_size=16
-        )
-        model, processor = tr.GLPNForDepthEstimation(config3), tr.GLPNImageProcessor()
+        small = {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 24, 32], "num_attention_heads": [1, 1, 2, 2]}
+        model = tr.GLPNForDepthEstimation(tr.GLPNConfig(**small, decoder_hidden_size=16))
+        processor = tr.GLPNImageProcessor()
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
 
 
-@pytest.mark.parametrize("kind", ["dpt", "depth_anything", "glpn"])
+METRIC = {
+    "dpt": False, "dpt on dinov2": True, "depth_anything": False, "depth_anything metric": True, "glpn": True,
+    "zoedepth": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", METRIC)
 def test_tiny_models(kind: str, tmp_path: Path) -> None:
+    """Pictures of several shapes at once, each as transformers' own pipeline sees it alone."""
     model = load_depth(str(save_tiny(kind, tmp_path)), Options())
-    pictures = [picture(1), picture(2)]
+    pictures = [picture(i, size) for i, size in enumerate([(80, 60), (60, 90), (80, 60), (100, 40)])]
     maps = model.maps(pictures)
-    assert [one.shape for one in maps] == [(60, 80), (60, 80)]
-    assert all(np.isfinite(one).all() for one in maps)
-    alone = [model.maps([one])[0] for one in pictures]
-    for one, other in zip(maps, alone, strict=True):
+    assert [one.shape for one in maps] == [(60, 80), (90, 60), (60, 80), (40, 100)]
+    assert model.maps([]) == []
+    assert model.relative is not METRIC[kind]
+    if kind == "zoedepth":  # transformers' own needs torchvision
+        alone = [model.maps([one])[0] for one in pictures]
+        assert all(one == pytest.approx(other, abs=1e-3) for one, other in zip(maps, alone, strict=True))
+        return
+    pipeline = cast(Any, tr.pipeline)("depth-estimation", model=str(tmp_path))
+    for one, other in zip(maps, (pipeline(each)["predicted_depth"].numpy() for each in pictures), strict=True):
+        if model.relative:  # larger is nearer there, farther here
+            other = (other.max() - other) / (other.max() - other.min())
         assert one == pytest.approx(other, abs=1e-3)
 
 
+def test_padding_is_taken_off() -> None:
+    """Of a picture of 32 by 18 ZoeDepth sees 3 √16 = 12 pixels more left and right, 3 √9 = 9 above and below."""
+    inside = np.arange(18 * 32, dtype=np.float32).reshape(18, 32)
+    assert (unpadded(np.pad(inside, ((9, 9), (12, 12))), (32, 18)) == inside).all()
+
+
+def test_a_network_whose_tongue_is_unknown(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"is a prompt_depth_anything.*nearness or metres"):
+        load_depth(str(save_tiny("prompt_depth_anything", tmp_path)), Options())
+
+
 def test_nearness_becomes_distance() -> None:
-    assert distances(np.array([[0.0, 5.0, 10.0]], dtype=np.float32)) == pytest.approx(
-        np.array([[20.0, 1 / 0.525, 1.0]])
-    )
+    assert distances(np.array([[2.0, 7.0, 12.0, 4.0]], dtype=np.float32)).tolist() == [
+        pytest.approx([1.0, 0.5, 0.0, 0.8])
+    ]
     assert distances(np.full((2, 2), 3.0, dtype=np.float32)) == pytest.approx(np.ones((2, 2)))
 
 

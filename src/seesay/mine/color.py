@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.metrics.typical_labels import typical_labels
+from seesay.mine.aggregate import EXAMPLES
 from seesay.mine.color_words import WORDS
+from seesay.mine.masks import corners
 from seesay.mine.pixels import region_colors
 from seesay.mine.records import Region
 from seesay.models.vision import VisionModel
@@ -43,19 +45,13 @@ class ByAsking:
         from PIL import Image
 
         whole = Image.fromarray(picture)
-        crops = [whole.crop(_corners(region, whole.width, whole.height)) for region in regions]
+        crops = [whole.crop(corners(region.box, *whole.size)) for region in regions]
         prompts = [Prompt(f"What color is the {region.name}? Answer: {SLOT}", self._words) for region in regions]
         found: list[tuple[str, ...]] = []
         for batch in self._model.plan(prompts):
             replies = self._model.reply([crops[i] for i in batch], [prompts[i] for i in batch])
             found += [WORDS[self._words[int(np.argmax(reply.logp))]] for reply in replies]
         return found
-
-
-def _corners(region: Region, width: int, height: int) -> tuple[int, int, int, int]:
-    left, top, wide, high = region.box
-    x0, y0 = min(max(0, int(left)), width - 1), min(max(0, int(top)), height - 1)
-    return x0, y0, max(x0 + 1, min(width, round(left + wide))), max(y0 + 1, min(height, round(top + high)))
 
 
 def color_facts(
@@ -69,7 +65,7 @@ def color_facts(
     """Facts from how often each name was given each colour, in order of name.
 
     A thing's distribution is the unweighted mean over its subtypes and itself, as far as each was seen often enough; a
-    rare kind thus counts as much as a common one.
+    rare kind thus counts as much as a common one. Pictures that show only kinds of a thing tell of the thing too.
     """
     shares = {
         name: np.asarray(row, dtype=np.float64) / np.sum(row)
@@ -77,10 +73,11 @@ def color_facts(
         if seen[name] >= enough and any(row)
     }
     facts = []
-    for name in sorted(counts):
+    for name in sorted({*counts, *subtypes}):
         kinds = [kind for kind in dict.fromkeys([name, *subtypes.get(name, ())]) if kind in shares]
-        if name not in shares:
+        if not kinds:
             continue
+        shown = dict.fromkeys(example for kind in kinds for example in examples.get(kind, ()))
         mean = np.mean([shares[kind] for kind in kinds], axis=0)
         kept = typical_labels(mean[None])[0] > 0
         facts.append(
@@ -89,7 +86,7 @@ def color_facts(
                 shares=tuple(mean.tolist()),
                 typical=tuple(color for color, stays in zip(COLORS, kept, strict=True) if stays),
                 seen=sum(seen[kind] for kind in kinds),
-                examples=tuple(examples.get(name, ())),
+                examples=tuple(shown)[:EXAMPLES],
             )
         )
     return facts

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from seesay.data.knowledge import COLORS
 
 SYNONYMS = {
@@ -29,14 +27,4 @@ SYNONYMS = {
 }
 """ViPhy's list."""
 
-WORDS = {**{color: (color,) for color in COLORS}, **SYNONYMS}
-
-
-def colors_in(text: str) -> tuple[str, ...]:
-    """The colours that a text names, word by word: "colored" is not red.
-
-    >>> colors_in("A teal and white, multi-colored cup")
-    ('green', 'blue', 'white')
-    """
-    found = {color for word in re.findall(r"[a-z]+", text.lower()) for color in WORDS.get(word, ())}
-    return tuple(color for color in COLORS if color in found)
+WORDS: dict[str, tuple[str, ...]] = {**{color: (color,) for color in COLORS}, **SYNONYMS}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from seesay.mine.maps import BadMapError, Depths, Map, read_map, region_depths
+from seesay.mine.maps import BadMapError, Depths, read_map, region_depths
 from seesay.mine.records import Picture, from_batch, to_batch
 from seesay.mine.regions import DEPTHS
 
@@ -125,19 +125,20 @@ class Looking:
         self, pictures: Sequence[Picture], images: Sequence[Image | None], bad: Counter[str]
     ) -> list[Depths | None]:
         found: list[Depths | None] = []
-        maps = iter(self._depth.maps([image for image in images if image is not None])) if self._depth else iter(())
+        opened = [image for image in images if image is not None]
+        maps = iter(self._depth.maps(opened) if self._depth is not None and opened else ())
         for picture, image in zip(pictures, images, strict=True):
             found.append(None)
             try:
-                seen: Map | None = None
                 if self._given:
-                    seen = read_map(Path(picture.depth)) if picture.depth else None
-                    if seen is None:
+                    if not picture.depth:
                         raise BadMapError("no depth map is named")
+                    seen, relative = read_map(Path(picture.depth))
                 elif image is not None:
-                    seen = next(maps)
-                if seen is not None:
-                    found[-1] = region_depths(seen, picture.width, picture.height, picture.regions)
+                    seen, relative = next(maps), self._depth.relative
+                else:
+                    continue
+                found[-1] = region_depths(seen, picture.width, picture.height, picture.regions, relative=relative)
             except BadMapError as error:
                 bad[str(error)] += 1
         return found

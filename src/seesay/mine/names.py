@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -44,22 +45,37 @@ _FLICKR = re.compile(r"^\S+\.jpg#\d+\s+")
 Tagged = list[tuple[str, str]]
 
 
-def captions(spec: str) -> Iterator[str]:
-    """The captions of an annotation, or of text files with a caption a line (`captions:FILE,FILE…`, gzipped or not)."""
+def captions(spec: str, bad: Counter[str] | None = None) -> Iterator[str]:
+    """The captions of an annotation, or of text files with a caption a line (`captions:FILE,FILE…`, gzipped or not).
+
+    `bad` counts what could not be used, by reason. Bytes that are no UTF-8 cost their word, not the caption.
+    """
+    bad = Counter() if bad is None else bad
     kind, _, place = spec.partition(":")
     if kind != "captions":
         for found in read(spec):
             if isinstance(found, Picture):
                 yield from found.captions
+            else:
+                bad[found.reason.partition(" (")[0]] += 1
         return
     for path in (Path(part) for part in place.split(",")):
         if not path.is_file():
             raise UserError(f"There is no file '{path}'.")
+        for raw in _lines(path):
+            text = raw.decode("utf-8", errors="replace")
+            if "\ufffd" in text:
+                bad["the caption is not all UTF-8"] += 1
+            if line := _FLICKR.sub("", text).strip():
+                yield line
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for raw in file:
-                line = _FLICKR.sub("", raw.decode("utf-8", errors="replace")).strip()
-                if line:
-                    yield line
+            yield from file
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"'{path}' is no gzip file, or a damaged one ({error}): get it anew.") from error
 
 
 def count_names(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.data.knowledge import COLORS
+from seesay.mine.masks import corners, outline
 from seesay.mine.records import Region
 
 Array = NDArray[np.float64]
@@ -77,17 +78,15 @@ def votes(picture: NDArray[np.uint8], region: Region) -> Array:
     """Shares of the eleven colours in a region of an RGB picture; nothing but zeros where it has no pixel."""
     left, top, width, height = region.box
     rows, columns = picture.shape[:2]
-    x0, x1 = max(0, int(left)), min(columns, int(np.ceil(left + width)))
-    y0, y1 = max(0, int(top)), min(rows, int(np.ceil(top + height)))
-    if x0 >= x1 or y0 >= y1:
+    if min(width, height) <= 0 or left >= columns or top >= rows or left + width <= 0 or top + height <= 0:
         return np.zeros(len(COLORS))
+    within = corners(region.box, columns, rows)
+    x0, y0, x1, y1 = within
     cells = picture[y0:y1, x0:x1, :3] // STEP
     named = _table()[cells[..., 0], cells[..., 1], cells[..., 2]]
     weights = np.outer(_middle(y1 - y0), _middle(x1 - x0))
     if region.polygon:
-        weights = weights * _inside(region.polygon, (x0, y0, x1, y1))
-        if not weights.any():
-            return np.zeros(len(COLORS))
+        weights = weights * outline(np.asarray(region.polygon).reshape(-1, 2), within)
     counted = np.bincount(named.ravel(), weights=weights.ravel(), minlength=len(COLORS))
     shares: Array = counted / counted.sum()
     return shares
@@ -107,15 +106,3 @@ def _middle(length: int) -> Array:
     place = np.abs((np.arange(length) + 0.5) / length - 0.5) * 2
     weights: Array = 1 - 0.75 * place**2
     return weights
-
-
-def _inside(polygon: tuple[float, ...], corners: tuple[int, int, int, int]) -> NDArray[np.bool_]:
-    """Which pixels of a rectangle lie in a polygon."""
-    from PIL import Image, ImageDraw
-
-    x0, y0, x1, y1 = corners
-    mask = Image.new("1", (x1 - x0, y1 - y0))
-    points = [(x - x0, y - y0) for x, y in zip(polygon[::2], polygon[1::2], strict=False)]
-    if len(points) > 2:
-        ImageDraw.Draw(mask).polygon(points, fill=1)
-    return np.asarray(mask)

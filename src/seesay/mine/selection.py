@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from seesay.mine.masks import corners
 from seesay.mine.records import Box
 from seesay.models.dual import DualEncoder, Rows
 
@@ -32,7 +33,7 @@ class Selector:
         if not asked:
             return chosen
         whole = self._encoder.pictures([picture])[0]
-        crops = self._encoder.pictures([picture.crop(_corners(regions[i][1])) for i in asked])
+        crops = self._encoder.pictures([picture.crop(corners(regions[i][1], *picture.size)) for i in asked])
         for i, crop in zip(asked, crops, strict=True):
             name = regions[i][0]
             names, vectors = self._candidates(name)
@@ -54,8 +55,3 @@ def select(names: Sequence[str], to_picture: Sequence[float] | Rows, to_region: 
     """
     kept = [0, *(i for i in range(1, len(names)) if to_picture[i] > to_picture[0])]
     return names[max(kept, key=lambda i: (to_region[i], -i))]
-
-
-def _corners(box: Box) -> tuple[int, int, int, int]:
-    left, top, width, height = box
-    return int(left), int(top), max(int(left) + 1, round(left + width)), max(int(top) + 1, round(top + height))

@@ -5,7 +5,8 @@ So heights are compared among things at similar depth only. The rules:
 
 - `paper`: three partitions of the picture's range of distances, of uniform size, each sharing half with the next (the
   paper gives no figure). Inside a partition heights are compared; across partitions a relation holds if things
-  that belong to two partitions hand it on: above what is above (or level with) another. Where they disagree, nothing;
+  that belong to two partitions hand it on: above what is above (or level with) another. Where they disagree, nothing.
+  Distances are metres, or 1 − nearness where a source knows no more, so that partitions are uniform in what it sees;
 - `apart`: the same without overlap, so nothing across: what the overlap brings is the difference to `paper`;
 - `published`: bins of int(255 / k) of nearness from 0 to 255, k = 2 (bathroom 1), no overlap, pairs of regions counted;
 - `boxes`: no depth, every pair compared.

@@ -1,13 +1,16 @@
 """How far away things are: a map of distances for a picture, from a network of transformers or from FastDepth.
 
 Networks speak in two tongues: DPT and Depth-Anything give nearness (inverse depth, known up to scale and shift), GLPN,
-ZoeDepth and FastDepth give metres. All maps here are **distances**: larger is farther.
+ZoeDepth and FastDepth give metres. All maps here are **distances**, larger is farther: in metres, or relative ones from
+0 (the picture's nearest point) to 1 (its farthest), which are 1 − nearness as in ViPhy's published pipeline. Turning
+nearness into metres would need its unknown scale and shift; a guess at them decides how far the far half of a picture
+is stretched, and with it which things share a partition of depth.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -29,14 +32,19 @@ FASTDEPTH = NpmFile(
     "package/ONNX/fastdepth_7.onnx",
 )
 SIDE = 224
-FARTHEST = 20.0
-"""How many times as far as its nearest point a picture's farthest may be, where only nearness is known."""
+BATCH = 8
+"""Pictures that a network sees at once."""
+NEAR, METRES = "near", "metres"
+TONGUES = {"depth_anything": NEAR, "depth_pro": METRES, "dpt": NEAR, "glpn": METRES, "zoedepth": METRES}
+"""What the networks of a model type give, after their processor's own post-processing."""
 
 
 class Depth(Protocol):
     """Sees how far away things are."""
 
     name: str
+    relative: bool
+    """Whether distances run from 0 to 1 in every picture; else they are metres."""
 
     def maps(self, pictures: Sequence[Image]) -> list[Map]:
         """For each picture, of its own height and width, the distance of every pixel: larger is farther."""
@@ -51,6 +59,7 @@ class FastDepth:
     """Wofk et al. 2019: a MobileNet with depthwise decoder, trained on indoor pictures (NYU Depth v2); in metres."""
 
     name = "fastdepth"
+    relative = False
 
     def __init__(self) -> None:
         try:
@@ -69,63 +78,84 @@ class FastDepth:
     def _map(self, picture: Image) -> Map:
         small = np.asarray(picture.convert("RGB").resize((SIDE, SIDE)), dtype=np.float32) / 255
         (found,) = self._session.run(None, {self._input: small.transpose(2, 0, 1)[None]})
-        return _resized(found[0, 0], picture)
+        return _resized(found[0, 0], picture.size)
 
 
 class Estimator:
-    """A depth model of transformers: DPT, Depth-Anything, GLPN, ZoeDepth…"""
+    """A depth model of transformers: DPT, Depth-Anything, GLPN, ZoeDepth, Depth Pro."""
 
     def __init__(self, name: str, options: Options) -> None:
-        from seesay.models.loading import on_hub, require_models
-
-        require_models()
-        import torch
-        from transformers import AutoImageProcessor, AutoModelForDepthEstimation
+        from seesay.models.parts import load_part
 
         self.name = name
-        source: Any = Path(name).expanduser() if Path(name).expanduser().is_dir() else name
-        if source is name and not on_hub(name, options.revision):
-            raise UserError(f"Could not load '{name}': no such folder, and the model hub did not give it.")
-        where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
-        try:
-            self._processor: Any = AutoImageProcessor.from_pretrained(source, **where)
-            self._model: Any = AutoModelForDepthEstimation.from_pretrained(
-                source, **where, dtype=torch.float32, use_safetensors=None if options.allow_pickle else True
-            ).eval()
-        except Exception as error:  # other people's files fail in more ways than can be listed
-            lines = str(error).strip().splitlines()
-            raise UserError(
-                f"'{name}' is no depth model that can be loaded: {lines[0] if lines else type(error).__name__}"
-            ) from error
-        kind = self._model.config.model_type
-        metric = getattr(self._model.config, "depth_estimation_type", "relative") == "metric"
-        self._in_metres = metric or kind in ("glpn", "zoedepth")
+        self._model: Any = load_part(name, options, "AutoModelForDepthEstimation", "depth model")
+        self._processor: Any = load_part(name, options, "AutoImageProcessor", "depth model")
+        self.relative = _tongue(name, self._model.config) == NEAR
 
     def maps(self, pictures: Sequence[Image]) -> list[Map]:
-        """In one batch where the network resizes to one size, as they all do by default."""
+        """In batches of pictures that the processor makes equally large: most keep a picture's proportions."""
         import torch
 
+        ready = [
+            self._processor(images=picture.convert("RGB"), return_tensors="pt")["pixel_values"] for picture in pictures
+        ]
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for i, pixels in enumerate(ready):
+            alike.setdefault(tuple(pixels.shape), []).append(i)
+        maps: dict[int, Map] = {}
         with torch.inference_mode():
-            inputs = self._processor(images=[picture.convert("RGB") for picture in pictures], return_tensors="pt")
-            found = self._model(pixel_values=inputs["pixel_values"]).predicted_depth.float().numpy()
-        maps = [_resized(one.squeeze(), picture) for one, picture in zip(found, pictures, strict=True)]
-        return maps if self._in_metres else [distances(one) for one in maps]
+            for places in alike.values():
+                for some in (places[first : first + BATCH] for first in range(0, len(places), BATCH)):
+                    output = self._model(pixel_values=torch.cat([ready[i] for i in some]))
+                    maps |= zip(some, self._finished(output, [pictures[i] for i in some]), strict=True)
+        return [distances(maps[i]) if self.relative else maps[i] for i in range(len(pictures))]
+
+    def _finished(self, output: Any, pictures: Sequence[Image]) -> list[Map]:
+        """Each picture's map in its own size, finished by its processor: Depth Pro's turns nearness to metres."""
+        if self._model.config.model_type == "zoedepth":  # its post-processing needs torchvision
+            planes = output.predicted_depth.float().numpy()
+            finish = unpadded if self._processor.do_pad else _resized
+            return [finish(plane, picture.size) for plane, picture in zip(planes, pictures, strict=True)]
+        sizes = [(picture.height, picture.width) for picture in pictures]
+        found = self._processor.post_process_depth_estimation(output, target_sizes=sizes)
+        return [one["predicted_depth"].float().numpy().reshape(size) for one, size in zip(found, sizes, strict=True)]
+
+
+def _tongue(name: str, config: Any) -> str:
+    """Nearness or metres. Depth-Anything says it itself; DPT on DINOv2 was trained on metres (NYU, KITTI)."""
+    kind = config.model_type
+    if kind not in TONGUES:
+        raise UserError(
+            f"'{name}' is a {kind}, of which it is not known whether it gives nearness or metres. "
+            f"There are: {', '.join(TONGUES)}."
+        )
+    backbone = getattr(getattr(config, "backbone_config", None), "model_type", "")
+    if getattr(config, "depth_estimation_type", "") == "metric" or (kind == "dpt" and backbone == "dinov2"):
+        return METRES
+    return TONGUES[kind]
 
 
 def distances(nearness: Map) -> Map:
-    """Relative distances from inverse depth of unknown scale and shift.
+    """Relative distances from inverse depth of unknown scale and shift: 0 is the nearest point, 1 the farthest.
 
-    The nearest point gets distance 1, the farthest `FARTHEST`; in between, nearness is taken as it is given.
+    Where all is equally near, all is equally far: 1.
     """
     low, high = float(nearness.min()), float(nearness.max())
     if high <= low:
         return np.ones_like(nearness)
-    inverse = 1 / FARTHEST + (1 - 1 / FARTHEST) * (nearness - low) / (high - low)
-    return (1 / inverse).astype(np.float32)
+    return ((high - nearness) / (high - low)).astype(np.float32)
 
 
-def _resized(found: NDArray[Any], picture: Image) -> Map:
-    from PIL import Image as Pictures
+def unpadded(found: NDArray[Any], size: tuple[int, int]) -> Map:
+    """ZoeDepth's map for a picture of this width and height, which it sees with 3 √(side / 2) pixels more all round."""
+    width, height = size
+    across, down = (int(3 * math.sqrt(side / 2)) for side in size)
+    whole = _resized(found, (width + 2 * across, height + 2 * down))
+    return whole[down : down + height, across : across + width]
 
-    made = Pictures.fromarray(np.asarray(found, dtype=np.float32)).resize(picture.size, Pictures.Resampling.BILINEAR)
+
+def _resized(found: NDArray[Any], size: tuple[int, int]) -> Map:
+    from PIL import Image
+
+    made = Image.fromarray(np.asarray(found, dtype=np.float32)).resize(size, Image.Resampling.BILINEAR)
     return np.asarray(made, dtype=np.float32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,31 +22,14 @@ class DualEncoder:
     """Pictures and texts in one space."""
 
     def __init__(self, name: str, options: Options) -> None:
-        from seesay.models.loading import on_hub, require_models
-
-        require_models()
-        import torch
-        from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
+        from seesay.models.parts import load_part
 
         self.name = name
-        source: Any = Path(name).expanduser() if Path(name).expanduser().is_dir() else name
-        if source is name and not on_hub(name, options.revision):
-            raise UserError(f"Could not load '{name}': no such folder, and the model hub did not give it.")
-        where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
-        try:
-            self._model: Any = AutoModel.from_pretrained(
-                source, **where, dtype=torch.float32, use_safetensors=None if options.allow_pickle else True
-            ).eval()
-            if not hasattr(self._model, "get_image_features"):
-                kind = self._model.config.model_type
-                raise UserError(f"'{name}' is a {kind}, no dual encoder: try CLIP or SigLIP.")
-            self._images: Any = AutoImageProcessor.from_pretrained(source, **where)
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(source, **where)
-        except UserError:
-            raise
-        except Exception as error:  # other people's files fail in more ways than can be listed
-            lines = str(error).strip().splitlines()
-            raise UserError(f"Could not load '{name}': {lines[0] if lines else type(error).__name__}") from error
+        self._model: Any = load_part(name, options, "AutoModel", "dual encoder")
+        if not hasattr(self._model, "get_image_features"):
+            raise UserError(f"'{name}' is a {self._model.config.model_type}, no dual encoder: try CLIP or SigLIP.")
+        self._images: Any = load_part(name, options, "AutoImageProcessor", "dual encoder")
+        self._tokenizer: Any = load_part(name, options, "AutoTokenizer", "dual encoder")
 
     def pictures(self, pictures: Sequence[Image]) -> Rows:
         """One row of length one a picture."""

@@ -82,6 +82,14 @@ def test_bad_things_are_named_and_left_out(tmp_path: Path, thing: Any, reason: s
     assert bad[0].where == "1, region 0"
 
 
+def test_a_picture_may_not_have_endless_regions(tmp_path: Path) -> None:
+    objects = [{"image_id": 1, "objects": [an_object(f"n{i}") for i in range(503)]}]
+    good, bad = split(genome(tmp_path, IMAGES[:1], objects))
+    assert [r.name for r in good[0].regions] == [f"n{i}" for i in range(500)]
+    assert [b.where for b in bad] == [f"1, region {i}" for i in range(500, 503)]
+    assert "more than 500 regions" in bad[0].reason
+
+
 def test_a_box_partly_outside_is_cut_at_the_edge(tmp_path: Path) -> None:
     objects = [{"image_id": 1, "objects": [an_object(box=(-10, 40, 30, 30))]}]
     good, bad = split(genome(tmp_path, IMAGES[:1], objects))

@@ -13,11 +13,10 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.mine.readers import ade20k, coco, plain, visual_genome
-from seesay.mine.records import SCHEMA, Bad, Picture
+from seesay.mine.records import SCHEMA, Bad, Picture, to_batch
 from seesay.questions import UserError
 
 READERS: dict[str, Callable[[str, Path | None], Iterator[Picture | Bad]]] = {
@@ -97,7 +96,7 @@ def _part(path: Path, pictures: Iterator[Picture], rows: int) -> Path | None:
     unfinished = path.with_suffix(".unfinished")
     with pq.ParquetWriter(unfinished, SCHEMA) as writer:
         while some:
-            writer.write_batch(pa.RecordBatch.from_pylist([plain.row(picture) for picture in some], schema=SCHEMA))
+            writer.write_batch(to_batch(some))
             rows -= len(some)
             some = list(islice(pictures, min(plain.BATCH, rows)))
     unfinished.replace(path)

@@ -15,6 +15,8 @@ from typing import Any
 from seesay.mine.records import Bad, Region
 
 LARGEST_SIDE = 1 << 20
+MOST_REGIONS = 500
+"""Regions of a picture that are kept: all pairs of them are compared, so memory grows with the square, and faster."""
 _SPACES = re.compile(r"\s+")
 
 
@@ -84,6 +86,8 @@ def regions(
     good, bad = [], []
     for number, (name, box, polygon) in enumerate(found):
         try:
+            if len(good) == MOST_REGIONS:
+                raise BadAnnotationError(f"the picture has more than {MOST_REGIONS} regions: the first are kept")
             good.append(clean_region(name, box, polygon, width, height))
         except BadAnnotationError as error:
             bad.append(Bad(f"{where}, region {number}", str(error)))

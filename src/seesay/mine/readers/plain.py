@@ -39,20 +39,6 @@ def read(path: Path, images: Path | None = None) -> Iterator[Picture | Bad]:
                 yield from _picture(where, row, file.parent, images, seen)
 
 
-def row(picture: Picture) -> dict[str, Any]:
-    """A picture as a row; `dataclasses.asdict` copies every number of every polygon and takes ten times as long."""
-    return {
-        "id": picture.id,
-        "width": picture.width,
-        "height": picture.height,
-        "regions": [{"name": r.name, "box": r.box, "polygon": r.polygon} for r in picture.regions],
-        "captions": picture.captions,
-        "scene": picture.scene,
-        "path": picture.path,
-        "depth": picture.depth,
-    }
-
-
 Row = dict[str, Any] | BadAnnotationError
 
 

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
-from seesay.mine.readers.plain import row
-from seesay.mine.records import SCHEMA, Picture, Region
+from seesay.mine.records import SCHEMA, Picture, Region, row
 from seesay.mine.rooms.captions import describe
 from seesay.mine.rooms.drawing import Room, Thing, draw
 from seesay.mine.rooms.kinds import KINDS, SCENES

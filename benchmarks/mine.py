@@ -24,7 +24,7 @@ import jenkspy
 import numpy as np
 import pyarrow.parquet as pq
 
-from seesay.mine import counting, facts, mining, synthetic
+from seesay.mine import counting, facts, synthetic, tables
 from seesay.mine.aggregate import Counts
 
 ROWS = 20_000
@@ -60,7 +60,7 @@ def main() -> None:
         start = time.perf_counter()
         mined = counting.mine_parts(parts, folder / "knowledge", counting.Counting(), given.engine, given.workers)
         counted = time.perf_counter() - start
-        mining.write_facts(folder / "knowledge", mined, facts.Thresholds())
+        tables.write_facts(folder / "knowledge", mined, facts.Thresholds())
         whole = time.perf_counter() - start
         line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
         line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)

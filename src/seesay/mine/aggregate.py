@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay.metrics.base import BoolArray, IntArray
-from seesay.mine.regions import Regions, codes, flat_offsets
+from seesay.mine.regions import Regions, codes, flat_offsets, whole
 
 EXAMPLES = 3
 """Pictures kept for each pair and label."""
@@ -154,14 +155,14 @@ def to_table(counts: Counts) -> pa.Table:
 def from_table(table: pa.Table, labels: int) -> Counts:
     """From such a table; its rows may come in any order."""
     table = table.unify_dictionaries()
-    (scene, scenes), (a, some), (b, others) = (codes(_whole(table.column(name))) for name in ("scene", "a", "b"))
+    (scene, scenes), (a, some), (b, others) = (codes(whole(table.column(name))) for name in ("scene", "a", "b"))
     names = sorted({*some.to_pylist(), *others.to_pylist()})
     place = {name: i for i, name in enumerate(names)}
     first, second = (np.array([place[w] for w in words.to_pylist()], dtype=np.int64) for words in (some, others))
     label = table.column("label").to_numpy().astype(np.int64)
     keys = _key(scene, first[a], second[b], label, len(names), labels)
     order = np.argsort(keys, kind="stable")
-    listed = _whole(table.column("examples")).take(pa.array(order))
+    listed = whole(table.column("examples")).take(pa.array(order))
     counts = table.column("count").to_numpy()[order]
     listing = flat_offsets(listed), listed.flatten()
     return Counts(scenes.to_pylist(), names, labels, keys[order], counts, *listing)
@@ -169,9 +170,7 @@ def from_table(table: pa.Table, labels: int) -> Counts:
 
 def write(counts: Counts, path: Path) -> None:
     """Write counts whole or not at all; workers may write the same part twice, each time the same."""
-    import os
-
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = path.with_name(f".{path.name}.{uuid4().hex}")
     pq.write_table(to_table(counts), part, compression="zstd")
     part.replace(path)
 
@@ -207,7 +206,3 @@ def _first(owners: IntArray) -> tuple[IntArray, IntArray]:
 
 def _words(numbers: IntArray, words: list[str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words, pa.string()))
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

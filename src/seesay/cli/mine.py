@@ -104,7 +104,8 @@ def _page(folder: Path) -> Path:
     colors = knowledge.read(folder, ColorFact) if (folder / FILES[ColorFact]).is_file() else []
     sizes = knowledge.read(folder, SizeFact) if (folder / FILES[SizeFact]).is_file() else []
     places = knowledge.read(folder, PlaceFact) if (folder / FILES[PlaceFact]).is_file() else []
-    wanted = {name for fact in (*colors, *sizes, *places) for name in fact.examples}
+    listed = (fact.examples for facts in (colors, sizes, places) for fact in facts)
+    wanted = {name for names in listed for name in names}
     paths = picture_files(folder, wanted)
 
     def thumbnail(name: str) -> bytes | None:

@@ -75,8 +75,9 @@ def color_score(facts: Sequence[ColorFact], truth: Mapping[str, Any], least: int
     """Typical colours of things, each colour of each thing by itself."""
     rows = {name: [colors.get(color, 0) for color in COLORS] for name, colors in truth["colors"].items()}
     often = {name: row for name, row in rows.items() if sum(row) >= least}
-    labels = typical_labels(_shares(often.values())) if often else []
-    true = {(name, COLORS[i]) for name, kept in zip(often, labels, strict=True) for i in np.flatnonzero(kept)}
+    true = {
+        (name, COLORS[i]) for name, row in often.items() for i in np.flatnonzero(typical_labels(_shares([row]))[0] > 0)
+    }
     said = {(fact.object, color) for fact in facts for color in fact.typical}
     return Score(len(said), len(true), len(said & true))
 

@@ -24,7 +24,7 @@ import jenkspy
 import numpy as np
 import pyarrow.parquet as pq
 
-from seesay.mine import counting, mining, synthetic
+from seesay.mine import counting, synthetic, tables
 from seesay.mine.aggregate import Counts
 from seesay.mine.facts import Thresholds
 
@@ -63,7 +63,7 @@ def main() -> None:
             parts, folder / "knowledge", counting.Counting(), given.engine, given.workers, least=(100, 100, 1)
         )
         counted = time.perf_counter() - start
-        mining.write_facts(folder / "knowledge", mined, Thresholds())
+        tables.write_facts(folder / "knowledge", mined, Thresholds())
         whole = time.perf_counter() - start
         line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
         line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)

@@ -2,29 +2,33 @@
 
     python benchmarks/rooms.py [--pictures 2000] [--seed 0] [--no-fastdepth]
 
-Prints two Markdown tables. "Statements": what a single picture says of two of its things, beside what is true of those
-very things. "Facts": what is mined from all pictures together, beside what is true of names that occur together.
+Prints three Markdown tables. "Statements": what a single picture says of two of its things, beside what is true of
+those very things. "Facts": what is mined from all pictures together, beside what is true of names that occur together.
+Colours: each region's colour by its pixels beside the thing's true one, and the typical colours of things.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from typing import Any
 
 import pyarrow as pa
 
-from seesay.data.knowledge import PLACES, SIZES
+from seesay.data.knowledge import COLORS, PLACES, SIZES
 from seesay.mine import size, space
 from seesay.mine.aggregate import Counts, combine, count
+from seesay.mine.color import by_pixels, color_facts
 from seesay.mine.facts import place_facts, size_facts
 from seesay.mine.maps import region_depths
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
 from seesay.mine.rooms import Tally, elevation, larger, snapshots
-from seesay.mine.truth import Score, place_score, size_score, statement_score
+from seesay.mine.truth import Score, color_score, place_score, size_score, statement_score
 
 LEAST, RELATION = 30, 3
 """A pair must be seen so often: a hundred, as published, is much for two thousand pictures."""
@@ -57,6 +61,8 @@ class World:
     tally: Tally = field(default_factory=Tally)
     sizes: dict[tuple[str, str], str] = field(default_factory=dict)
     places: dict[tuple[str, str], str] = field(default_factory=dict)
+    colors: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
+    """Every thing's name, its true colour, and the colours its pixels were named."""
 
 
 def main() -> None:
@@ -86,6 +92,30 @@ def main() -> None:
             found = place_facts(places(world.tables[source], rule), LEAST, RELATION)
             each = statement_score(places(world.apart[source], rule), PLACES, world.places)
             row(name, each, place_score(found, truth, LEAST, RELATION))
+    print()
+    print_colors(world, truth)
+
+
+def print_colors(world: World, truth: dict[str, Any]) -> None:
+    """How many regions are named rightly, colour by colour and in all; and the typical colours of things."""
+    print("| true colour | regions | named that alone | among the named |")
+    print("|---|---|---|---|")
+    for color in (*COLORS, "all"):
+        some = [(true, named) for _, true, named in world.colors if color in (true, "all")]
+        if some:
+            alone = sum(named == (true,) for true, named in some) / len(some)
+            among = sum(true in named for true, named in some) / len(some)
+            print(f"| {color} | {len(some):,} | {100 * alone:.1f} | {100 * among:.1f} |")
+    shown: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for thing, _, named in world.colors:
+        shown[thing].update(named)
+    seen = Counter(thing for thing, _, named in world.colors if named)
+    counts = {thing: [colors[color] for color in COLORS] for thing, colors in shown.items()}
+    score = color_score(color_facts(counts, seen, {}, {}, enough=LEAST), truth, LEAST)
+    print(
+        f"\ntypical colours of things: {score.said} said of {score.true}, "
+        f"precision {100 * score.precision:.1f}, recall {100 * score.recall:.1f}"
+    )
 
 
 def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
@@ -107,6 +137,8 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
         own.append(names)
         for (a, one), (b, other) in combinations(zip(names, shot.things, strict=True), 2):
             world.sizes[a, b], world.places[a, b] = larger(one, other), elevation(one, other)
+        for thing, named in zip(shot.things, by_pixels(shot.view.rgb, picture.regions), strict=True):
+            world.colors.append((thing.name, thing.color, named))
         maps = {"true": shot.view.depth}
         if model is not None:
             maps["fastdepth"] = model.maps([Image.fromarray(shot.view.rgb)])[0]

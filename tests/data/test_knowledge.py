@@ -22,22 +22,22 @@ def test_every_table_comes_back(tmp_path: Path) -> None:
     knowledge.write(tmp_path, sizes, SizeFact)
     knowledge.write(tmp_path, places, PlaceFact)
     knowledge.write(tmp_path, subtypes, SubtypeFact)
-    assert knowledge.read(tmp_path, ColorFact) == (dict(enumerate(colors, 1)), [])
-    assert knowledge.read(tmp_path, SizeFact) == (dict(enumerate(sizes, 1)), [])
-    assert knowledge.read(tmp_path, PlaceFact) == (dict(enumerate(places, 1)), [])
-    assert knowledge.read(tmp_path, SubtypeFact) == (dict(enumerate(subtypes, 1)), [])
+    assert knowledge.read_checked(tmp_path, ColorFact) == (dict(enumerate(colors, 1)), [])
+    assert knowledge.read_checked(tmp_path, SizeFact) == (dict(enumerate(sizes, 1)), [])
+    assert knowledge.read_checked(tmp_path, PlaceFact) == (dict(enumerate(places, 1)), [])
+    assert knowledge.read_checked(tmp_path, SubtypeFact) == (dict(enumerate(subtypes, 1)), [])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(knowledge.FILES.values())
 
 
 def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"holds no sizes\.parquet"):
-        knowledge.read(tmp_path, SizeFact)
+        knowledge.read_checked(tmp_path, SizeFact)
     (tmp_path / "sizes.parquet").write_text("no table")
     with pytest.raises(UserError, match="no Parquet file"):
-        knowledge.read(tmp_path, SizeFact)
+        knowledge.read_checked(tmp_path, SizeFact)
     pq.write_table(pa.table({"a": ["cup"]}), tmp_path / "sizes.parquet")
     with pytest.raises(UserError, match="lacks the column 'b'"):
-        knowledge.read(tmp_path, SizeFact)
+        knowledge.read_checked(tmp_path, SizeFact)
 
 
 def test_a_row_with_something_missing_is_said(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_row_with_something_missing_is_said(tmp_path: Path) -> None:
     typical = [["<"], ["<"], ["<"], [None]]
     table = pa.table({**columns, "smaller": [9, 9, 9, 1], "typical": typical, "examples": [[]] * 4})
     pq.write_table(table, tmp_path / "sizes.parquet")
-    facts, bad = knowledge.read(tmp_path, SizeFact)
+    facts, bad = knowledge.read_checked(tmp_path, SizeFact)
     assert facts == {1: SizeFact("cup", "bus", 1, 9, ("<",))}
     reasons = [(2, "'a' is missing"), (3, "'larger' is missing"), (4, "'typical' is missing")]
     assert [(row.row, row.reason) for row in bad] == reasons
@@ -55,4 +55,4 @@ def test_columns_of_another_type_are_refused(tmp_path: Path) -> None:
     table = pa.table({"object": ["clock"], "subtype": ["street clock"], "count": ["many"]})
     pq.write_table(table, tmp_path / "subtypes.parquet")
     with pytest.raises(UserError, match=r"subtypes\.parquet has a column of another type"):
-        knowledge.read(tmp_path, SubtypeFact)
+        knowledge.read_checked(tmp_path, SubtypeFact)

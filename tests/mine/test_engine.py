@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from seesay.mine import engine
+from seesay.mine.counting import Counting
+from seesay.mine.naming import Naming
 from seesay.questions import UserError
 
 PARTS = [f"part-{i}" for i in range(6)]
@@ -108,11 +111,11 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
             assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def KilledOnce(parts: object, folder: Path, settings: object) -> engine.Work:  # noqa: N802
+def KilledOnce(parts: Mapping[str, str], folder: Path, counting: Counting, naming: Naming) -> engine.Work:  # noqa: N802
     """Counting as it is, but the third part waits to be killed."""
     from seesay.mine.counting import PartWork
 
-    real = PartWork(parts, folder, settings)  # type: ignore[arg-type]
+    real = PartWork(parts, folder, counting, naming)
 
     def work(part: str) -> None:
         begun = folder / f"begun-{part}"

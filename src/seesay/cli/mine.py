@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+
+if TYPE_CHECKING:
+    from seesay.mine.subtypes import Variant
 
 
 def mine(
@@ -34,6 +37,7 @@ def mine(
     select: Annotated[
         str, typer.Option(help="A dual encoder (CLIP, SigLIP) that finds which subtype of its name a region shows.")
     ] = "",
+    subtype_rule: Annotated[str, typer.Option(help="paper or published.")] = "paper",
     lexicon: Annotated[
         list[str] | None, typer.Option(help="Add subtypes from conceptnet or wordnet; may be repeated.")
     ] = None,
@@ -63,6 +67,7 @@ def mine(
         images,
         Counting(size_rule, space_rule, depth, colors, select, min_regions),
         Thresholds(min_seen, min_seen, min_relation, min_answers),
+        cast("Variant", subtype_rule),
         tuple(lexicon or ()),
         transitive,
         engine,
@@ -81,8 +86,11 @@ def mine(
         if "pictures_per_second" in summary:
             out.print(f"{summary['pictures']:,} pictures, {summary['pictures_per_second']:,.0f} a second")
         out.print(f"{output}: summary.json says how it was made. Look through it: {page}", soft_wrap=True)
-        for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places", "viphy-space")):
-            if summary["facts"].get(kind):
+        found = summary["facts"]
+        if found.get("places") and not found["places with a scene"]:
+            out.print("No picture names its scene, so viphy-space, which asks by scene, has nothing to ask.")
+        for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places with a scene", "viphy-space")):
+            if found.get(kind):
                 out.print(f"seesay probe --task {task} --data {output}", soft_wrap=True)
 
 
@@ -93,10 +101,12 @@ def _page(folder: Path) -> Path:
     from seesay.mine.mining import picture_files
     from seesay.report import knowledge_page
 
-    paths = picture_files(folder)
     colors = knowledge.read(folder, ColorFact) if (folder / FILES[ColorFact]).is_file() else []
     sizes = knowledge.read(folder, SizeFact) if (folder / FILES[SizeFact]).is_file() else []
     places = knowledge.read(folder, PlaceFact) if (folder / FILES[PlaceFact]).is_file() else []
+    listed = (fact.examples for facts in (colors, sizes, places) for fact in facts)
+    wanted = {name for names in listed for name in names}
+    paths = picture_files(folder, wanted)
 
     def thumbnail(name: str) -> bytes | None:
         return knowledge_page.small_jpeg(Path(paths[name])) if paths.get(name) else None

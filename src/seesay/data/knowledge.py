@@ -100,7 +100,12 @@ def write(folder: Path, facts: Sequence[Fact], kind: type[Fact]) -> Path:
     return path
 
 
-def read(folder: Path, kind: type[Fact]) -> tuple[dict[int, Fact], list[BadRow]]:
+def read(folder: Path, kind: type[Fact]) -> list[Fact]:
+    """The facts of one table of a knowledge folder."""
+    return list(read_checked(folder, kind)[0].values())
+
+
+def read_checked(folder: Path, kind: type[Fact]) -> tuple[dict[int, Fact], list[BadRow]]:
     """One table of a knowledge folder: its facts by row number (from 1), and the rows in which something is missing."""
     path = folder / FILES[kind]
     if not path.is_file():

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seesay.metrics.base import BoolArray, IntArray
-from seesay.mine.regions import Regions, codes, flat_offsets
+from seesay.mine.regions import Regions, codes, flat_offsets, whole
 
 COLUMNS = ("scene", "a", "b", "label", "count", "examples")
 EXAMPLES = 3
@@ -203,7 +204,7 @@ def to_table(counts: Counts) -> pa.Table:
 def from_table(table: pa.Table, labels: int) -> Counts:
     """From such a table; its rows may come in any order."""
     table = table.unify_dictionaries()
-    (scene, scenes), (a, some), (b, others) = (codes(_whole(table.column(name))) for name in ("scene", "a", "b"))
+    (scene, scenes), (a, some), (b, others) = (codes(whole(table.column(name))) for name in ("scene", "a", "b"))
     names = sorted({*some.to_pylist(), *others.to_pylist()})
     place = {name: i for i, name in enumerate(names)}
     first, second = (np.array([place[w] for w in words.to_pylist()], dtype=np.int64) for words in (some, others))
@@ -214,7 +215,7 @@ def from_table(table: pa.Table, labels: int) -> Counts:
     starts: IntArray = np.zeros(len(order) + 1, dtype=np.int64)
     examples = pa.array([], _WORD)
     if "examples" in table.column_names:
-        listed = _whole(table.column("examples"))
+        listed = whole(table.column("examples"))
         listed = (listed if ordered else listed.take(pa.array(order))).cast(pa.list_(_WORD))
         starts, examples = flat_offsets(listed), listed.flatten()
     counts = table.column("count").to_numpy()[order]
@@ -223,10 +224,8 @@ def from_table(table: pa.Table, labels: int) -> Counts:
 
 def write(counts: Counts, path: Path) -> None:
     """Write counts whole or not at all; workers may write the same part twice, each time the same."""
-    import os
-
     table = to_table(counts)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = path.with_name(f".{path.name}.{uuid4().hex}")
     with pa.OSFile(str(part), "wb") as file, pa.ipc.new_file(file, table.schema, options=_FAST) as writer:
         writer.write_table(table)
     part.replace(path)
@@ -266,7 +265,3 @@ def _first(owners: IntArray, groups: int) -> tuple[IntArray, IntArray]:
 
 def _words(numbers: IntArray, words: list[str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words, pa.string()))
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

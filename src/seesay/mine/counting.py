@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +22,10 @@ import pyarrow.parquet as pq
 from seesay.data.knowledge import COLORS
 from seesay.metrics.base import IntArray
 from seesay.mine import engine as engines
-from seesay.mine import size, space
+from seesay.mine import resuming, size, space
 from seesay.mine.aggregate import Counts, Seen, combine, count, gather, nothing, write
 from seesay.mine.looking import Looking
+from seesay.mine.naming import Naming, rename
 from seesay.mine.regions import flatten
 from seesay.questions import UserError
 
@@ -32,7 +34,6 @@ BATCH = 1 << 15
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Labels of each kind of counts. A colour's last label says that a colour was asked for: an answer may name two."""
 SETTINGS = "counting.json"
-Subtypes = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +75,16 @@ class Mined:
     bad: Counter[str]
 
 
-def count_part(path: Path, counting: Counting, looking: Looking | None = None) -> Mined:
-    """Count one part, batch by batch."""
-    looking = looking or Looking(counting.depth, counting.colors)
+def count_part(path: Path, counting: Counting, naming: Naming | None = None, looking: Looking | None = None) -> Mined:
+    """Count one part, batch by batch. `looking` is `look(…)`, made before where many parts are counted."""
+    naming = naming or Naming()
+    looking = looking or look(counting, naming)
     found: dict[str, list[Counts]] = {kind: [nothing(labels)] for kind, labels in LABELS.items()}
     bad: Counter[str] = Counter()
     pictures = 0
     for table in _batches(path, 64 if looking.opens else BATCH):
         pictures += table.num_rows
-        seen = looking(table)
+        seen = looking(rename(table, naming.renamed))
         bad += seen.bad
         regions = flatten(seen.table)
         size_rule, space_rule = size.RULES[counting.size_rule], space.RULES[counting.space_rule]
@@ -99,6 +101,11 @@ def count_part(path: Path, counting: Counting, looking: Looking | None = None) -
     return Mined(combine(found["sizes"]), combine(found["places"]), combine(found["colors"]), pictures, bad)
 
 
+def look(counting: Counting, naming: Naming) -> Looking:
+    """What looks at pictures, its models loaded."""
+    return Looking(counting.depth, counting.colors, counting.select, naming.subtypes)
+
+
 def mine_parts(
     parts: Sequence[Path],
     folder: Path,
@@ -106,12 +113,13 @@ def mine_parts(
     engine: str = "local",
     workers: int = 1,
     advance: Callable[[int, int], None] = lambda done, total: None,
-    subtypes: Subtypes | None = None,
+    naming: Naming | None = None,
     least: tuple[int, int, int] = (1, 1, 1),
 ) -> Mined:
     """Count every part that `folder` has no counts of yet, and combine what was seen at least so often."""
     counting.check()
-    _same_settings(folder, counting, parts)
+    naming = naming or Naming()
+    _same_settings(folder, counting, naming, parts)
     rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
     total = sum(rows.values())
     names = {path.stem: path for path in parts}
@@ -119,7 +127,7 @@ def mine_parts(
     advance(sum(rows[stem] for stem in ready), total)
     engines.run(
         list(names),
-        partial(PartWork, {stem: str(path) for stem, path in names.items()}, folder, counting, subtypes),
+        partial(PartWork, {stem: str(path) for stem, path in names.items()}, folder, counting, naming),
         partial(_done, folder),
         engine=engine,
         workers=workers,
@@ -131,18 +139,16 @@ def mine_parts(
 class PartWork:
     """What a worker does with a part: counts it and writes the counts. Models are loaded when it is made."""
 
-    def __init__(
-        self, parts: Mapping[str, str], folder: Path, counting: Counting, subtypes: Subtypes | None = None
-    ) -> None:
-        self._parts, self._folder, self._counting = parts, folder, counting
-        self._looking = Looking(counting.depth, counting.colors, counting.select, subtypes)
+    def __init__(self, parts: Mapping[str, str], folder: Path, counting: Counting, naming: Naming) -> None:
+        self._parts, self._folder, self._counting, self._naming = parts, folder, counting, naming
+        self._looking = look(counting, naming)
 
     def __call__(self, stem: str) -> None:
-        mined = count_part(Path(self._parts[stem]), self._counting, self._looking)
+        mined = count_part(Path(self._parts[stem]), self._counting, self._naming, self._looking)
         for kind in LABELS:
             write(getattr(mined, kind), self._folder / f"{stem}.{kind}.arrow")
         done = self._folder / f"{stem}.done.json"
-        part = done.with_suffix(".part")
+        part = self._folder / f".{done.name}.{uuid4().hex}"  # two workers may do the same part
         part.write_text(json.dumps({"pictures": mined.pictures, "bad": mined.bad}))
         part.replace(done)  # last: a part is done when this is there
 
@@ -183,17 +189,26 @@ def _done(folder: Path, stem: str) -> bool:
     return (folder / f"{stem}.done.json").is_file()
 
 
-def _same_settings(folder: Path, counting: Counting, parts: Sequence[Path]) -> None:
+def _same_settings(folder: Path, counting: Counting, naming: Naming, parts: Sequence[Path]) -> None:
     """Counts of other settings are never mixed in."""
     folder.mkdir(parents=True, exist_ok=True)
-    now = {**asdict(counting), "parts": [path.stem for path in parts]}
+    models = {kind: resuming.model(getattr(counting, kind)) for kind in ("depth", "colors", "select")}
+    now = {
+        **asdict(counting),
+        **{f"{kind} model's files": files for kind, files in models.items() if files},
+        "names of regions": resuming.digest(dict(naming.renamed)),
+        "subtypes": resuming.digest({thing: list(some) for thing, some in naming.subtypes.items()})
+        if counting.select
+        else "",
+        "parts": [path.stem for path in parts],
+    }
     path = folder / SETTINGS
     if path.is_file():
         before = json.loads(path.read_text())
         changed = [name for name in now if before.get(name) != now[name]]
         if changed:
             name = changed[0]
-            told = "the pictures" if name == "parts" else f"{name} is {now[name]!r}, was {before.get(name)!r}"
+            told = f"{name} is {now[name]!r}, was {before.get(name)!r}" if hasattr(counting, name) else f"the {name}"
             raise UserError(
                 f"'{folder}' holds counts made with other settings ({told}): give another folder, or delete it."
             )

@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from seesay.questions import UserError
 
 ENGINES = ("local", "ray")
-ATTEMPTS = 4
-"""How often the parts that are left are begun, where workers die."""
+BARREN = 2
+"""Workers may die. So many attempts in a row that finish no part are the end."""
 _MISTAKE, _FAULT = "mistake: ", "fault: "
 
 Work = Callable[[str], None]
@@ -35,23 +35,25 @@ def run(
 ) -> None:
     """Do every part that is not `done`; `make` builds the work, once a worker. `finished` hears of each part."""
     _start(engine, workers)
-    problem = Exception("no part came back")
-    for _ in range(ATTEMPTS):
-        left = [part for part in parts if not done(part)]
-        if not left:
-            return
+    left = [part for part in parts if not done(part)]
+    barren = 0
+    while left:
+        problem: Exception | None = None
         try:
             _run(left, make, workers, in_process=engine == "local" and workers == 1, finished=finished)
-        except (UserError, WorkFaultError):
-            raise
-        except Exception as error:  # Daft and Ray have many names for a worker that died
+        except WorkerDiedError as error:
             problem = error
-    left = [part for part in parts if not done(part)]
-    if left:
-        raise UserError(
-            f"{len(left)} of {len(parts)} parts could not be finished, since workers died ({_first_line(problem)}). "
-            "What is done is kept: the same command goes on from there."
-        )
+        before, left = len(left), [part for part in left if not done(part)]
+        barren = barren + 1 if len(left) == before else 0
+        if left and barren == BARREN:
+            raise UserError(
+                f"{len(left)} of {len(parts)} parts could not be finished, since workers died "
+                f"({_first_line(problem)}). What is done is kept: the same command goes on from there."
+            ) from problem
+
+
+class WorkerDiedError(RuntimeError):
+    """Daft or Ray broke off, under whatever name: a worker died, and to begin again may help."""
 
 
 class WorkFaultError(RuntimeError):
@@ -79,13 +81,21 @@ def _run(
         _with_method(Worker, daft.method(return_dtype=daft.DataType.string()))
     )()
     rows = daft.from_pydict({"part": list(parts)}).into_batches(1)
-    for row in rows.select(worker.do(rows["part"]).alias("said")).iter_rows(results_buffer_size=1):
-        said = str(row["said"])
+    for said in _answers(rows.select(worker.do(rows["part"]).alias("said"))):
         if said.startswith(_MISTAKE):
             raise UserError(said.removeprefix(_MISTAKE))
         if said.startswith(_FAULT):
             raise WorkFaultError(said.removeprefix(_FAULT))
         finished(said)
+
+
+def _answers(frame: Any) -> Iterator[str]:
+    """What workers say, as they say it. Only Daft runs in here, so whatever is raised is a worker's end."""
+    try:
+        for row in frame.iter_rows(results_buffer_size=1):
+            yield str(row["said"])
+    except Exception as error:  # Daft and Ray have many names for it
+        raise WorkerDiedError(_first_line(error)) from error
 
 
 def _with_method(kind: type, decorate: Callable[[Any], Any]) -> type:
@@ -132,6 +142,8 @@ def _start(engine: str, workers: int) -> None:
     daft.set_runner_ray(noop_if_initialized=True)
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: Exception | None) -> str:
+    if error is None:
+        return "no part came back"
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

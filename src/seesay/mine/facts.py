@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
-from seesay.metrics.base import FloatArray, IntArray
+from seesay.metrics.base import BoolArray, FloatArray, IntArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mine.aggregate import Counts
+from seesay.tasks.viphy_sets import smaller_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +44,41 @@ class _Pairs:
     examples: list[tuple[str, ...]]
 
 
-def size_facts(counts: Counts, least: int = PUBLISHED.size, subtypes: Collection[str] = ()) -> list[SizeFact]:
-    """Pairs seen often enough of which one is larger in 70 % or more, each from both sides, in order of names.
-
-    Subtypes are things of which a commoner name is known; pairs with one are left out, as published.
-    """
+def size_facts(counts: Counts, least: int = PUBLISHED.size) -> list[SizeFact]:
+    """Pairs seen often enough of which one is larger in 70 % or more, each from both sides, in order of names."""
     found = _pairs(counts, least, 0, typical_size_labels)
     facts = []
     for a, b, (more, less), kept, seen in zip(
         found.a, found.b, found.counts.tolist(), found.typical > 0, found.examples, strict=True
     ):
-        if kept.any() and a not in subtypes and b not in subtypes:
+        if kept.any():
             label, other = (SIZES[0], SIZES[1]) if kept[0] else (SIZES[1], SIZES[0])
             facts.append(SizeFact(a, b, more, less, (label,), seen))
             facts.append(SizeFact(b, a, less, more, (other,), seen))
     return sorted(facts, key=lambda fact: (fact.a, fact.b))
 
 
+def without_subtypes(facts: Sequence[SizeFact], subtypes: Collection[str]) -> list[SizeFact]:
+    """As published, no pair with a subtype: "kitchen table" is named after what it is, so "table" has its size.
+
+    Only names that end with another's are meant. A lexicon's kinds have sizes of their own: that a bus is a vehicle and
+    a cup a container is no reason to say nothing of them.
+    """
+    return [fact for fact in facts if fact.a not in subtypes and fact.b not in subtypes]
+
+
 def place_facts(counts: Counts, least: int = PUBLISHED.place, relation: int = PUBLISHED.relation) -> list[PlaceFact]:
-    """Pairs seen often enough in a kind of scene, each from both sides, in order of scene and names."""
+    """Pairs seen often enough in a kind of scene, each from both sides, in order of scene and names.
+
+    A pair of which all three labels are typical says nothing, and is dropped, as published.
+    """
     found = _pairs(counts, least, relation, typical_space_labels)
     facts = []
     for scene, a, b, (up, level, down), kept, seen in zip(
         found.scene, found.a, found.b, found.counts.tolist(), found.typical > 0, found.examples, strict=True
     ):
+        if kept.all():
+            continue
         typical = tuple(label for label, stays in zip(PLACES, kept, strict=True) if stays)
         mirrored = tuple(label for label, stays in zip(PLACES, kept[::-1], strict=True) if stays)
         facts.append(PlaceFact(scene, a, b, up, level, down, typical, seen))
@@ -73,27 +86,36 @@ def place_facts(counts: Counts, least: int = PUBLISHED.place, relation: int = PU
     return sorted(facts, key=lambda fact: (fact.scene, fact.a, fact.b))
 
 
-def transitive(facts: Sequence[SizeFact]) -> list[SizeFact]:
+def closure(facts: Sequence[SizeFact]) -> list[SizeFact]:
     """What follows from size facts without being one: a < b and b < c, hence a < c, however long the chain.
 
-    Counts of majorities need not be consistent: where a pair follows both ways, nothing is said of it. Only the
-    smaller one's side is given, as in ViPhy's transitive test; no picture says it, so counts are 0.
+    (ViPhy's transitive test, `seesay.tasks.viphy_sets`, takes chains of two steps.) Counts of majorities need not be
+    consistent: where a pair follows both ways, nothing is said of it. Only the smaller one's side is given; no picture
+    says it, so counts are 0. Warshall's algorithm on rows of bits: n names take n²/8 bytes.
     """
-    names = sorted({fact.a for fact in facts})
+    known = list(smaller_pairs(facts))
+    names = sorted({name for pair in known for name in pair})
     number = {name: i for i, name in enumerate(names)}
-    smaller = np.zeros((len(names), len(names)), dtype=bool)
-    for fact in facts:
-        if fact.typical == (SIZES[1],):
-            smaller[number[fact.a], number[fact.b]] = True
-    reached = smaller
-    while True:
-        step = reached.astype(np.float32)
-        longer = reached | ((step @ step) > 0)
-        if (longer == reached).all():
-            break
-        reached = longer
-    fresh = reached & ~reached.T & ~smaller & ~smaller.T
-    return [SizeFact(names[i], names[j], 0, 0, (SIZES[1],)) for i, j in zip(*np.nonzero(fresh), strict=True)]
+    direct: list[set[int]] = [set() for _ in names]
+    for a, b in known:
+        direct[number[a]].add(number[b])
+        direct[number[b]].add(number[a])
+    larger = np.zeros((len(names), len(names) // 8 + 1), dtype=np.uint8)
+    for a, b in known:
+        larger[number[a], number[b] >> 3] |= 1 << (number[b] & 7)
+    for through in range(len(names)):
+        larger[_has(larger, through)] |= larger[through]
+    found = []
+    for i, name in enumerate(names):
+        above = np.unpackbits(larger[i], bitorder="little", count=len(names)).astype(bool)
+        above &= ~_has(larger, i)
+        found += [SizeFact(name, names[j], 0, 0, (SIZES[1],)) for j in np.flatnonzero(above) if j not in direct[i]]
+    return found
+
+
+def _has(rows: NDArray[np.uint8], column: int) -> BoolArray:
+    """Which rows have this bit."""
+    return np.asarray(rows[:, column >> 3] >> (column & 7) & 1, dtype=bool)
 
 
 def _pairs(counts: Counts, least: int, relation: int, typical: Callable[[FloatArray], FloatArray]) -> _Pairs:

@@ -10,25 +10,30 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from seesay.data import knowledge
-from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.mine import engine as engines
-from seesay.mine.aggregate import Counts
-from seesay.mine.counting import Counting, Mined, mine_parts
-from seesay.mine.facts import Thresholds, place_facts, size_facts, transitive
+from seesay.mine import resuming, subtypes
+from seesay.mine.counting import Counting, mine_parts
+from seesay.mine.facts import Thresholds
 from seesay.mine.looking import GIVEN, PIXELS
+from seesay.mine.naming import Naming, clean_names
+from seesay.mine.subtypes import VARIANTS, Variant
+from seesay.mine.tables import write_facts, write_subtypes
 from seesay.questions import UserError
 
 AUTO, NONE = "auto", "none"
+CAPTIONS = "captions:"
+_OPTIONS = {"closure": "transitive", "least_regions": "min-regions"}
+"""Options that are called otherwise than our fields."""
 ROWS = 10_000
 """Pictures in a part."""
 LEXICONS = ("conceptnet", "wordnet")
@@ -46,6 +51,7 @@ class Request:
     images: Path | None = None
     counting: Counting = field(default_factory=lambda: Counting(depth=AUTO, colors=AUTO))
     thresholds: Thresholds = field(default_factory=Thresholds)
+    subtype_rule: Variant = "paper"
     lexicons: tuple[str, ...] = ()
     closure: bool = False
     engine: str = "local"
@@ -58,37 +64,65 @@ def mine(request: Request, bar: Bar) -> dict[str, Any]:
     from seesay.mine.names import captions
 
     began = time.perf_counter()
-    request.counting.check()
-    engines.check(request.engine)
-    unknown = [name for name in request.lexicons if name not in LEXICONS]
-    if unknown:
-        raise UserError(f"Unknown lexicon '{unknown[0]}'. There are: {', '.join(LEXICONS)}.")
+    check(request)
     work = request.output / "work"
     _same_request(work, request)
     summary: dict[str, Any] = {"annotations": request.annotations, "folder": str(request.output)}
-    if request.annotations.startswith("captions:"):
-        kinds = name_subtypes(captions(request.annotations), work, request.lexicons, request.workers, bar)
-        found = {"subtypes": _write_subtypes(request.output, kinds)}
-        summary |= {"pictures": 0, "facts": found, "bad": {}}
+    if request.annotations.startswith(CAPTIONS):
+        bad: Counter[str] = Counter()
+        names = caption_names(captions(request.annotations, bad), work, request.workers, bar)
+        kinds, _ = find_subtypes(names, request)
+        found = {"subtypes": write_subtypes(request.output, kinds)}
+        summary |= {"pictures": 0, "facts": found, "bad": dict(bad.most_common())}
     else:
         parts, bad = cut(request, work / "pictures", bar)
-        counting = settle(request.counting, parts)
-        kinds = name_subtypes(_captions(parts), work, request.lexicons, request.workers, bar)
+        counting = settle(request, parts)
+        kinds, endings = find_subtypes(caption_names(_captions(parts), work, request.workers, bar), request)
         named = {thing: list(some) for thing, some in kinds.items()}
+        renamed, nameless = clean_names(parts)
         counted = time.perf_counter()
         least = (request.thresholds.size, request.thresholds.place, 1)
         with bar("Sizes, places, colours", "pictures") as advance:
-            mined = mine_parts(parts, work / "counts", counting, request.engine, request.workers, advance, named, least)
+            mined = mine_parts(
+                parts,
+                work / "counts",
+                counting,
+                request.engine,
+                request.workers,
+                advance,
+                Naming(renamed, named),
+                least,
+            )
         rate = mined.pictures / max(time.perf_counter() - counted, 1e-9)
-        found = write_facts(request.output, mined, request.thresholds, named, closure=request.closure)
+        found, unused = write_facts(request.output, mined, request.thresholds, named, endings, closed=request.closure)
         if kinds:
-            found["subtypes"] = _write_subtypes(request.output, kinds)
-        summary |= {"pictures": mined.pictures, "facts": found, "bad": dict((bad + mined.bad).most_common())}
+            found["subtypes"] = write_subtypes(request.output, kinds)
+        bad += nameless + mined.bad + unused
+        summary |= {"pictures": mined.pictures, "facts": found, "bad": dict(bad.most_common())}
         summary |= {"counting": asdict(counting), "thresholds": asdict(request.thresholds)}
         summary["pictures_per_second"] = round(rate, 1)
     summary["seconds"] = round(time.perf_counter() - began, 2)
     _keep(request.output / "summary.json", summary)
     return summary
+
+
+def check(request: Request) -> None:
+    """Refuse what there is not, before anything is read."""
+    request.counting.check()
+    engines.check(request.engine)
+    unknown = [name for name in request.lexicons if name not in LEXICONS]
+    if unknown:
+        raise UserError(f"Unknown lexicon '{unknown[0]}'. There are: {', '.join(LEXICONS)}.")
+    if request.subtype_rule not in VARIANTS:
+        raise UserError(f"Unknown subtype rule '{request.subtype_rule}'. There are: {', '.join(VARIANTS)}.")
+    if request.annotations.startswith(CAPTIONS):
+        asked = asdict(request.counting)
+        usual = asdict(Counting(depth=AUTO, colors=AUTO))
+        needless = [name for name in asked if asked[name] != usual[name]]
+        needless += [name for name in ("images", "closure") if getattr(request, name)]
+        if needless:
+            option = _OPTIONS.get(needless[0], needless[0]).replace("_", "-")
+            raise UserError(f"'{CAPTIONS}' gives names and subtypes alone, without pictures: leave out --{option}.")
 
 
 def cut(request: Request, folder: Path, bar: Bar) -> tuple[list[Path], Counter[str]]:
@@ -115,17 +149,45 @@ def cut(request: Request, folder: Path, bar: Bar) -> tuple[list[Path], Counter[s
     return [folder / name for name in kept["parts"]], Counter(kept["bad"])
 
 
-def picture_files(folder: Path) -> dict[str, str]:
-    """Where the pictures of a knowledge folder are, by their ids."""
-    parts = sorted((folder / "work" / "pictures").glob("*.parquet"))
-    tables = [pq.read_table(path, columns=["id", "path"]) for path in parts]
-    return {name: path for table in tables for name, path in zip(*table.to_pydict().values(), strict=True) if path}
+def picture_files(folder: Path, wanted: Collection[str]) -> dict[str, str]:
+    """Where some pictures of a knowledge folder are, by their ids, part by part."""
+    note = folder / "work/pictures/cut.json"
+    if not note.is_file():
+        return {}
+    ids = pa.array(sorted(wanted), pa.string())
+    found: dict[str, str] = {}
+    for name in json.loads(note.read_text())["parts"]:
+        with pq.ParquetFile(note.parent / name) as file:
+            for batch in file.iter_batches(columns=["id", "path"]):
+                some = batch.filter(pc.is_in(batch.column("id"), ids)).to_pydict()
+                found |= {key: path for key, path in zip(some["id"], some["path"], strict=True) if path}
+    return found
 
 
-def settle(counting: Counting, parts: Sequence[Path]) -> Counting:
-    """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours by pixels."""
+def settle(request: Request, parts: Sequence[Path]) -> Counting:
+    """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours by pixels.
+
+    What is asked for and cannot be is refused here: no option does nothing.
+    """
+    counting = request.counting
     maps, files = (any(_any_text(path, name) for path in parts) for name in ("depth", "path"))
     depth, colors = counting.depth, counting.colors
+    chosen = depth not in (AUTO, NONE, "")
+    if chosen and not counting.needs_depth:
+        raise UserError(f"These rules take no depth: leave out --depth {depth}, or choose rules that take it.")
+    if depth == GIVEN and not maps:
+        raise UserError("--depth given needs depth maps, and the annotation names none.")
+    if not files:
+        for option, asked in (
+            ("--depth", chosen and depth != GIVEN),
+            ("--colors", colors not in (AUTO, NONE, "")),
+            ("--select", counting.select),
+        ):
+            if asked:
+                raise UserError(f"{option} looks at pictures, and no files of them are known: give --images.")
+    if (counting.select or request.lexicons) and next(_captions(parts), None) is None:
+        option = "--select" if counting.select else "--lexicon"
+        raise UserError(f"{option} needs names from captions, and these pictures have none: leave it out.")
     if depth == AUTO:
         depth = (GIVEN if maps else "fastdepth" if files else "") if counting.needs_depth else ""
     if colors in (AUTO, NONE):
@@ -138,9 +200,9 @@ def settle(counting: Counting, parts: Sequence[Path]) -> Counting:
     return replace(counting, depth="" if depth == NONE else depth, colors=colors)
 
 
-def name_subtypes(texts: Iterator[str], work: Path, lexicons: Sequence[str], processes: int, bar: Bar) -> Subtypes:
-    """The names in captions and their subtypes; nothing where there are no captions."""
-    from seesay.mine import conceptnet, names, subtypes, wordnet
+def caption_names(texts: Iterator[str], work: Path, processes: int, bar: Bar) -> dict[str, int]:
+    """The names in captions and how often each is used."""
+    from seesay.mine import names
 
     note = work / "names.json"
     if not note.is_file():
@@ -154,59 +216,18 @@ def name_subtypes(texts: Iterator[str], work: Path, lexicons: Sequence[str], pro
 
             counts = names.count_names(texts, processes, tell)
         _keep(note, counts)
-    kept = names.keep(json.loads(note.read_text()))
+    return names.keep(json.loads(note.read_text()))
+
+
+def find_subtypes(names: Mapping[str, int], request: Request) -> tuple[Subtypes, set[str]]:
+    """The subtypes of names, lexicons' among them; and the names that are subtypes by their ending."""
+    from seesay.mine import conceptnet, wordnet
+
     sources = {"conceptnet": conceptnet.hyponyms, "wordnet": wordnet.hyponyms}
-    return subtypes.subtypes(kept, hyponyms=[sources[name](kept) for name in lexicons])
-
-
-def write_facts(
-    folder: Path,
-    mined: Mined,
-    thresholds: Thresholds,
-    subtypes: Mapping[str, Iterable[str]] | None = None,
-    *,
-    closure: bool = False,
-) -> dict[str, int]:
-    """Write the knowledge tables, and say how many facts each holds. `subtypes`: a thing's kinds, itself among them."""
-    kinds: Collection[str] = {kind for thing, some in (subtypes or {}).items() for kind in some if kind != thing}
-    sizes = size_facts(mined.sizes, thresholds.size, kinds)
-    places = place_facts(mined.places, thresholds.place, thresholds.relation)
-    colors = _color_facts(mined.colors, subtypes or {}, thresholds.color)
-    knowledge.write(folder, sizes, SizeFact)
-    knowledge.write(folder, places, PlaceFact)
-    written = {"sizes": len(sizes), "places": len(places)}
-    if len(mined.colors.keys):
-        knowledge.write(folder, colors, ColorFact)
-        written["colors"] = len(colors)
-    if closure:
-        more = transitive(sizes)
-        knowledge.write(folder / "transitive", more, SizeFact)
-        written["transitive sizes"] = len(more)
-    return written
-
-
-def _color_facts(counts: Counts, subtypes: Mapping[str, Iterable[str]], enough: int) -> list[ColorFact]:
-    from seesay.mine.color import color_facts
-
-    shown: dict[str, list[int]] = {}
-    asked: dict[str, int] = {}
-    examples: dict[str, list[str]] = {}
-    _, name, _, label = counts.fields()
-    for i, (number, color, many) in enumerate(zip(name.tolist(), label.tolist(), counts.counts.tolist(), strict=True)):
-        thing = counts.names[number]
-        if color == len(COLORS):
-            asked[thing] = many
-            examples[thing] = counts.examples[counts.starts[i] : counts.starts[i + 1]].to_pylist()
-            shown.setdefault(thing, [0] * len(COLORS))
-        else:
-            shown.setdefault(thing, [0] * len(COLORS))[color] = many
-    return color_facts(shown, asked, subtypes, examples, enough=enough)
-
-
-def _write_subtypes(folder: Path, kinds: Subtypes) -> int:
-    facts = [SubtypeFact(thing, kind, count) for thing, some in kinds.items() for kind, count in some.items()]
-    knowledge.write(folder, facts, SubtypeFact)
-    return len(facts)
+    lexicons = [sources[name](names) for name in request.lexicons]
+    by_ending = subtypes.subtypes(names, variant=request.subtype_rule)
+    endings = {kind for thing, some in by_ending.items() for kind in some if kind != thing}
+    return subtypes.subtypes(names, variant=request.subtype_rule, hyponyms=lexicons), endings
 
 
 def _captions(parts: Sequence[Path]) -> Iterator[str]:
@@ -222,13 +243,17 @@ def _any_text(path: Path, column: str) -> bool:
 
 
 def _same_request(work: Path, request: Request) -> None:
-    """Other pictures are never mixed in."""
+    """Other pictures are never mixed in, nor files that have changed."""
     work.mkdir(parents=True, exist_ok=True)
-    now = {"annotations": request.annotations, "images": str(request.images or ""), "rows": request.rows}
+    images = str(request.images.resolve()) if request.images else ""
+    now = {**resuming.annotation(request.annotations, request.output), "images": images, "rows": request.rows}
     note = work / "request.json"
     begun = (work / "pictures/cut.json").is_file() or (work / "names.json").is_file()
     if begun and json.loads(note.read_text()) != now:
-        raise UserError(f"'{request.output}' was mined from other pictures: give another folder, or delete it.")
+        raise UserError(
+            f"'{request.output}' was mined from other pictures, or from files that have changed since: "
+            "give another folder, or delete it."
+        )
     _keep(note, now)
 
 

@@ -148,6 +148,14 @@ def singular(plural: str) -> str:
     return next((form for form in forms if form in known), forms[0] if forms else plural)
 
 
+def singular_word(word: str) -> str:
+    """The singular of a word that may be one already, and whose part of speech is not known: "glass" stays."""
+    irregular, known = _noun_tables()
+    if word in irregular:
+        return irregular[word]
+    return word if word in known or singular(word) not in known else singular(word)
+
+
 @lru_cache(maxsize=1)
 def _noun_tables() -> tuple[dict[str, str], frozenset[str]]:
     """Irregular plurals and known nouns, as spaCy's lemmatizer has them."""

@@ -76,22 +76,22 @@ class Block:
 
 def flatten(table: pa.Table | pa.RecordBatch) -> Regions:
     """The regions of a batch with the columns of `records.SCHEMA`, and those of `DEPTHS` where it has them."""
-    listed = _whole(table.column("regions"))
+    listed = whole(table.column("regions"))
     regions = listed.flatten()
     offsets = flat_offsets(listed)
     boxes = _floats(regions.field("box").flatten()).reshape(-1, 4)
     top, bottom = boxes[:, 1], boxes[:, 1] + boxes[:, 3]
     middle = (top + bottom) / 2
-    upper, lowest, centroid, corners = _outlines(_whole(regions.field("polygon")), top, bottom, middle)
+    upper, lowest, centroid, corners = _outlines(whole(regions.field("polygon")), top, bottom, middle)
     names, words = codes(regions.field("name"))
     vocabulary = words.to_pylist()
     if vocabulary and not vocabulary[0]:  # "" comes first
         names, vocabulary = names - 1, vocabulary[1:]
-    scenes, scene_names = codes(_whole(table.column("scene")))
+    scenes, scene_names = codes(whole(table.column("scene")))
     known = set(table.schema.names)
     unknown = np.full(len(regions), np.nan)
     return Regions(
-        ids=_whole(table.column("id")),
+        ids=whole(table.column("id")),
         scenes=scenes,
         scene_names=scene_names.to_pylist(),
         offsets=offsets,
@@ -104,8 +104,8 @@ def flatten(table: pa.Table | pa.RecordBatch) -> Regions:
         corner_mean=corners,
         distance=_beside(table, "distances", offsets) if "distances" in known else unknown,
         nearness=_beside(table, "nearness", offsets) if "nearness" in known else unknown,
-        nearest=_floats(_whole(table.column("nearest"))) if "nearest" in known else np.full(len(table), np.nan),
-        farthest=_floats(_whole(table.column("farthest"))) if "farthest" in known else np.full(len(table), np.nan),
+        nearest=_floats(whole(table.column("nearest"))) if "nearest" in known else np.full(len(table), np.nan),
+        farthest=_floats(whole(table.column("farthest"))) if "farthest" in known else np.full(len(table), np.nan),
     )
 
 
@@ -126,7 +126,8 @@ def blocks(regions: Regions, minimum: int = 2) -> Iterator[Block]:
         yield Block(some, np.where(there, regions.offsets[some, None] + places, 0), there)
 
 
-def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
     if isinstance(column, pa.ChunkedArray):
         return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     return column
@@ -144,7 +145,7 @@ def flat_offsets(listed: pa.Array) -> IntArray:
 
 def _beside(table: pa.Table | pa.RecordBatch, name: str, offsets: IntArray) -> FloatArray:
     """A list column with a value for every region; a picture whose list is missing gets NaNs."""
-    column = _whole(table.column(name))
+    column = whole(table.column(name))
     own, values = flat_offsets(column), _floats(column.flatten())
     if np.array_equal(own, offsets):
         return values

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
-from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
+from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, PlaceFact, SizeFact
+from seesay.metrics.typical_labels import typical_labels, typical_size_labels, typical_space_labels
 from seesay.mine.aggregate import Counts
 from seesay.mine.facts import PUBLISHED
 
@@ -51,20 +51,35 @@ def place_score(
     least: int = PUBLISHED.place,
     relation: int = PUBLISHED.relation,
 ) -> Score:
-    """Place facts likewise: right, if the commonest label is a typical one in truth."""
+    """Place facts likewise: right, if the commonest label is a typical one in truth.
+
+    A pair of which all three are typical is nothing to be found, and a fact about it is wrong.
+    """
     names = ("above", "level", "below")
     true = {}
     for row in truth["places"]:
         counts = [row[name] if row[name] >= relation else 0 for name in names]
         if sum(counts) >= least:
             kept = typical_space_labels(_shares([counts]))[0] > 0
-            true[row["scene"], row["a"], row["b"]] = {PLACES[i] for i in np.flatnonzero(kept)}
+            if not kept.all():
+                true[row["scene"], row["a"], row["b"]] = {PLACES[i] for i in np.flatnonzero(kept)}
     said = {
         (fact.scene, fact.a, fact.b): PLACES[int(np.argmax([fact.above, fact.level, fact.below]))]
         for fact in facts
-        if fact.a < fact.b
+        if fact.a < fact.b and len(fact.typical) < len(PLACES)
     }
     return Score(len(said), len(true), sum(label in true.get(key, ()) for key, label in said.items()))
+
+
+def color_score(facts: Sequence[ColorFact], truth: Mapping[str, Any], least: int = PUBLISHED.color) -> Score:
+    """Typical colours of things, each colour of each thing by itself."""
+    rows = {name: [colors.get(color, 0) for color in COLORS] for name, colors in truth["colors"].items()}
+    often = {name: row for name, row in rows.items() if sum(row) >= least}
+    true = {
+        (name, COLORS[i]) for name, row in often.items() for i in np.flatnonzero(typical_labels(_shares([row]))[0] > 0)
+    }
+    said = {(fact.object, color) for fact in facts for color in fact.typical}
+    return Score(len(said), len(true), len(said & true))
 
 
 def statement_score(counts: Counts, labels: Sequence[str], truth: Mapping[tuple[str, str], str]) -> Score:

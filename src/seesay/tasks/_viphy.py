@@ -59,7 +59,7 @@ def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts
     file = file or viphy.FILES[kind]
     if data is not None and data.is_dir():
         if (data / knowledge.FILES[kind]).is_file():
-            rows, bad = _usable(*knowledge.read(data, kind))
+            rows, bad = _usable(*knowledge.read_checked(data, kind))
             return Facts(rows, bad, (data / knowledge.FILES[kind],), published=False, folder=data)
         if not (data / file).is_file():
             raise UserError(

@@ -89,6 +89,13 @@ def test_a_model_that_never_met_an_unknown_word_scores_none(folder: Path, tmp_pa
     contexts = {"on": [Context("a cat ", " a mat"), Context("a yeti ", " a mat"), Context("a cat ", " a yeti")]}
     assert readable(contexts, model) == ({"on": contexts["on"][:1]}, 2)
     assert readable(contexts, loaded(folder)) == (contexts, 0)
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    del config["drop"]  # a folder as it was written before
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert not loaded(tmp_path).drops
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "settings.json").write_text('{"drop": true}', encoding="utf-8")
+    assert loaded(tmp_path).drops
 
 
 def test_phrases_learnt_as_one_word_are_read_as_one(folder: Path) -> None:

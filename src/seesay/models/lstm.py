@@ -89,8 +89,19 @@ def load_lstm(name: str, folder: Path, options: Options) -> Lstm:
     device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
     fingerprint = file_digest(folder / file for file in FILES)
     model = Lstm(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
-    model.drops = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("drop", False) is True
+    model.drops = _drops(folder)
     return model
+
+
+def _drops(folder: Path) -> bool:
+    """As the configuration says; an older one does not, but the training that made it may."""
+    for path in (folder / "config.json", folder / "training" / "settings.json"):
+        try:
+            said = json.loads(path.read_text(encoding="utf-8"))["drop"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        return said is True
+    return False
 
 
 class Lstm(WordModel):

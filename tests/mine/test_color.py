@@ -69,7 +69,10 @@ def test_focal_colours(color: str) -> None:
 
 
 def test_names_that_others_gave() -> None:
-    """CSS names 77 colours by a basic colour word (darkred, lightskyblue, …): nine in ten get that word here."""
+    """CSS names 77 colours by a basic colour word (darkred, lightskyblue, …): 67 get that word here.
+
+    Light gray does not: in pictures, white in shade is far commoner.
+    """
     named = [
         (next("gray" if word == "grey" else word for word in (*COLORS, "grey") if name.endswith(word)), value)
         for name, value in ImageColor.colormap.items()
@@ -78,7 +81,7 @@ def test_names_that_others_gave() -> None:
     found = names(np.array([ImageColor.getrgb(value) for _, value in named]) / 255)
     right = [COLORS[i] == word for i, (word, _) in zip(found, named, strict=True)]
     assert len(named) == 77
-    assert np.mean(right) > 0.88
+    assert sum(right) == 67
 
 
 def test_the_middle_wins_and_the_polygon_decides() -> None:

@@ -21,7 +21,9 @@ STEP = 8
 """Levels of a channel that share a cell of the table."""
 SECOND = 0.3
 """A colour beside the most frequent one is named from this share of the votes on."""
-BLACK, WHITE = 22.0, 87.0  # lightness below, above
+LIT = 0.1
+"""Shade makes white look gray, light never makes gray look white: with this share of its gray in white, all is white."""
+BLACK, WHITE = 22.0, 80.0  # lightness below, above
 FAINT = 14.0  # chroma below which a colour is none
 
 
@@ -88,6 +90,9 @@ def votes(picture: NDArray[np.uint8], region: Region) -> Array:
     if region.polygon:
         weights = weights * outline(np.asarray(region.polygon).reshape(-1, 2), within)
     counted = np.bincount(named.ravel(), weights=weights.ravel(), minlength=len(COLORS))
+    white, gray = COLORS.index("white"), COLORS.index("gray")
+    if counted[white] >= LIT * (counted[white] + counted[gray]):
+        counted[white], counted[gray] = counted[white] + counted[gray], 0
     shares: Array = counted / counted.sum()
     return shares
 

@@ -114,6 +114,8 @@ class _Text:
                 # A number may go on in the next chunk ("1" of "1e+5"): the last three characters are not sure.
                 if len(self._buffer) - end >= 3 or not self._more(CHUNK):
                     self._at = end
+                    if isinstance(value, int | float) and self.peek() not in tuple(",]}:"):  # it breaks off
+                        raise BrokenFileError(f"expected , or ] at character {self.position}")
                     return value
 
     def _more(self, wanted: int) -> bool:

@@ -22,7 +22,7 @@ STEP = 8
 SECOND = 0.3
 """A colour beside the most frequent one is named from this share of the votes on."""
 LIT = 0.1
-"""Shade makes white look gray, light never makes gray look white: with this share of its gray in white, all is white."""
+"""Shade makes white look gray, light never makes gray white: where this share of the gray is white, all of it is."""
 BLACK, WHITE = 22.0, 80.0  # lightness below, above
 FAINT = 14.0  # chroma below which a colour is none
 

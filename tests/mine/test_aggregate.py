@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 from tests.mine.made_up import Thing, pictures, row, size_counts, table
 
 from seesay.mine import size
-from seesay.mine.aggregate import EXAMPLES, Counts, combine, count, from_table, gather, nothing, read, to_table, write
+from seesay.mine.aggregate import (
+    EXAMPLES,
+    Counts,
+    combine,
+    count,
+    from_table,
+    gather,
+    nothing,
+    read,
+    sliced,
+    to_table,
+    write,
+)
 from seesay.mine.regions import flatten
 
 THINGS = [Thing(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)]
@@ -69,6 +81,15 @@ def test_a_file_comes_back(tmp_path: Path) -> None:
         write(some, tmp_path / "part.arrow")
         assert content(read(tmp_path / "part.arrow", 2)) == content(some)
     assert [path.name for path in tmp_path.iterdir()] == ["part.arrow"]
+
+
+@given(pictures(), st.integers(1, 5))
+def test_pieces_are_the_whole_and_share_no_first_name(batch: pa.Table, slices: int) -> None:
+    counts = size_counts(batch, "boxes")
+    pieces = sliced(counts, slices)
+    assert content(combine([nothing(2), *pieces])) == content(counts)
+    first = [{row["a"] for row in content(piece)} for piece in pieces]
+    assert sum(map(len, first)) == len(set().union(*first))
 
 
 @settings(deadline=None)

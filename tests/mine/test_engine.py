@@ -107,7 +107,7 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     assert len(set((tmp_path / "ray").glob("begun-*"))) == len(parts)
     for part in parts:
         for kind in counting.LABELS:
-            name = f"{part.stem}.{kind}.arrow"
+            name = f"{part.stem}.{kind}.0.arrow"
             assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 

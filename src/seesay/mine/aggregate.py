@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -172,7 +173,21 @@ def gather(paths: Sequence[Path], labels: int, least: int = 1) -> Counts:
 def _only(part: Counts, kept: IntArray, scenes: Mapping[str, int], names: Mapping[str, int]) -> Counts:
     """A part's counts of the pairs that are kept."""
     own = _recoded(part, scenes, names) // part.labels
-    rows = np.flatnonzero(np.isin(own, kept, assume_unique=False, kind="sort"))
+    return _rows(part, np.flatnonzero(np.isin(own, kept, assume_unique=False, kind="sort")))
+
+
+def sliced(counts: Counts, slices: int) -> list[Counts]:
+    """The counts in so many pieces by their first name, the same piece for a name in every part.
+
+    All pairs of a piece are gathered before the next one, so that memory holds a piece of them at a time.
+    """
+    piece = np.array([crc32(name.encode()) % slices for name in counts.names], dtype=np.int64)
+    of_pair = piece[counts.fields()[1]]
+    return [_rows(counts, np.flatnonzero(of_pair == i)) for i in range(slices)]
+
+
+def _rows(part: Counts, rows: IntArray) -> Counts:
+    """Some rows of the counts."""
     many = part.starts[rows + 1] - part.starts[rows]
     starts = np.concatenate([[0], np.cumsum(many)])
     shown = np.repeat(part.starts[rows] - starts[:-1], many) + np.arange(starts[-1])

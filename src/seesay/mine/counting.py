@@ -23,7 +23,7 @@ from seesay.data.knowledge import COLORS
 from seesay.metrics.base import IntArray
 from seesay.mine import engine as engines
 from seesay.mine import resuming, size, space
-from seesay.mine.aggregate import Counts, Seen, combine, count, gather, nothing, write
+from seesay.mine.aggregate import Counts, Seen, combine, count, gather, nothing, sliced, write
 from seesay.mine.looking import Looking
 from seesay.mine.naming import Naming, rename
 from seesay.mine.regions import flatten
@@ -34,6 +34,8 @@ BATCH = 1 << 15
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Labels of each kind of counts. A colour's last label says that a colour was asked for: an answer may name two."""
 SETTINGS = "counting.json"
+SLICES = 4
+"""Pieces in which counts are gathered, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,8 @@ class PartWork:
     def __call__(self, stem: str) -> None:
         mined = count_part(Path(self._parts[stem]), self._counting, self._naming, self._looking)
         for kind in LABELS:
-            write(getattr(mined, kind), self._folder / f"{stem}.{kind}.arrow")
+            for i, piece in enumerate(sliced(getattr(mined, kind), SLICES)):
+                write(piece, self._folder / f"{stem}.{kind}.{i}.arrow")
         done = self._folder / f"{stem}.done.json"
         part = self._folder / f".{done.name}.{uuid4().hex}"  # two workers may do the same part
         part.write_text(json.dumps({"pictures": mined.pictures, "bad": mined.bad}))
@@ -155,9 +158,13 @@ class PartWork:
 
 def gathered(folder: Path, stems: Sequence[str], least: tuple[int, int, int] = (1, 1, 1)) -> Mined:
     """The counts of all parts together: of the pairs for sizes and places, and names for colours, seen so often."""
-    files = ([folder / f"{stem}.{kind}.arrow" for stem in stems] for kind in LABELS)
+
+    def pieces(kind: str, labels: int, enough: int) -> Counts:
+        files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in stems] for i in range(SLICES))
+        return combine([nothing(labels), *(gather(paths, labels, enough) for paths in files)])
+
     with ThreadPoolExecutor() as pool:  # sorting and reading let other threads run
-        sizes, places, colors = pool.map(gather, files, LABELS.values(), least)
+        sizes, places, colors = pool.map(pieces, LABELS, LABELS.values(), least)
     notes = [json.loads((folder / f"{stem}.done.json").read_text()) for stem in stems]
     bad: Counter[str] = Counter()
     for note in notes:

@@ -15,7 +15,8 @@ def vocabulary_accuracy(items: Items) -> FloatArray:
     """
     if items.ranks is None or not items.ranks.any():
         return np.full(len(items), np.nan)
-    return (items.is_gold & (items.ranks == 1)).any(axis=1).astype(np.float64)
+    right: FloatArray = (items.is_gold & (items.ranks == 1)).any(axis=1).astype(np.float64)
+    return right
 
 
 VOCABULARY_ACCURACY = mean_metric(

@@ -83,7 +83,8 @@ def regions(
     where: str, found: Sequence[tuple[Any, Any, Any]], width: int, height: int
 ) -> tuple[tuple[Region, ...], list[Bad]]:
     """The usable ones of a picture's (name, box, polygon) and what is wrong with the others."""
-    good, bad = [], []
+    good: list[Region] = []
+    bad: list[Bad] = []
     for number, (name, box, polygon) in enumerate(found):
         try:
             if len(good) == MOST_REGIONS:
@@ -96,7 +97,8 @@ def regions(
 
 def captions(where: str, found: Sequence[Any]) -> tuple[tuple[str, ...], list[Bad]]:
     """The usable captions of a picture and what is wrong with the others."""
-    good, bad = [], []
+    good: list[Region] = []
+    bad: list[Bad] = []
     for number, text in enumerate(found):
         if isinstance(text, str) and text.strip():
             good.append(_SPACES.sub(" ", text).strip())

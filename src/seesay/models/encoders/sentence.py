@@ -128,9 +128,10 @@ def _dense(name: str, source: str | Path, folder: str, options: Options) -> tupl
         )
     try:
         weights = load_file(path)
-        linear = torch.nn.Linear(*reversed(weights["linear.weight"].shape), bias="linear.bias" in weights)
+        wide, narrow = weights["linear.weight"].shape
+        linear = torch.nn.Linear(narrow, wide, bias="linear.bias" in weights)
         linear.load_state_dict({key.removeprefix("linear."): tensor for key, tensor in weights.items()})
-    except (SafetensorError, KeyError, TypeError, RuntimeError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise UserError(f"'{path}' holds no linear.weight and linear.bias of a dense layer.") from error
     digest = hashlib.blake2b(path.read_bytes() + activation.encode(), digest_size=6).hexdigest()
     return torch.nn.Sequential(linear, getattr(torch.nn, activation)()).eval(), digest

@@ -97,7 +97,7 @@ def regions(
 
 def captions(where: str, found: Sequence[Any]) -> tuple[tuple[str, ...], list[Bad]]:
     """The usable captions of a picture and what is wrong with the others."""
-    good: list[Region] = []
+    good: list[str] = []
     bad: list[Bad] = []
     for number, text in enumerate(found):
         if isinstance(text, str) and text.strip():

@@ -52,6 +52,17 @@ def untrained(lines: Sequence[str]) -> Lstm:
     return Lstm("untrained", Network(len(vocabulary), Sizes(embedding=300, hidden=300)), vocabulary, "untrained")
 
 
+def clean(model: Any, gap: Gap) -> bool:
+    """Whether no relation makes a phrase with its neighbours ("along" before "side"): in bulk it stands by itself."""
+    if not isinstance(model, Lstm):
+        return True
+    before, after = gap
+    return all(
+        model.read(before + relation + after) == [*model.read(before), *model.fill(relation), *model.read(after)]
+        for relation in RELATIONS
+    )
+
+
 def one_by_one(model: Any, gaps: dict[str, list[Gap]], relations: Sequence[str]) -> NDArray[np.float64]:
     """The same matrix, a sentence at a time."""
     spelt = {r: joined(r) if isinstance(model, Lstm) and model.knows(joined(r)) else r for r in relations}
@@ -70,7 +81,7 @@ def compare(name: str, model: Any, gaps: dict[str, list[Gap]], part: int, clock:
     bulk = perplexity_matrix(model, gaps, RELATIONS)
     in_bulk = clock() - begun
     cells = sum(map(len, gaps.values())) * len(RELATIONS)
-    few = {relation: group[:part] for relation, group in gaps.items()}
+    few = {relation: [gap for gap in group if clean(model, gap)][:part] for relation, group in gaps.items()}
     begun = clock()
     single = one_by_one(model, few, RELATIONS)
     alone = clock() - begun
@@ -87,7 +98,8 @@ def compare(name: str, model: Any, gaps: dict[str, list[Gap]], part: int, clock:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--captions", type=Path, nargs="+", required=True)
+    shared = Path(__file__).resolve().parents[2] / "shared/data/captions"
+    parser.add_argument("--captions", type=Path, nargs="+", default=sorted(shared.glob("*.gz")))
     parser.add_argument("--model", help="a trained LSTM's folder")
     parser.add_argument("--causal", help="a causal model to report as well, as in smollm2")
     parser.add_argument("--size", type=int, default=100, help="contexts of each relation")

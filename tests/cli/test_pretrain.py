@@ -105,6 +105,20 @@ def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.Captur
     assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "n-gram"
 
 
+def test_a_curve_while_the_training_begins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing measured yet; one line and a half; and rubbish in the middle."""
+    history = tmp_path / "training" / "history.jsonl"
+    history.parent.mkdir()
+    history.write_text("", encoding="utf-8")
+    assert "has measured nothing yet" in refused(capsys, "curve", tmp_path)
+    line = '{"step": 0, "epoch": 0.0, "seconds": 1.5, "validation_loss": 3.0}\n'
+    history.write_text(line + '{"step": 4, "epo', encoding="utf-8")
+    run("curve", tmp_path, "-q")
+    assert "0 steps" in (tmp_path / "training" / "curve.html").read_text(encoding="utf-8")
+    history.write_text("{\n" + line, encoding="utf-8")
+    assert "history.jsonl is damaged" in refused(capsys, "curve", tmp_path)
+
+
 def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "captions.txt"
     path.write_text("".join(f"{text}\n" for text in ["12 34", *grammar.sentences()]), encoding="utf-8")
@@ -124,6 +138,9 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
         (("captions.txt", "--mix", "absent.txt:1"), "There is no caption file"),
         (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no text."),
         (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
+        (("captions.txt", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
+        (("captions.txt", "--learning-rate", "nan"), "--learning-rate is nan: give a number above 0"),
+        (("captions.txt", "--tokenizer", "./absent"), "Cannot take the tokeniser of './absent'"),
         (("captions.txt", "--from", "./absent"), "Cannot begin from './absent'"),
         (("captions.txt", "--watch", "core-colour"), "core-color"),
     ],

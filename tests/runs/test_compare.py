@@ -98,13 +98,9 @@ def test_a_model_that_ties_everywhere_gives_mcnemar_nothing_to_count() -> None:
 
 
 def test_questions_on_which_a_metric_is_not_defined_for_one_count_for_neither() -> None:
-    a, b = (answered(name, [True] * 6, ("vocabulary_accuracy",)) for name in "ab")
-
-    def ranked(run: Run, ranks: list[int]) -> Run:
-        made = (replace(x, scores=replace(x.scores, rank=(r, 0))) for x, r in zip(run.answers, ranks, strict=True))
-        return replace(run, answers=tuple(made))
-
-    (found,) = compare([ranked(a, [1, 1, 5, 5, 5, 5]), ranked(b, [1, 1, 0, 0, 0, 0])], resamples=200)
+    a, b = (answered(name, [True] * 6, ("spearman",)) for name in "ab")
+    tied = (replace(answer, scores=replace(answer.scores, logp=(-1.0, -1.0))) for answer in b.answers[2:])
+    (found,) = compare([a, replace(b, answers=(*b.answers[:2], *tied))], resamples=200)
     assert (found.value_a, found.value_b, found.n) == (1.0, 1.0, 2)
 
 

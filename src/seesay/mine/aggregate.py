@@ -191,7 +191,7 @@ def _rows(part: Counts, rows: IntArray) -> Counts:
     many = part.starts[rows + 1] - part.starts[rows]
     starts = np.concatenate([[0], np.cumsum(many)])
     shown = np.repeat(part.starts[rows] - starts[:-1], many) + np.arange(starts[-1])
-    examples = part.examples.take(pa.array(shown))
+    examples = part.examples.take(pa.array(shown)).dictionary_decode().dictionary_encode()  # without unused words
     return Counts(part.scenes, part.names, part.labels, part.keys[rows], part.counts[rows], starts, examples)
 
 

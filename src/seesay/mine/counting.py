@@ -34,7 +34,7 @@ BATCH = 1 << 15
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Labels of each kind of counts. A colour's last label says that a colour was asked for: an answer may name two."""
 SETTINGS = "counting.json"
-SLICES = 4
+SLICES = 8
 """Pieces in which counts are gathered, one after the other."""
 
 

@@ -176,8 +176,10 @@ def _load(named: Sequence[str], data: Path | None) -> tuple[list[Task], list[Use
         try:
             tasks.append(load_task(name, data))
         except UserError as error:
-            failed.append(error)
-    if not tasks or (failed and "all" not in named):
+            if name in {part.strip() for typed in named for part in typed.split(",")}:
+                raise
+            failed.append(error)  # one of a group: the others are still asked
+    if not tasks:
         raise failed[0]
     return tasks, failed
 

@@ -20,14 +20,19 @@ MODELS: Registry[Loader] = Registry(
     builtin={
         "arpa": "seesay.models.arpa:load_arpa",
         "baseline": "seesay.models.baselines:load_baseline",
+        "lstm": "seesay.models.lstm:load_lstm",
         "mock": "seesay.models.baselines:load_mock",
         "openai": "seesay.models.server:load_server",
         "openai-vision": "seesay.models.vision_server:load_vision_server",
+        "reasoner": "seesay.reasoners.model:load_reasoner",
         "vision": "seesay.models.vision:load_vision",
     },
     group="seesay.models",
     listing="seesay models",
 )
+
+OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
+"""What the configuration of a folder that we trained says, and the prefix that loads it."""
 
 
 def load_model(name: str, options: Options | None = None) -> CanAnswer:
@@ -38,8 +43,7 @@ def load_model(name: str, options: Options | None = None) -> CanAnswer:
 def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
     """What loads the model behind a name; a name that cannot be one is refused now, not when its turn comes."""
     from seesay.models.catalogue import CATALOGUE, load_entry
-    from seesay.models.loading import load_gguf, load_transformers
-    from seesay.models.lstm import is_lstm, load_lstm
+    from seesay.models.loading import load_gguf, load_transformers, model_type
 
     prefix, _, rest = name.partition(":")
     if prefix in MODELS.names():
@@ -53,10 +57,10 @@ def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
         return lambda: load_gguf(name, path, options)
     if path.name.endswith((".arpa", ".arpa.gz")):
         return lambda: MODELS.load("arpa")(name, options)
-    if path.is_dir() and is_lstm(path):
-        return lambda: load_lstm(str(Path(name)), path, options)
+    if path.is_dir() and (kind := model_type(path)) in OURS:
+        return lambda: MODELS.load(OURS[kind])(str(Path(name)), options)  # ./model and model/ are one model
     if path.is_dir():
-        return lambda: load_transformers(str(Path(name)), path, options)  # ./model and model/ are one model
+        return lambda: load_transformers(str(Path(name)), path, options)
     if name.startswith((".", "/", "~")) or path.is_file():
         raise UserError(
             f"'{name}' is {'not a model' if path.is_file() else 'no folder'}: give a model's folder, GGUF or ARPA file."

@@ -290,3 +290,13 @@ def _why(name: str, source: str | Path, options: Options, error: Exception) -> s
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def model_type(folder: Path) -> str | None:
+    """What the folder's configuration says is in it."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    found = config.get("model_type") if isinstance(config, dict) else None
+    return found if isinstance(found, str) else None

@@ -33,15 +33,6 @@ BEGIN_ID, END_ID = 1, 2
 Ids = tuple[int, ...]
 
 
-def is_lstm(folder: Path) -> bool:
-    """Whether the folder's configuration says that a model of this kind is in it."""
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(config, dict) and config.get("model_type") == MODEL_TYPE
-
-
 def save(folder: Path, network: Network, vocabulary: Vocabulary, *, drop: bool = False) -> None:
     """Write the folder that `load_lstm` reads; the configuration last, so that half a model is none.
 
@@ -80,8 +71,9 @@ def load(folder: Path) -> tuple[Network, Vocabulary]:
     return network, vocabulary
 
 
-def load_lstm(name: str, folder: Path, options: Options) -> Lstm:
+def load_lstm(name: str, options: Options) -> Lstm:
     """The folder as a model."""
+    folder = Path(name).expanduser()
     network, vocabulary = load(folder)
     import torch
 

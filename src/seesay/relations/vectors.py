@@ -91,9 +91,10 @@ def read_vectors(path: Path, words: Iterable[str]) -> Vectors:
 
 def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> Vectors | None:
     """What an LSTM's embedding layer says of the words, spelt as it knows them; None if no LSTM is in the folder."""
-    from seesay.models.lstm import is_lstm, load
+    from seesay.models.loading import model_type
+    from seesay.models.lstm import MODEL_TYPE, load
 
-    if not is_lstm(folder):
+    if model_type(folder) != MODEL_TYPE:
         return None
     network, vocabulary = load(folder)
     weights = network.embedding.weight.detach().numpy().astype(np.float64)

@@ -1,0 +1,1 @@
+"""Reasoners: small networks that look at a picture, read a sentence, and answer."""

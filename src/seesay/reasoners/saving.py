@@ -1,0 +1,57 @@
+"""A trained reasoner in a folder: `config.json` and `model.safetensors`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seesay.models.loading import require_models
+from seesay.questions import UserError
+from seesay.reasoners.networks import NAMES, Recipe, build
+from seesay.reasoners.shape import Shape
+from seesay.reasoners.words import Words
+from seesay.training.checkpoint import write_whole
+
+if TYPE_CHECKING:
+    from torch import nn
+
+MODEL_TYPE = "seesay-reasoner"
+FILES = ("config.json", "model.safetensors")
+
+
+def save(folder: Path, network: nn.Module, recipe: Recipe, shape: Shape) -> None:
+    """Write the folder that `load` reads; the configuration last, so that half a model is none."""
+    from safetensors.torch import save
+
+    weights = {name: value.cpu().contiguous() for name, value in network.state_dict().items()}
+    write_whole(folder / "model.safetensors", save(weights))
+    said = {**asdict(shape), "words": shape.words.words}
+    config = {
+        "model_type": MODEL_TYPE, "network": recipe.network, "eye": recipe.eye, "side": recipe.side, "shape": said,
+    }  # fmt: skip
+    write_whole(folder / "config.json", (json.dumps(config, indent=2) + "\n").encode())
+
+
+def load(folder: Path) -> tuple[nn.Module, Shape, dict[str, Any]]:
+    """The network, its shape, and the rest of the configuration."""
+    require_models()
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        if config["network"] not in NAMES:
+            raise ValueError(f"there is no network '{config['network']}'")
+        said = config["shape"]
+        plain = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
+        shape = Shape(**{**plain, "words": Words(plain["words"])})
+        network = build(config["network"], shape)
+        network.load_state_dict(load_file(folder / "model.safetensors"))
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(
+            f"The reasoner in '{folder}' could not be read (a file may be missing or damaged): {reason}"
+        ) from error
+    return network.eval(), shape, config

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +21,18 @@ from seesay.cli.training_output import (
 )
 
 if TYPE_CHECKING:
-    from seesay.reasoners.source import Source
+    from rich.table import Table
+
+    from seesay.reasoners.eyes import Eye
+    from seesay.reasoners.networks import Recipe
+    from seesay.reasoners.source import Scenes, Source
+    from seesay.reasoners.sweep import Trained
+    from seesay.reasoners.tables import Figure
+    from seesay.training.loop import Result
 
 app = typer.Typer(help="Train networks to look at a scene and judge a sentence.", no_args_is_help=True)
+
+NETWORKS = "cnn-lstm,stacked-attention,film,object-centred"
 
 Preset = Annotated[
     str, typer.Option(help="cpu, paper (as published), or auto: paper where there is a GPU to run it on.")
@@ -77,7 +87,6 @@ def train(
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
-    from seesay.cli.training_bar import training_bar
     from seesay.reasoners import learning
     from seesay.reasoners.networks import recipe as preset_of
 
@@ -95,12 +104,7 @@ def train(
     )
     recipe, opened = learning.look_with(recipe, eye, side)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
-    silent = quiet or as_json
-    with looking_bar(name, quiet=silent) as looking:
-        sets = learning.look(source, opened, looking)
-    with training_bar(f"{network} → {folder}", quiet=silent) as show:
-        result, tests = learning.learn(source, sets, folder, recipe, device=device, progress=show)
-    write_curve(folder, of="reasoner")
+    result, tests = _learn(name, device, quiet or as_json)(source, folder, recipe, opened)
     if as_json:
         ended = {**asdict(result), "validation": best_line(folder, result), "tests": tests}
         print_json({"folder": str(folder), "network": network, "task": name, "items": source.splits, **ended})
@@ -126,6 +130,129 @@ def curve(
         print_json({"files": [str(path) for path in written]})
     elif not quiet:
         out.print("\n".join(map(str, written)), soft_wrap=True)
+
+
+@app.command()
+def sweep(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sweep, new or begun before.")],
+    networks: Annotated[str, typer.Option(help="Networks, by comma.")] = NETWORKS,
+    tasks: Annotated[str, typer.Option(help="Tasks to train on, by comma.")] = "sup1,pos1,pos,set+pos,compositional",
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Trainings of every configuration.")] = 3,
+    grid: Annotated[str, typer.Option(help="paper: its 16 configurations; preset: the preset's own alone.")] = "preset",
+    preset: Preset = "auto",
+    items: Items = None,
+    epochs: Epochs = None,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train networks on tasks, and put the paper's tables beside ours. Stopped, the same command goes on."""
+    from dataclasses import asdict
+
+    from seesay.cli.output import err, out, print_json
+    from seesay.questions import UserError
+    from seesay.reasoners import sweep as sweeping
+    from seesay.reasoners.tables import summary as tables
+
+    check(None, device)
+    wanted = sweeping.trainings(_names(networks), _names(tasks), seeds, grid, preset=preset, items=items, epochs=epochs)
+    numbers = {one.folder: f"{number} of {len(wanted)}" for number, one in enumerate(wanted, 1)}
+
+    def learn(source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> tuple[Result, dict[str, float]]:
+        title = f"{numbers[folder.relative_to(output)]}: {source.plan.name}"
+        return _learn(title, device, quiet or as_json)(source, folder, recipe, eye)
+
+    results = sweeping.sweep(output, wanted, learn)
+    figures = tables(results)
+    failed = [row for row in results if row.error]
+    if results and not figures:
+        raise UserError(f"No training came to an end; the first says: {failed[0].error}")
+    page = _page(output, results)
+    if as_json:
+        chosen = [
+            {"network": network, "task": task, "config": rows[0].config, "seeds": len(rows)}
+            for (network, task), rows in sweeping.best(results).items()
+        ]
+        rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
+        told = {"trainings": rows, "best": chosen, "tables": [asdict(figure) for figure in figures]}
+        print_json({"folder": str(output), "page": str(page) if page else None, **told})
+    elif not quiet:
+        for made in _tables(figures):
+            out.print(made)
+        for row in failed:
+            err.print(f"{row.folder} failed: {row.error}", soft_wrap=True)
+        out.print(f"{page or output / sweeping.RESULTS}: {len(results)} trainings", soft_wrap=True)
+
+
+def _learn(
+    title: str, device: str, silent: bool
+) -> Callable[[Source, Path, Recipe, Eye], tuple[Result, dict[str, float]]]:
+    """A training as the terminal shows it: a bar while pictures are looked at, then one with loss and accuracy."""
+    from seesay.cli.training_bar import training_bar
+    from seesay.reasoners import learning
+
+    def learn(source: Source, folder: Path, recipe: Recipe, eye: Eye) -> tuple[Result, dict[str, float]]:
+        with looking_bar(title, quiet=silent) as looking:
+            sets = learning.look(source, eye, looking)
+        with training_bar(f"{recipe.network}, {title}", quiet=silent) as show:
+            ended = learning.learn(source, sets, folder, recipe, device=device, progress=show)
+        write_curve(folder, of="reasoner")
+        return ended
+
+    return learn
+
+
+def _page(folder: Path, results: Sequence[Trained]) -> Path | None:
+    """The page of a sweep."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    if find_spec("seesay.report.reasoner_page") is None:
+        return None
+    path = folder / "report.html"
+    import_module("seesay.report.reasoner_page").sweep_page(path, results)
+    return path
+
+
+def _tables(figures: Sequence[Figure]) -> Iterator[Table]:
+    """The tables for the terminal: ours in a row, what was published for the network in the row below."""
+    from seesay.cli.output import table
+    from seesay.reasoners.networks import NAMES
+    from seesay.reasoners.tables import ceiling
+
+    def row(name: str, texts: Iterable[str]) -> list[list[str]]:
+        cells = list(texts)
+        return [[name, *cells]] if any(cells) else []
+
+    for title in dict.fromkeys(figure.table for figure in figures):
+        found = {(figure.network, figure.column): figure for figure in figures if figure.table == title}
+        columns = list(dict.fromkeys(column for _, column in found))
+        rows = []
+        for network, name in NAMES.items():
+            cells = [found.get((network, column)) for column in columns]
+            rows += row(name, (_ours(cell) for cell in cells))
+            rows += row("  published", (_number(cell.published if cell else None) for cell in cells))
+        rows += row("ceiling (k = 0.29)", (_number(ceiling(column)) for column in columns))
+        yield table(["", *(f">{column}" for column in columns)], rows, title=title)
+
+
+def _ours(figure: Figure | None) -> str:
+    if figure is None or figure.sd is None:
+        return _number(figure.mean if figure else None)
+    return f"{figure.mean:.3f} ±{figure.sd:.3f}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _names(text: str) -> list[str]:
+    from seesay.questions import UserError
+
+    found = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise UserError("Name at least one network and one task.")
+    return found
 
 
 def _source(task: str | None, data: Path | None, items: int | None) -> tuple[Source, str]:

@@ -35,14 +35,14 @@ def look_with(recipe: Recipe, eye: str | None = None, side: int | None = None) -
     if (recipe.network == "object-centred") != (name == "objects"):
         looks = "objects alone" if recipe.network == "object-centred" else "pixels or features, not objects"
         raise UserError(f"The network {recipe.network} looks with {looks}: leave --eye out, or choose another network.")
-    opened = open_eye(name, side or recipe.side)
+    sizes, preset_side, turns = recipe.sizes, recipe.side, recipe.turns
+    if name != recipe.eye and "pixels" in (name, recipe.eye):  # from the one to the other: still 14 x 14 cells
+        sizes = {**sizes, **({"halvings": 4, "levels": 0} if name == "pixels" else {"halvings": 0, "levels": 1})}
+        preset_side, turns = 224, False
+    opened = open_eye(name, side or preset_side)
     if side is not None and opened.side != side:
         raise UserError(f"--side is {side}: the eye '{name}' takes pictures of {opened.side} pixels a side.")
-    changed = replace(recipe, eye=name, side=opened.side)
-    if (name == "pixels") != (recipe.eye == "pixels") and name != "objects":  # maps of about 16 cells a side from both
-        layers = {"halvings": 2, "levels": 0} if name == "pixels" else {"halvings": 0, "levels": 1}
-        changed = replace(changed, turns=False, sizes={**recipe.sizes, **layers})
-    return changed, opened
+    return replace(recipe, eye=name, side=opened.side, sizes=sizes, turns=turns), opened
 
 
 def changed(recipe: Recipe, *, batch: int | None = None, sizes: dict[str, Any], **schedule: Any) -> Recipe:

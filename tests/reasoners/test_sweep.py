@@ -98,11 +98,12 @@ def test_the_table_grows_and_the_sweep_goes_on(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
-    """Its first epoch is not taken again, and it ends where one ends that was never interrupted."""
-    (one,) = tiny(1, epochs=2)
+    """Stopped in its third epoch, it goes on after the second, and ends as one ends that was never stopped."""
+    (one,) = tiny(1, epochs=3)
 
     def once(now: loop.Progress) -> None:
-        raise KeyboardInterrupt
+        if now.done > 0.7:
+            raise KeyboardInterrupt
 
     def interrupted(source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> Ended:
         return learning.learn(source, learning.look(source, eye), folder, recipe, device="cpu", progress=once)
@@ -110,6 +111,7 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         sweep.sweep(tmp_path / "parts", [one], interrupted)
     assert not (tmp_path / "parts" / sweep.RESULTS).exists()
+    assert (tmp_path / "parts" / one.folder / "training" / "checkpoint.safetensors").is_file()
     (parts,) = sweep.sweep(tmp_path / "parts", [one], Learner())
     (whole,) = sweep.sweep(tmp_path / "whole", [one], Learner())
     assert (parts.validation, parts.tests) == (whole.validation, whole.tests)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Train networks to look at a scene and judge a sentence.", no_args_is_help=True)
 
-NETWORKS = "cnn-lstm,stacked-attention,film,object-centred"
+TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
 
 Preset = Annotated[
     str, typer.Option(help="cpu, paper (as published), or auto: paper where there is a GPU to run it on.")
@@ -135,8 +135,13 @@ def curve(
 @app.command()
 def sweep(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sweep, new or begun before.")],
-    networks: Annotated[str, typer.Option(help="Networks, by comma.")] = NETWORKS,
-    tasks: Annotated[str, typer.Option(help="Tasks to train on, by comma.")] = "sup1,pos1,pos,set+pos,compositional",
+    networks: Annotated[
+        list[str] | None, typer.Option(help="Networks, by comma or by repeating. Default: all four.")
+    ] = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(help="Tasks to train on, likewise. Default: sup1,pos1,pos,set+pos,compositional."),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Trainings of every configuration.")] = 3,
     grid: Annotated[str, typer.Option(help="paper: its 16 configurations; preset: the preset's own alone.")] = "preset",
     preset: Preset = "auto",
@@ -152,10 +157,13 @@ def sweep(
     from seesay.cli.output import err, out, print_json
     from seesay.questions import UserError
     from seesay.reasoners import sweep as sweeping
+    from seesay.reasoners.networks import NAMES
     from seesay.reasoners.tables import summary as tables
 
     check(None, device)
-    wanted = sweeping.trainings(_names(networks), _names(tasks), seeds, grid, preset=preset, items=items, epochs=epochs)
+    wanted = sweeping.trainings(
+        _names(networks, NAMES), _names(tasks, TASKS), seeds, grid, preset=preset, items=items, epochs=epochs
+    )
     numbers = {one.folder: f"{number} of {len(wanted)}" for number, one in enumerate(wanted, 1)}
 
     def learn(source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> tuple[Result, dict[str, float]]:
@@ -246,10 +254,13 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def _names(text: str) -> list[str]:
+def _names(given: Sequence[str] | None, default: Iterable[str]) -> list[str]:
+    """Names as a user types them: several by comma or by repeating, each once."""
     from seesay.questions import UserError
 
-    found = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if given is None:
+        return list(default)
+    found = list(dict.fromkeys(part.strip() for text in given for part in text.split(",") if part.strip()))
     if not found:
         raise UserError("Name at least one network and one task.")
     return found

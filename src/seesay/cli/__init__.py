@@ -24,6 +24,7 @@ from seesay.cli.output import plain
 from seesay.cli.perplexity import perplexity
 from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import probe
+from seesay.cli.reasoner import app as reasoner_app
 from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
 from seesay.cli.rooms import rooms
@@ -70,6 +71,7 @@ app.command()(rooms)
 app.command()(perplexity)
 app.add_typer(relations_app, name="relations")
 app.add_typer(pretrain_app, name="pretrain")
+app.add_typer(reasoner_app, name="reasoner")
 
 
 def _version(asked: bool) -> None:

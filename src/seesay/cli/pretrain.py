@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.training_output import Device, Json, Quiet, Rate, best_line, check, summary, write_curve
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -22,15 +24,11 @@ Files = Annotated[
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new or begun before.")]
 Epochs = Annotated[int | None, typer.Option(min=0, help="Times through the captions; 0 saves untrained weights.")]
-Rate = Annotated[float | None, typer.Option("--learning-rate", help="The highest learning rate.")]
 Phrases = Annotated[
     Path | None, typer.Option(help="Phrases read as one word, one a line. Default: the 97 spatial relations.")
 ]
 HeldOut = Annotated[float, typer.Option(help="Share of the pictures that is held out.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, order, masks and what is held out.")]
-Device = Annotated[str, typer.Option(help="cpu, or auto: what Accelerate finds.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Silent but for errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @app.command()
@@ -76,7 +74,7 @@ def capbert(
     from seesay.training import statements as said
 
     recipe = _preset(cap.PRESETS, preset)
-    _checked(learning_rate, device)
+    check(learning_rate, device)
     schedule = recipe.schedule.changed(
         epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
     )
@@ -126,7 +124,7 @@ def lstm(
     from seesay.training import lstm as model
 
     recipe = _preset(model.PRESETS, preset)
-    _checked(learning_rate, device)
+    check(learning_rate, device)
     recipe = replace(recipe, schedule=recipe.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
     recipe = recipe if smallest_count is None else replace(recipe, smallest_count=smallest_count)
     joined = _phrases(phrases)
@@ -207,27 +205,11 @@ def curve(
     """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
     from seesay.cli.output import out, print_json
 
-    written = _curve(folder, output)
+    written = write_curve(folder, output)
     if as_json:
         print_json({"files": [str(path) for path in written]})
     elif not quiet:
         out.print("\n".join(map(str, written)), soft_wrap=True)
-
-
-def _curve(folder: Path, output: Path | None = None) -> list[Path]:
-    from seesay.questions import UserError
-    from seesay.report.training_page import training_page
-    from seesay.training.checkpoint import HISTORY, read_history
-    from seesay.training.loop import read_result
-
-    training = folder / "training"
-    if not (training / HISTORY).is_file():
-        raise UserError(f"There is no training in {folder}: give a folder that `seesay pretrain` made.")
-    history = read_history(training)
-    if not history:
-        raise UserError(f"The training in {folder} has measured nothing yet: wait for its first validation.")
-    path = output or training / "curve.html"
-    return training_page(path, folder.resolve().name, history, read_result(training))
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:
@@ -247,15 +229,6 @@ def _preset(presets: dict[str, Any], name: str) -> Any:
     if name not in presets:
         raise UserError(f"--preset is '{name}': choose {' or '.join(presets)}.")
     return presets[name]
-
-
-def _checked(learning_rate: float | None, device: str) -> None:
-    from seesay.questions import UserError
-
-    if learning_rate is not None and not 0 < learning_rate < 10:
-        raise UserError(f"--learning-rate is {learning_rate}: give a number above 0, as in 0.001.")
-    if device not in ("cpu", "auto"):
-        raise UserError(f"--device is '{device}': choose cpu, or auto for what Accelerate finds.")
 
 
 def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> Split:
@@ -338,25 +311,13 @@ def _report(output: Path, captions: Split, result: Result, quiet: bool, as_json:
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
-    from seesay.training.checkpoint import read_history
 
-    _curve(output)
-    history = read_history(output / "training")
-    best = next(line for line in history if line["step"] == result.best_step)
+    write_curve(output)
     if as_json:
         read = {
             "train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated,
             "bad_rows": len(captions.bad_rows),
         }  # fmt: skip
-        print_json({"folder": str(output), "captions": read, **asdict(result), "validation": best})
+        print_json({"folder": str(output), "captions": read, **asdict(result), "validation": best_line(output, result)})
     elif not quiet:
-        figures = ", ".join(
-            f"{name.removeprefix('validation_')} {value:.3f}"
-            for name, value in best.items()
-            if name.startswith("validation_")
-        )
-        out.print(
-            f"{output}: {result.steps:,} steps in {result.seconds / 60:.1f} minutes; "
-            f"held out, best at step {result.best_step:,}: {figures}",
-            soft_wrap=True,
-        )
+        out.print(summary(output, result), soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
@@ -13,37 +14,62 @@ from seesay.training.loop import Result
 
 HELD_OUT = "validation_"
 PLACE = ("step", "epoch", "seconds")
-LABELS = {
-    "loss": "Loss (nats a token)",
-    "accuracy": "Accuracy (share of tokens guessed)",
-    "perplexity": "Perplexity",
-}
-READING = (
-    "Held-out figures are of captions of pictures that the network never learns from, measured at each mark; the "
-    "training figure beside them is the mean over the steps since the mark before."
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What the figures are figures of: the axis of each, and a sentence on how they were measured."""
+
+    labels: Mapping[str, str]
+    held_out: str
+
+    @property
+    def reading(self) -> str:
+        return (
+            f"Held-out figures are of {self.held_out} that the network never learns from, measured at each mark; the "
+            "training figure beside them is the mean over the steps since the mark before."
+        )
+
+
+CAPTIONS = Wording(
+    {
+        "loss": "Loss (nats a token)",
+        "accuracy": "Accuracy (share of tokens guessed)",
+        "perplexity": "Perplexity",
+    },
+    "captions of pictures",
+)
+ANSWERS = Wording(
+    {"loss": "Loss (nats an answer)", "accuracy": "Accuracy (share of answers that are right)"}, "validation items"
 )
 
 
-def training_page(path: Path, name: str, history: Sequence[Mapping[str, float]], result: Result | None) -> list[Path]:
+def training_page(
+    path: Path,
+    name: str,
+    history: Sequence[Mapping[str, float]],
+    result: Result | None,
+    wording: Wording = CAPTIONS,
+) -> list[Path]:
     """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); what was written."""
-    charts = curves(history)
+    charts = curves(history, wording)
     table = Table(_columns(history), [[_cell(line.get(key)) for key in _columns(history)] for line in history])
     sections = [
-        Section("Curves", f"{_ended(history, result)}\n\n{READING}", list(charts.values())),
+        Section("Curves", f"{_ended(history, result)}\n\n{wording.reading}", list(charts.values())),
         Section("Numbers", "", (), table),
     ]
     written = [write_page(path, f"Learning curve of {name}", sections)]
     return written + [svg_file(path.with_name(f"{path.stem}-{figure}.svg"), chart) for figure, chart in charts.items()]
 
 
-def curves(history: Sequence[Mapping[str, float]]) -> dict[str, Markup]:
+def curves(history: Sequence[Mapping[str, float]], wording: Wording = CAPTIONS) -> dict[str, Markup]:
     """A chart for every figure that was measured; perplexity is left out, being the loss's exponential."""
     measured = dict.fromkeys(key.removeprefix(HELD_OUT) for line in history for key in line if key.startswith(HELD_OUT))
     drawn = {}
     for figure in measured:
         if figure == "perplexity" and "loss" in measured:
             continue
-        series = [("held out" if figure in LABELS else figure, HELD_OUT + figure), ("training", figure)]
+        series = [("held out" if figure in wording.labels else figure, HELD_OUT + figure), ("training", figure)]
         drawn[figure] = lines(
             [
                 Series(label, [line["step"] for line in history], [line.get(key, math.nan) for line in history])
@@ -52,7 +78,7 @@ def curves(history: Sequence[Mapping[str, float]]) -> dict[str, Markup]:
             ],
             title=f"{figure} over training",
             x_label="steps",
-            y_label=LABELS.get(figure, figure),
+            y_label=wording.labels.get(figure, figure),
         )
     return drawn
 

@@ -1,0 +1,195 @@
+"""`seesay reasoner`, as a user types it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.cli.program import SEESAY, refused_here
+
+from seesay.cli import main
+from seesay.models import load_model
+from seesay.scenes.making import Output, make
+from seesay.scenes.plan import make_plan
+from seesay.scenes.recipe import Recipe
+
+QUICK = ("--items", "80", "--epochs", "1", "--preset", "cpu", "--device", "cpu")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def run(*arguments: str | Path) -> None:
+    """To a good end."""
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, arguments)])
+    assert ended.value.code == 0
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    return refused_here(capsys, "reasoner", *arguments)
+
+
+def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scenes are made, a network learns, is tested, and is a model; asked again, nothing is trained again."""
+    monkeypatch.chdir(tmp_path)
+    command = ("reasoner", "train", "film", "--task", "set+pos", "--side", "16", *QUICK)
+    run(*command)
+    folder = Path("reasoners/film-set+pos-0")
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{folder}: 2 steps in ")
+    assert "; test 0." in out
+    assert "set+pos, train" in err
+    assert "film" in err
+    ended = (folder / "training" / "result.json").stat().st_mtime_ns
+    run(*command, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["items"] == {"train": 80, "val": 10, "test": 10, "set+pos-hard": 10}
+    assert told["validation"]["validation_accuracy"] == told["best"]
+    assert told["tests"] == json.loads((folder / "test.json").read_text(encoding="utf-8"))["accuracy"]
+    assert f"test {told['tests']['test']:.3f}" in out
+    run(*command, "--quiet")
+    assert capsys.readouterr() == ("", "")
+    assert told["steps"] == 2
+    assert (folder / "training" / "result.json").stat().st_mtime_ns == ended
+    assert load_model(str(folder)).family == "reasoner"
+    assert "was begun with seed 0, not 1" in refused(capsys, *command[1:], "-o", folder, "--seed", "1")
+    assert "was begun with sizes" in refused(capsys, *command[1:], "--no-batch-norm")
+
+
+def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("reasoner", "train", "object-centred", "-t", "compositional", "-o", tmp_path / "made", *QUICK, "--json")
+    assert list(json.loads(capsys.readouterr().out)["tests"]) == ["test_seen", "test_unseen"]
+    page = (tmp_path / "made" / "training" / "curve.html").read_text(encoding="utf-8")
+    assert "share of answers that are right" in page
+    assert "validation items that the network never learns from" in page
+    assert "of captions" not in page
+    run("reasoner", "curve", tmp_path / "made", "-o", tmp_path / "page.html", "--json")
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert files == [str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")]
+    assert "give a folder that `seesay reasoner` made" in refused(capsys, "curve", tmp_path)
+
+
+def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `scenes make` writes is learnt from; `probe` on its test items finds the accuracy that `train` told."""
+    data, folder = tmp_path / "data", tmp_path / "made"
+    make(Recipe("pos"), make_plan("pos", 100), Output(data, picture=192, formats=("json",)), workers=1)
+    run("reasoner", "train", "object-centred", "--data", data, "-o", folder, *QUICK[2:], "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["task"], told["items"]) == ("data", {"train": 80, "val": 10, "test": 10})
+    run("probe", folder, "-t", "malevic-pos", "--data", data, "-o", tmp_path / "run", "--resamples", "100", "--json")
+    found = json.loads(capsys.readouterr().out)[0]
+    assert (found["metric"], found["n"]) == ("accuracy", 10)
+    assert found["value"] == pytest.approx(told["tests"]["test"])  # the same under every template: it reads sentences
+
+
+def test_interrupted_and_resumed(tmp_path: Path) -> None:
+    """The weights are those of a training that nothing interrupted, bit by bit; dropout, turns and all."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [
+        *SEESAY, "reasoner", "train", "cnn-lstm", "-t", "pos", "--items", "80", "--side", "16", "--epochs", "4",
+        "--batch", "8", "--dropout", "0.3", "--preset", "cpu", "--device", "cpu", "--quiet", "-o",
+    ]  # fmt: skip
+    subprocess.run([*command, str(tmp_path / "whole")], check=True, env=environment)
+    checkpoint = tmp_path / "parts" / "training" / "checkpoint.safetensors"
+    with subprocess.Popen(
+        [*command, str(tmp_path / "parts")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        while not checkpoint.exists():
+            assert process.poll() is None
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert not (tmp_path / "parts" / "config.json").exists()
+    assert (process.returncode, out) == (130, "")
+    assert err == "seesay: Interrupted. What was answered is kept: the same command goes on from there.\n"
+    subprocess.run([*command, str(tmp_path / "parts")], check=True, env=environment)
+    whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
+    assert whole == parts
+
+
+def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A training that was made by hand counts; tables with the published figures; and as JSON."""
+    run("reasoner", "train", "object-centred", "-t", "pos", "-o", tmp_path / "object-centred/pos/preset-seed0", *QUICK)
+    made = tmp_path / "object-centred/pos/preset-seed0/training/result.json"
+    before = made.stat().st_mtime_ns
+    capsys.readouterr()
+    command = ("reasoner", "sweep", "-o", tmp_path, "--networks", "object-centred", *QUICK)
+    run(*command, "--tasks", "pos", "--tasks", "compositional,pos", "--seeds", "2")
+    out, err = capsys.readouterr()
+    assert made.stat().st_mtime_ns == before
+    for said in ("Table 1", "POS-hard", "unseen", "ceiling (k = 0.29)", "0.970", "4 trainings"):
+        assert said in out
+    assert "1 of 4: pos" in err
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["task"], row["seed"]) for row in rows] == [
+        ("pos", "0"), ("compositional", "0"), ("pos", "1"), ("compositional", "1"),
+    ]  # fmt: skip
+    run(*command, "--tasks", "pos", "--seeds", "1", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["trainings"]) == 4  # the whole folder's, not this command's alone
+    assert {(one["task"], one["config"], one["seeds"]) for one in told["best"]} == {
+        ("pos", "preset", 2), ("compositional", "preset", 2),
+    }  # fmt: skip
+    (pos,) = (one for one in told["tables"] if one["column"] == "POS")
+    assert pos["mean"] == pytest.approx(sum(float(row["test"]) for row in rows if row["task"] == "pos") / 2)
+    run(*command, "--tasks", "pos", "--seeds", "1", "--quiet")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "object-centred/pos/preset-seed0").mkdir(parents=True)
+    (tmp_path / "object-centred/pos/preset-seed0/config.json").write_text("{}", encoding="utf-8")
+    command = ("sweep", "-o", tmp_path, "--networks", "object-centred", "--tasks", "pos", "--seeds", "1", *QUICK)
+    said = refused(capsys, *command, "--quiet")
+    assert said.startswith("No training came to an end; the first says: ")
+    assert "holds another model (config.json)" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("train", "flim"), "No network 'flim': choose cnn-lstm, stacked-attention, film, object-centred."),
+        (("train", "film", "-t", "positive"), "No scene task 'positive': choose sup1"),
+        (("train", "film", "-t", "pos-hard"), "pos-hard is a test alone: train on pos, which is tested on it too."),
+        (("train", "film", "--preset", "huge"), "--preset is 'huge': choose paper, cpu or auto."),
+        (("train", "film", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
+        (("train", "film", "--device", "gpu"), "--device is 'gpu': choose cpu, or auto"),
+        (("train", "film", "--eye", "objects"), "looks with pixels or features, not objects"),
+        (("train", "film", "--data", "absent"), "There is no folder"),
+        (("train", "film", "--data", "empty"), "has no train items"),
+        (("train", "film", "--data", "empty", "--items", "80"), "--items is for scenes made on the fly"),
+        (("train", "film", "-o", "other", "--items", "80", "--side", "16"), "other holds another model (config.json)"),
+        (("train", "film", "-t", "mixture-64", "--items", "64"), "mixture-64 needs more than 64 training items"),
+        (("sweep", "-o", "made", "--networks", "film,flim"), "No network 'flim'"),
+        (("sweep", "-o", "made", "--tasks", "pos,pos-hard"), "pos-hard is a test alone"),
+        (("sweep", "-o", "made", "--tasks", ","), "Name at least one network and one task."),
+        (
+            ("sweep", "-o", "made", "--grid", "all"),
+            "--grid is 'all': choose paper (16 configurations) or preset (one).",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").mkdir()
+    Path("other").mkdir()
+    Path("other/config.json").write_text("{}", encoding="utf-8")
+    assert sentence in refused(capsys, *arguments)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "other"]
+    assert [path.name for path in Path("other").iterdir()] == ["config.json"]

@@ -1,0 +1,225 @@
+"""The sweep: its plan, its table, what it chooses, and the paper's tables made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import filelock
+import pytest
+
+from seesay.questions import UserError
+from seesay.reasoners import learning, sweep
+from seesay.reasoners.eyes import Eye
+from seesay.reasoners.networks import Recipe
+from seesay.reasoners.source import Scenes
+from seesay.reasoners.sweep import Trained, Training, best, read_results
+from seesay.reasoners.tables import OTHERS, Figure, ceiling, summary
+from seesay.training import loop
+
+Ended = tuple[loop.Result, dict[str, float]]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def row(config: str, seed: int, validation: float, error: str = "", task: str = "pos", **tests: float) -> Trained:
+    folder = Path("film", task, f"{config}-seed{seed}")
+    return Trained("film", task, config, seed, folder, validation, tests, 1.5, error)
+
+
+class Learner:
+    """Trains really, and remembers what; `stop` is called with how many were begun before."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.stop: dict[int, BaseException] = {}
+
+    def __call__(self, source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> Ended:
+        if stop := self.stop.get(len(self.begun)):
+            raise stop
+        self.begun.append(folder.name)
+        return learning.learn(source, learning.look(source, eye), folder, recipe, device="cpu")
+
+
+def tiny(seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",)) -> list[Training]:
+    return sweep.trainings(["object-centred"], tasks, seeds, preset="cpu", items=80, epochs=epochs)
+
+
+# What is trained
+
+
+def test_the_papers_grid() -> None:
+    """4 learning rates, 2 dropouts, batch norm or none (Pezzelle & Fernández 2019), 3 runs each."""
+    made = sweep.trainings(["film", "object-centred"], ["pos"], 3, "paper", preset="cpu")
+    film = [one for one in made if one.recipe.network == "film"]
+    assert len(film) == 48
+    assert len({one.folder for one in film}) == 48
+    assert {one.recipe.schedule.learning_rate for one in film} == {5e-5, 3e-4, 5e-4, 5e-3}
+    (one,) = (one for one in film if one.folder == Path("film/pos/lr0.0003-dropout0.5-plain-seed2"))
+    assert (one.recipe.sizes["dropout"], one.recipe.sizes["batch_norm"]) == (0.5, False)
+    assert (one.recipe.schedule.learning_rate, one.recipe.schedule.seed) == (3e-4, 2)
+    assert [one.folder.name for one in made if one.recipe.network == "object-centred"] == [
+        "preset-seed0", "preset-seed1", "preset-seed2",
+    ]  # fmt: skip
+
+
+def test_a_seed_of_everything_comes_before_the_next() -> None:
+    made = sweep.trainings(["film", "cnn-lstm"], ["sup1", "pos"], 2, preset="cpu")
+    assert [one.recipe.schedule.seed for one in made] == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+# The table
+
+
+def test_the_table_grows_and_the_sweep_goes_on(tmp_path: Path) -> None:
+    """Stopped before the third training: two rows; the same sweep then does the third alone."""
+    learner = Learner()
+    learner.stop[2] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        sweep.sweep(tmp_path, tiny(), learner)
+    assert [(row.seed, row.error) for row in read_results(tmp_path)] == [(0, ""), (1, "")]
+    learner.stop.clear()
+    rows = sweep.sweep(tmp_path, tiny(), learner)
+    assert learner.begun == ["preset-seed0", "preset-seed1", "preset-seed2"]
+    assert rows == read_results(tmp_path)
+    for row in rows:
+        assert list(row.tests) == ["test", "set+pos-hard"]
+        assert row.tests["test"] * 10 == pytest.approx(round(row.tests["test"] * 10))  # an eighth of 80 items
+        assert loop.read_result(row.folder / "training") is not None
+    assert [line.partition("-seed")[0] for line in (tmp_path / sweep.RESULTS).read_text().splitlines()[1:]] == [
+        f"object-centred,set+pos,preset,{seed},object-centred/set+pos/preset" for seed in range(3)
+    ]
+    sweep.sweep(tmp_path, tiny(), learner)
+    assert len(learner.begun) == 3
+
+
+def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
+    """Stopped in its third epoch, it goes on after the second, and ends as one ends that was never stopped."""
+    (one,) = tiny(1, epochs=3)
+
+    def once(now: loop.Progress) -> None:
+        if now.done > 0.7:
+            raise KeyboardInterrupt
+
+    def interrupted(source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> Ended:
+        return learning.learn(source, learning.look(source, eye), folder, recipe, device="cpu", progress=once)
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep.sweep(tmp_path / "parts", [one], interrupted)
+    assert not (tmp_path / "parts" / sweep.RESULTS).exists()
+    assert (tmp_path / "parts" / one.folder / "training" / "checkpoint.safetensors").is_file()
+    (parts,) = sweep.sweep(tmp_path / "parts", [one], Learner())
+    (whole,) = sweep.sweep(tmp_path / "whole", [one], Learner())
+    assert (parts.validation, parts.tests) == (whole.validation, whole.tests)
+    same = [(row.folder / "model.safetensors").read_bytes() for row in (parts, whole)]
+    assert same[0] == same[1]
+
+
+def test_a_training_that_fails_is_a_row_and_tried_again(tmp_path: Path) -> None:
+    """A learning rate of 10^30 makes the loss no number; another trouble is told once and mended."""
+    wild, good, late = tiny(3)
+    schedule = wild.recipe.schedule.changed(learning_rate=1e30, warmup=0.0, clip=1e30, epochs=5)
+    wild = replace(wild, config="wild", recipe=replace(wild.recipe, schedule=schedule))
+    learner = Learner()
+    learner.stop[2] = UserError("The disk of\nthis test is full.")
+    rows = sweep.sweep(tmp_path, [wild, good, late], learner)
+    assert [(row.config, row.seed) for row in rows] == [("wild", 0), ("preset", 1), ("preset", 2)]
+    assert rows[0].error.startswith("The loss is no number at step")
+    assert (rows[1].error, rows[2].error) == ("", "The disk of this test is full.")
+    assert rows[2].tests == {}
+    learner.stop.clear()
+    again = sweep.sweep(tmp_path, [wild, good, late], learner)
+    assert {row.key: bool(row.error) for row in again} == {wild.key: True, good.key: False, late.key: False}
+
+
+def test_a_training_whose_folder_is_gone_is_done_again(tmp_path: Path) -> None:
+    learner = Learner()
+    (row,) = sweep.sweep(tmp_path, tiny(1), learner)
+    (row.folder / "model.safetensors").unlink()
+    assert sweep.sweep(tmp_path, tiny(1), learner)[0].tests == row.tests
+    assert learner.begun == ["preset-seed0"] * 2
+    assert (row.folder / "model.safetensors").is_file()
+
+
+def test_other_settings_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    learner = Learner()
+    sweep.sweep(tmp_path, tiny(1, tasks=("pos",)), learner)
+    with pytest.raises(UserError, match=r"was begun with epochs 1, not 2.*another folder"):
+        sweep.sweep(tmp_path, tiny(1, epochs=2, tasks=("set+pos", "pos")), learner)
+    assert len(learner.begun) == 1
+
+
+def test_two_sweeps_share_the_work(tmp_path: Path) -> None:
+    """What another process holds is left to it."""
+    first, second = tiny(2)
+    held = tmp_path / first.folder / "training"
+    held.mkdir(parents=True)
+    with filelock.FileLock(held / ".lock"):
+        assert [row.seed for row in sweep.sweep(tmp_path, [first, second], Learner())] == [1]
+    assert [row.seed for row in sweep.sweep(tmp_path, [first, second], Learner())] == [1, 0]
+
+
+def test_no_table_and_a_damaged_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"There is no results\.csv in"):
+        read_results(tmp_path)
+    (tmp_path / sweep.RESULTS).write_text("network,task\nfilm,pos\n", encoding="utf-8")
+    with pytest.raises(UserError, match="is damaged"):
+        read_results(tmp_path)
+
+
+# The choice, and the paper's tables
+
+
+def test_the_best_configuration_by_mean_validation() -> None:
+    """b has the highest single figure, a the higher mean: 0.85 against 0.84."""
+    rows = [row("b", 0, 0.90), row("a", 1, 0.85), row("a", 0, 0.85), row("b", 1, 0.78), row("a", 0, 0.6, task="sup1")]
+    chosen = best(rows)
+    assert [(one.config, one.seed) for one in chosen["film", "pos"]] == [("a", 0), ("a", 1)]
+    assert [one.config for one in chosen["film", "sup1"]] == ["a"]
+
+
+def test_a_configuration_that_failed_once_gives_way() -> None:
+    rows = [row("a", 0, 0.99), row("a", 1, 0.0, "no number"), row("b", 0, 0.7)]
+    assert [one.config for one in best(rows)["film", "pos"]] == ["b"]
+    assert [one.seed for one in best(rows[:2])["film", "pos"]] == [0]
+    assert best([row("a", 0, 0.0, "no number")]) == {}
+
+
+def made_up() -> Iterator[Trained]:
+    """0.90, 0.92, 0.94: mean 0.92, and an sd of √((0.02² + 0.02²) / 2) = 0.02."""
+    for seed, test in enumerate((0.90, 0.92, 0.94)):
+        yield replace(row("a", seed, 0.95), tests={"test": test, "pos-hard": 0.8})
+        yield row("b", seed, 0.90, test=0.99)
+    yield row("preset", 0, 0.7, task="compositional", test_seen=0.8, test_unseen=0.25)
+    yield replace(row("preset", 0, 0.7, task="set+pos", test=0.75), network="stacked-attention")
+    yield replace(row("preset", 0, 0.7, task="set+pos", test=0.96), network="object-centred")
+    yield row("preset", 0, 0.7, task="comparative", test=0.625)
+
+
+def test_tables_by_hand() -> None:
+    """Published figures: Pezzelle & Fernández 2019, Tables 1 to 3."""
+    found = summary(made_up())
+    assert [(one.table, one.column, one.network, one.published) for one in found] == [
+        ("Table 1", "POS", "film", 0.933),
+        ("Table 1", "SET+POS", "stacked-attention", 0.775),
+        ("Table 1", "SET+POS", "object-centred", None),
+        ("Table 2", "POS-hard", "film", 0.869),
+        ("Table 3", "seen", "film", 0.849),
+        ("Table 3", "unseen", "film", 0.153),
+        (OTHERS, "comparative test", "film", None),
+    ]
+    pos = found[0]
+    assert (pos.config, pos.seeds) == ("a", 3)
+    assert pos.mean == pytest.approx(0.92)
+    assert pos.sd == pytest.approx(0.02)
+    assert found[3].sd == pytest.approx(0.0)
+    assert found[5] == Figure("Table 3", "unseen", "film", "preset", 1, 0.25, None, 0.153)
+
+
+def test_the_ceiling_as_published() -> None:
+    columns = ("SUP1", "POS", "POS-hard", "SET+POS-hard", "unseen", "comparative test")
+    assert [ceiling(column) for column in columns] == [1.0, 0.97, 0.92, None, None, None]

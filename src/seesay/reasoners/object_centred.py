@@ -68,6 +68,22 @@ class ObjectCentred(nn.Module):
         target = torch.log_softmax((fits * targets[:, :, None]).sum(1) + absent, 1)
         return target, (fits * references[:, :, None]).sum(1) + absent, adjective.float()
 
+    def beside(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        """How badly the sentences tell their own pictures from the others of the batch, by the target alone.
+
+        Who says "the red square is …" presupposes that there is one. So a sentence's target should be found in its own
+        picture rather than in another's: nothing but pictures and sentences is needed to learn that, and it keeps a
+        word from meaning everything but what it says, with which the answers alone would be content.
+        """
+        typical, strict = self.meaning(words)
+        strict = strict * self.roles(words)[0][:, :, None]
+        looks = self.look(slots[:, :, -LOOK:])
+        # The distance of `fits`, summed over the words and multiplied out: one product for all pairs.
+        away = strict.sum(1) @ (looks**2).flatten(0, 1).T - 2 * (strict * typical).sum(1) @ looks.flatten(0, 1).T
+        away = away.view(len(words), *slots.shape[:2]) - (1 - slots[:, :, 0]) * _ABSENT
+        own = (-away).logsumexp(2)  # what does not depend on the picture falls out of the comparison
+        return torch.nn.functional.cross_entropy(own, torch.arange(len(words), device=words.device))
+
     def roles(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Which words describe the target, compare, describe the reference set."""
         after = (words == self.verb).cumsum(1) > 0
@@ -80,9 +96,14 @@ class ObjectCentred(nn.Module):
 
         A word has a typical look, and how strict it is about each of the look's traits.
         """
-        typical, strict = self.describe(words).chunk(2, -1)
+        typical, strict = self.meaning(words)
         away = (self.look(slots[:, :, -LOOK:])[:, None] - typical[:, :, None]) ** 2
-        return -(softplus(strict)[:, :, None] * away).sum(-1)
+        return -(away @ strict[:, :, :, None])[..., 0]
+
+    def meaning(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Every word's typical look, and how strict it is about each trait of it."""
+        typical, strict = self.describe(words).chunk(2, -1)
+        return typical, softplus(strict)
 
 
 def _says_something(words: Words) -> list[bool]:

@@ -19,9 +19,11 @@ class CnnLstm(nn.Module):
         self.stem = Stem(shape.look[0], shape.width, shape.halvings, shape.levels, batch_norm=shape.batch_norm)
         rows, columns = (-(-length // 2**shape.halvings) for length in shape.look[1:])
         self.classifier = nn.Sequential(
-            nn.Linear(shape.width * rows * columns + shape.hidden, shape.classifier), nn.ReLU(), nn.Dropout(shape.dropout),
+            nn.Linear(shape.width * rows * columns + shape.hidden, shape.classifier),
+            nn.ReLU(),
+            nn.Dropout(shape.dropout),
             nn.Linear(shape.classifier, len(shape.answers)),
-        )  # fmt: skip
+        )
 
     def forward(self, pictures: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         both = torch.cat((self.stem(pictures).flatten(1), self.reader(words)), 1)

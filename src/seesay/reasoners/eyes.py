@@ -60,7 +60,7 @@ class Objects:
 
 
 def open_eye(name: str, side: int) -> Eye:
-    """The eye of this name: `pixels`, `objects`, or a network whose features are taken (`seesay.reasoners.features`)."""
+    """The eye of this name: `pixels`, `objects`, or a network whose features are taken (see `features`)."""
     if name == "pixels":
         return Pixels(side)
     if name == "objects":

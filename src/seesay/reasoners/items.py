@@ -1,4 +1,4 @@
-"""What a reasoner learns from: pictures as its eye sees them, sentences, answers. Looked at once, kept memory-mapped."""
+"""What a reasoner learns from: pictures as its eye sees them, sentences, answers. Looked at once, then in the cache."""
 
 from __future__ import annotations
 

@@ -44,8 +44,10 @@ def load(folder: Path) -> tuple[nn.Module, Shape, dict[str, Any]]:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         if config["network"] not in NAMES:
             raise ValueError(f"there is no network '{config['network']}'")
-        said = config["shape"]
-        plain = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
+        said: dict[str, Any] = config["shape"]
+        plain: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+        }
         shape = Shape(**{**plain, "words": Words(plain["words"])})
         network = build(config["network"], shape)
         network.load_state_dict(load_file(folder / "model.safetensors"))

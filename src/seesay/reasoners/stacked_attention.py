@@ -1,4 +1,4 @@
-"""Stacked attention (Yang et al. 2016): the sentence looks at the picture twice, each time where it should look next."""
+"""Stacked attention (Yang et al. 2016): the sentence looks at the picture twice, the second time knowing more."""
 
 from __future__ import annotations
 

@@ -62,12 +62,15 @@ class Batches(Sequence[Batch]):
 
 
 def losses(network: torch.nn.Module, batch: Batch) -> dict[str, torch.Tensor]:
-    """Cross-entropy of the answers, and how many are right."""
+    """Cross-entropy of the answers, and how many are right. A network may ask for more while it learns: `beside`."""
     import torch
 
     said = network(batch.looks, batch.words)
     right = (said.detach().argmax(1) == batch.answers).float().mean()
-    return {"loss": torch.nn.functional.cross_entropy(said, batch.answers), "accuracy": right}
+    loss = torch.nn.functional.cross_entropy(said, batch.answers)
+    if network.training and (beside := getattr(network, "beside", None)) is not None:
+        loss = loss + beside(batch.looks, batch.words)
+    return {"loss": loss, "accuracy": right}
 
 
 def train(
@@ -90,7 +93,7 @@ def train(
     words, seed = Words.of(items.sentences), recipe.schedule.seed
     torch.manual_seed(seed)
     shape = Shape(words=words, answers=items.names, look=items.looks.shape[1:], **recipe.sizes)
-    network = build(recipe.network, shape).to(memory_format=torch.channels_last)
+    network = build(recipe.network, shape).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     known, asked = words.encode(items.sentences), words.encode(validation.sentences)
 
     def batches(epoch: int) -> Batches:

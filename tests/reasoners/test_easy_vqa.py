@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from tests.needs import absent
+from tests.reasoners.small import recipe
 
 from seesay.data import easy_vqa
+from seesay.models import Options, load_model
 from seesay.questions import UserError
 from seesay.reasoners.easy_vqa import from_easy_vqa, majority
 from seesay.reasoners.eyes import Pixels
 from seesay.reasoners.items import Items
+from seesay.reasoners.model import Reasoner
+from seesay.reasoners.training import train
 from seesay.tasks.easy_vqa import load
 
 EYE = Pixels(16)
@@ -105,6 +111,20 @@ def test_the_task_asks_the_test_questions(split: Callable[..., Items]) -> None:
     assert {question.tags["kind"] for question in task.questions} == {"colour", "shape", "presence"}
     with pytest.raises(UserError, match="takes no --data"):
         load(Path("somewhere"))
+
+
+def test_a_reasoner_answers_it(split: Callable[..., Items], tmp_path: Path) -> None:
+    """Trained on some of it, loaded by its folder and asked through the task, it says what it does of the items."""
+    torch.set_num_threads(1)
+    made = replace(recipe("film", epochs=1), side=EYE.side)
+    train(split("train").take(slice(200)), split("val").take(slice(50)), tmp_path, made, settings={}, device="cpu")
+    model = load_model(str(tmp_path), Options(device="cpu"))
+    assert isinstance(model, Reasoner)
+    asked, test = load(), split("test").take(slice(40))
+    prompts = [asked.templates[0].ask(question) for question in asked.questions[:40]]
+    expected = model.log_probabilities(test.looks, test.sentences)
+    assert np.allclose([scores.logp for scores in model.answer(prompts)], expected, rtol=1e-5, atol=1e-6)
+    assert np.exp(expected).sum(1) == pytest.approx(np.ones(40))
 
 
 def test_mistakes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

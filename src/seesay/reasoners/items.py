@@ -1,4 +1,4 @@
-"""What a reasoner learns from: pictures as its eye sees them, sentences, answers. Looked at once, kept memory-mapped."""
+"""What a reasoner learns from: pictures as its eye sees them, sentences, answers. Looked at once, memory-mapped."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Objects:
 
     name = "objects"
     side = objects.SIDE
-    fingerprint = f"objects-{objects.SIDE}-{objects.OUTLINE}-1"
+    fingerprint = f"objects-{objects.SIDE}-{objects.OUTLINE}-2"
     look_of = (objects.SLOTS, objects.WIDTH)
 
     def look(self, pictures: Pictures) -> NDArray[np.float32]:

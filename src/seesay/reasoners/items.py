@@ -1,4 +1,4 @@
-"""What a reasoner learns from: pictures as its eye sees them, sentences, answers. Looked at once, then in the cache."""
+"""What a reasoner learns from: pictures as its eye sees them, sentences, answers. Looked at once, memory-mapped."""
 
 from __future__ import annotations
 
@@ -70,15 +70,26 @@ def from_folder(folder: Path, split: str, eye: Eye, *, progress: Progress | None
     asked, bad = read_questions(file)
     if bad:
         raise UserError(f"{file}: {bad[0].reason} (row {bad[0].row}); a training set must be whole.")
+    paths = [picture_path(folder, split, one.image) for one in asked]
 
     def seen() -> Iterator[Seen]:
         for start in range(0, len(asked), _AT_ONCE):
             some = asked[start : start + _AT_ONCE]
-            pictures = np.stack([picture(str(picture_path(folder, split, one.image)), eye.side) for one in some])
+            pictures = np.stack([picture(str(path), eye.side) for path in paths[start : start + _AT_ONCE]])
             yield pictures, [one.question for one in some], [int(one.answer) for one in some]
 
-    digest = hashlib.blake2b(file.read_bytes() + str(folder.resolve()).encode(), digest_size=8).hexdigest()
+    known = f"{folder.resolve()} {[_stamp(path) for path in paths]}"
+    digest = hashlib.blake2b(file.read_bytes() + known.encode(), digest_size=8).hexdigest()
     return looked_at(f"{folder.resolve().name}-{split}-{digest}", seen(), len(asked), eye, NO_YES, progress)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """What changes when a picture does: data sets of other seeds may have the same sentences and answers."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise UserError(f"The picture {path} cannot be read: {error}") from error
+    return found.st_size, found.st_mtime_ns
 
 
 def looked_at(

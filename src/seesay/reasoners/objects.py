@@ -72,8 +72,10 @@ def _objects(picture: NDArray[np.uint8]) -> list[Seen]:
             parts, count = (group, 1) if len(kinds) == 1 else ndimage.label(group & (hue == kind))
             for part in range(1, count + 1):
                 mask = parts == part
-                if mask.sum() >= _SMALLEST:
-                    found.append(_seen(colours, light, mask, (where[0].start, where[1].start)))
+                if mask.sum() < _SMALLEST or (len(kinds) > 1 and not ndimage.binary_erosion(mask, _AROUND).any()):
+                    continue  # a speck, or the line where two objects touch, whose pixels mix both hues
+                free = mask | (~inside[where] & (hue == kind))  # what belongs to another object is no edge of this one
+                found.append(_seen(colours, np.where(free, light, 0), mask, (where[0].start, where[1].start)))
     return found
 
 

@@ -42,6 +42,9 @@ def load(folder: Path) -> tuple[nn.Module, Shape, dict[str, Any]]:
 
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        missing = {"network", "eye", "side", "shape"} - set(config)
+        if missing:
+            raise ValueError(f"config.json has no {min(missing)}")
         if config["network"] not in NAMES:
             raise ValueError(f"there is no network '{config['network']}'")
         said: dict[str, Any] = config["shape"]
@@ -51,7 +54,7 @@ def load(folder: Path) -> tuple[nn.Module, Shape, dict[str, Any]]:
         shape = Shape(**{**plain, "words": Words(plain["words"])})
         network = build(config["network"], shape)
         network.load_state_dict(load_file(folder / "model.safetensors"))
-    except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+    except (OSError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(
             f"The reasoner in '{folder}' could not be read (a file may be missing or damaged): {reason}"

@@ -1,0 +1,53 @@
+"""easy-VQA (Zhou 2019, MIT licence): 5,000 pictures of one shape each and questions about them, from PyPI."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from seesay.questions import UserError
+
+SPLITS = ("train", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question about a picture."""
+
+    question: str
+    answer: str
+    image: int
+    path: str
+
+
+def release() -> str:
+    """The package's version, which stands for its data."""
+    _package()
+    return version("easy-vqa")
+
+
+def answers() -> tuple[str, ...]:
+    """All answers there are, in the package's order: yes, no, three shapes, eight colours."""
+    return tuple(_package().get_answers())
+
+
+def read(split: str) -> list[Asked]:
+    """The questions of `train` or `test`, those about one picture together."""
+    if split not in SPLITS:
+        raise UserError(f"easy-vqa has no split '{split}': choose {' or '.join(SPLITS)}.")
+    package = _package()
+    questions, said, images = getattr(package, f"get_{split}_questions")()
+    paths = getattr(package, f"get_{split}_image_paths")()
+    rows = [Asked(*row, paths[row[2]]) for row in zip(questions, said, images, strict=True)]
+    return sorted(rows, key=lambda one: one.image)
+
+
+def _package() -> Any:
+    try:
+        return import_module("easy_vqa")
+    except ImportError as error:
+        raise UserError(
+            "The easy-vqa questions come in a package that is not installed: pip install easy-vqa"
+        ) from error

@@ -1,0 +1,63 @@
+"""easy-VQA as items: pictures that nobody here made, 13 answers, and what someone gets right who never looks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from seesay.data import easy_vqa
+from seesay.questions import UserError
+from seesay.reasoners.eyes import Eye, Pictures, picture
+from seesay.reasoners.items import Items, Progress, Seen, looked_at
+
+SPLITS = ("train", "val", "test")
+HELD_OUT = 0.1
+"""The share of the training pictures that validation takes, each with all its questions."""
+_AT_ONCE = 64
+
+
+def from_easy_vqa(split: str, eye: Eye, seed: int = 0, *, progress: Progress | None = None) -> Items:
+    """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own)."""
+    if split not in SPLITS:
+        raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
+    names = easy_vqa.answers()
+    asked = easy_vqa.read("test" if split == "test" else "train")
+    if split != "test":
+        held_out = _held_out({one.image for one in asked}, seed)
+        asked = [one for one in asked if (one.image in held_out) == (split == "val")]
+    digits = {answer: number for number, answer in enumerate(names)}
+
+    def seen() -> Iterator[Seen]:
+        last: tuple[str, Pictures] | None = None
+        for start in range(0, len(asked), _AT_ONCE):
+            some, pictures = asked[start : start + _AT_ONCE], []
+            for one in some:  # about ten questions a picture, one after the other: it is read once
+                if last is None or last[0] != one.path:
+                    last = one.path, picture(one.path, eye.side)
+                pictures.append(last[1])
+            yield np.stack(pictures), [one.question for one in some], [digits[one.answer] for one in some]
+
+    part = split if split == "test" else f"{split}-{HELD_OUT}-{seed}"
+    return looked_at(f"easy-vqa-{easy_vqa.release()}-{part}", seen(), len(asked), eye, names, progress)
+
+
+def majority(train: Items, test: Items, *, by_sentence: bool = False) -> float:
+    """The test accuracy of the commonest training answer; `by_sentence`, of the commonest answer to the same words.
+
+    The second is the bar for a network: all that can be had without the picture.
+    """
+    overall = Counter(train.answers.tolist()).most_common(1)[0][0]
+    said: dict[str, Counter[int]] = {}
+    if by_sentence:
+        for sentence, answer in zip(train.sentences, train.answers.tolist(), strict=True):
+            said.setdefault(sentence, Counter())[answer] += 1
+    commonest = {sentence: counts.most_common(1)[0][0] for sentence, counts in said.items()}
+    guessed = np.array([commonest.get(sentence, overall) for sentence in test.sentences])
+    return float((guessed == test.answers).mean())
+
+
+def _held_out(images: set[int], seed: int) -> set[int]:
+    ordered = np.random.default_rng(seed).permutation(sorted(images))
+    return set(ordered[: round(HELD_OUT * len(ordered))].tolist())

@@ -1,0 +1,115 @@
+"""A trained reasoner as a model: loaded by its folder, asked MALeViC's questions of their own pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.reasoners.small import ALL, SIDE, eye_of, saved
+
+from seesay.models import Options, load_model
+from seesay.models.protocols import CanAnswer
+from seesay.questions import Prompt, Task, UserError
+from seesay.reasoners.items import from_folder
+from seesay.reasoners.model import Reasoner
+from seesay.tasks import malevic
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "reasoners-cache"))
+    monkeypatch.setattr(malevic, "PICTURE", 192)
+    monkeypatch.setattr(malevic, "ITEMS", 12)
+    torch.set_num_threads(1)
+
+
+def task() -> Task:
+    return malevic.load("set-pos")
+
+
+def reasoner(folder: Path, name: str = "film", options: Options | None = None) -> CanAnswer:
+    saved(name, folder)
+    return load_model(str(folder), options or Options(device="cpu"))
+
+
+def probabilities(model: CanAnswer, prompts: list[Prompt]) -> list[dict[str, float]]:
+    said = model.answer(prompts)
+    return [dict(zip(prompt.options, np.exp(one.logp), strict=True)) for prompt, one in zip(prompts, said, strict=True)]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_says_what_its_network_says(name: str, tmp_path: Path) -> None:
+    network, shape = saved(name, tmp_path)
+    asked = task()
+    folder = Path(asked.questions[0].picture or "").parents[2]
+    items = from_folder(folder, "test", eye_of(name))
+    words = torch.from_numpy(shape.words.encode(items.sentences))
+    with torch.inference_mode():
+        expected = network(torch.from_numpy(np.array(items.looks)), words).softmax(1).numpy()
+    model = load_model(str(tmp_path), Options(device="cpu"))
+    for template in asked.templates:
+        prompts = [template.ask(question) for question in asked.questions]
+        for said, (no, yes) in zip(probabilities(model, prompts), expected, strict=True):
+            assert sum(said.values()) == pytest.approx(1)
+            assert said.get("yes", said.get("true")) == pytest.approx(yes, rel=1e-4)
+            assert said.get("no", said.get("false")) == pytest.approx(no, rel=1e-4)
+
+
+def test_options_in_any_order_and_case(tmp_path: Path) -> None:
+    model = reasoner(tmp_path)
+    prompt = task().templates[1].ask(task().questions[0])
+    orders = (("yes", "no"), ("no", "yes"), ("True", "False"), ("NO", "Yes"))
+    first, *others = probabilities(model, [Prompt(prompt.text, order, prompt.picture) for order in orders])
+    for other in others:
+        yes = sum(value for name, value in other.items() if name.lower() in ("yes", "true"))
+        assert yes == pytest.approx(first["yes"])
+        assert 1 - yes == pytest.approx(first["no"])
+
+
+def test_the_size_of_a_batch_does_not_matter(tmp_path: Path) -> None:
+    asked = task()
+    prompts = [asked.templates[0].ask(question) for question in asked.questions]
+    model = reasoner(tmp_path, options=Options(device="cpu", batch_size=5))
+    assert [len(batch) for batch in model.plan(prompts)] == [5, 5, 2]
+    together = [one.logp for one in model.answer(prompts)]
+    alone = [model.answer([prompt])[0].logp for prompt in prompts]
+    assert np.allclose(together, alone, rtol=1e-5, atol=1e-6)
+
+
+def test_what_it_says_of_itself(tmp_path: Path) -> None:
+    model = reasoner(tmp_path)
+    assert isinstance(model, Reasoner)
+    assert (model.family, model.sees, model.name) == ("reasoner", True, str(tmp_path))
+    same = load_model(f"reasoner:{tmp_path}", Options(device="cpu"))
+    assert same.fingerprint == model.fingerprint
+    other = reasoner(tmp_path, "cnn-lstm")
+    assert other.fingerprint != model.fingerprint
+
+
+def test_what_cannot_be_answered_is_told(tmp_path: Path) -> None:
+    model = reasoner(tmp_path)
+    prompt = task().templates[0].ask(task().questions[0])
+    with pytest.raises(UserError, match="answers no or yes, not large"):
+        model.answer([Prompt(prompt.text, ("large", "small"), prompt.picture)])
+    with pytest.raises(UserError, match="questions about pictures"):
+        model.answer([Prompt(prompt.text, prompt.options)])
+    with pytest.raises(UserError, match=r"nowhere\.png cannot be read"):
+        model.answer([Prompt(prompt.text, prompt.options, str(tmp_path / "nowhere.png"))])
+
+
+def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="There is no folder"):
+        load_model(f"reasoner:{tmp_path / 'nowhere'}")
+    saved("film", tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["side"] == SIDE
+    (tmp_path / "config.json").write_text(json.dumps({name: value for name, value in config.items() if name != "eye"}))
+    with pytest.raises(UserError, match=r"config\.json has no eye"):
+        load_model(str(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model.safetensors").unlink()
+    with pytest.raises(UserError, match="missing or damaged"):
+        load_model(str(tmp_path))

@@ -84,7 +84,7 @@ class Way:
     def step(self, batch: Batch) -> float:
         """As the training loop's."""
         loss = losses(self.network, batch)["loss"]
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -120,7 +120,11 @@ def ways(folder: Path, pixels: int, network: str, shape: Shape, workers: Iterabl
 
     def fresh() -> torch.nn.Module:
         torch.manual_seed(0)
-        return build(network, shape).to(memory_format=torch.channels_last)
+        made = build(network, shape)
+        for weights in made.parameters():  # as training keeps them
+            if weights.dim() == 4:
+                weights.data = weights.data.contiguous(memory_format=torch.channels_last)
+        return made
 
     found = [Way("seesay: looked at once", pixels, None, Batches(items, words, order, PRESET.batch), fresh())]
     files = Files(folder, shape.words.numbers, words.shape[1])

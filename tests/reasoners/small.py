@@ -48,6 +48,8 @@ def random_network(network: str, look: tuple[int, ...] | None = None, **changed:
     made = build(network, shape)
     for part in made.modules():
         if isinstance(part, torch.nn.BatchNorm2d):
+            assert part.running_mean is not None
+            assert part.running_var is not None
             torch.nn.init.normal_(part.running_mean)
             torch.nn.init.uniform_(part.running_var, 0.5, 2.0)
     return made.eval(), shape

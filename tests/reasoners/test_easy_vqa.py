@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from tests.reasoners.small import recipe
 from seesay.data import easy_vqa
 from seesay.models import Options, load_model
 from seesay.questions import UserError
-from seesay.reasoners.easy_vqa import from_easy_vqa, majority
+from seesay.reasoners.easy_vqa import EasyVqa, from_easy_vqa, majority
 from seesay.reasoners.eyes import Pixels
 from seesay.reasoners.items import Items
 from seesay.reasoners.model import Reasoner
@@ -28,20 +29,13 @@ EYE = Pixels(16)
 
 
 @pytest.fixture(scope="module")
-def split(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Items]:
+def split(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Items]]:
     """The items of a split, in a cache of the module's own."""
-    try:
-        import easy_vqa  # noqa: F401
-    except ImportError:
+    if find_spec("easy_vqa") is None:
         absent("easy-vqa is not installed: pip install easy-vqa")
-    cache = tmp_path_factory.mktemp("easy-vqa")
-
-    def of(name: str, seed: int = 0) -> Items:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("SEESAY_CACHE", str(cache))
-            return from_easy_vqa(name, EYE, seed)
-
-    return of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEESAY_CACHE", str(tmp_path_factory.mktemp("easy-vqa")))
+        yield lambda name, seed=0: from_easy_vqa(name, EYE, seed)
 
 
 def test_the_published_counts(split: Callable[..., Items]) -> None:
@@ -125,6 +119,17 @@ def test_a_reasoner_answers_it(split: Callable[..., Items], tmp_path: Path) -> N
     expected = model.log_probabilities(test.looks, test.sentences)
     assert np.allclose([scores.logp for scores in model.answer(prompts)], expected, rtol=1e-5, atol=1e-6)
     assert np.exp(expected).sum(1) == pytest.approx(np.ones(40))
+
+
+def test_a_part_of_it_to_learn_from(split: Callable[..., Items]) -> None:
+    part = EasyVqa(300)
+    assert part.splits == {"train": 300, "val": len(split("val")), "test": 9_673}
+    assert EasyVqa().splits["train"] == len(split("train"))
+    assert part.settings != EasyVqa().settings
+    assert len(EasyVqa(300).items("train", EYE)) == 300
+    assert EasyVqa(300).items("val", EYE).sentences == split("val").sentences
+    with pytest.raises(UserError, match=r"has 34,753 training items, not 40,000"):
+        EasyVqa(40_000)
 
 
 def test_mistakes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from tests.reasoners.small import ALL, PICTURED, SENTENCES, looks, random_networ
 
 from seesay.questions import UserError
 from seesay.reasoners import networks, saving
-from seesay.reasoners.film import Film
+from seesay.reasoners.film import Block, Film
 from seesay.reasoners.stacked_attention import StackedAttention
 from seesay.reasoners.words import END, NULL
 
@@ -73,13 +73,14 @@ def test_film_turned_off_by_its_scale_shows_the_shift_alone() -> None:
     """1 + γ = 0 leaves relu(β) of a block, whatever the convolution saw (equation 2 of Perez et al.)."""
     network, _ = random_network("film")
     assert isinstance(network, Film)
-    block, seen = network.blocks[0], torch.randn(2, 8, 5, 5)
+    block, seen = next(iter(network.blocks)), torch.randn(2, 8, 5, 5)
+    assert isinstance(block, Block)
     scale, shift = torch.full((2, 8, 1, 1), -1.0), torch.linspace(-1, 1, 16).view(2, 8, 1, 1)
-    narrow = torch.relu(block.narrow(networks_places(seen)))
+    narrow = torch.relu(block.narrow(with_places(seen)))
     torch.testing.assert_close(block(seen, scale, shift) - narrow, shift.clamp(min=0).expand(2, 8, 5, 5))
 
 
-def networks_places(seen: torch.Tensor) -> torch.Tensor:
+def with_places(seen: torch.Tensor) -> torch.Tensor:
     """The two channels of places by hand: rows from −1 to 1, then columns."""
     line = torch.tensor([-1.0, -0.5, 0.0, 0.5, 1.0])
     rows, columns = torch.meshgrid(line, line, indexing="ij")

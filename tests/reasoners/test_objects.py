@@ -42,7 +42,8 @@ def slots(*things: Thing) -> Slots:
     found = find(rgb(Scene(things), SIDE)[None])[0]
     assert found.shape == (SLOTS, WIDTH)
     assert not found[found[:, 0] == 0].any()
-    return found[found[:, 0] == 1]
+    there: Slots = found[found[:, 0] == 1]
+    return there
 
 
 def box(thing: Thing) -> NDArray[np.float64]:
@@ -159,9 +160,10 @@ def test_of_many_the_biggest_are_kept() -> None:
 
 
 def test_outlines_tell_shapes_and_not_sizes() -> None:
-    def outline(shape: str, radius: int, turn: int = WIDE) -> NDArray[np.float32]:
+    def outline(shape: str, radius: int, turn: int = WIDE) -> Slots:
         (slot,) = slots(Thing(shape, "red", radius, 512, 512, turn))
-        return slot[9:].reshape(OUTLINE, OUTLINE)
+        cells: Slots = slot[9:].reshape(OUTLINE, OUTLINE)
+        return cells
 
     for shape in SHAPES:
         assert np.abs(outline(shape, 60) - outline(shape, 120)).mean() < 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -33,7 +34,8 @@ def answers() -> tuple[str, ...]:
     return tuple(_package().get_answers())
 
 
-def read(split: str) -> list[Asked]:
+@cache
+def read(split: str) -> tuple[Asked, ...]:
     """The questions of `train` or `test`, those about one picture together."""
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no split '{split}': choose {' or '.join(SPLITS)}.")
@@ -41,7 +43,7 @@ def read(split: str) -> list[Asked]:
     questions, said, images = getattr(package, f"get_{split}_questions")()
     paths = getattr(package, f"get_{split}_image_paths")()
     rows = [Asked(*row, paths[row[2]]) for row in zip(questions, said, images, strict=True)]
-    return sorted(rows, key=lambda one: one.image)
+    return tuple(sorted(rows, key=lambda one: one.image))
 
 
 def _package() -> Any:

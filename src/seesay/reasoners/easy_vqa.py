@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,14 +21,8 @@ _AT_ONCE = 64
 
 def from_easy_vqa(split: str, eye: Eye, seed: int = 0, *, progress: Progress | None = None) -> Items:
     """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own)."""
-    if split not in SPLITS:
-        raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
-    names = easy_vqa.answers()
-    asked = easy_vqa.read("test" if split == "test" else "train")
-    if split != "test":
-        held_out = _held_out({one.image for one in asked}, seed)
-        asked = [one for one in asked if (one.image in held_out) == (split == "val")]
-    digits = {answer: number for number, answer in enumerate(names)}
+    names, asked = easy_vqa.answers(), _asked(split, seed)
+    numbers = {answer: number for number, answer in enumerate(names)}
 
     def seen() -> Iterator[Seen]:
         last: tuple[str, Pictures] | None = None
@@ -37,10 +32,38 @@ def from_easy_vqa(split: str, eye: Eye, seed: int = 0, *, progress: Progress | N
                 if last is None or last[0] != one.path:
                     last = one.path, picture(one.path, eye.side)
                 pictures.append(last[1])
-            yield np.stack(pictures), [one.question for one in some], [digits[one.answer] for one in some]
+            yield np.stack(pictures), [one.question for one in some], [numbers[one.answer] for one in some]
 
     part = split if split == "test" else f"{split}-{HELD_OUT}-{seed}"
     return looked_at(f"easy-vqa-{easy_vqa.release()}-{part}", seen(), len(asked), eye, names, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class EasyVqa:
+    """What `seesay reasoner train --task easy-vqa` learns from: the first `count` training items, or all of them."""
+
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        there = len(_asked("train", seed=0))
+        if self.count is not None and self.count > there:
+            raise UserError(f"easy-vqa has {there:,} training items, not {self.count:,}: leave --items out for all.")
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """How many items there are of each."""
+        found = {split: len(_asked(split, seed=0)) for split in SPLITS}
+        return found if self.count is None else {**found, "train": self.count}
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What tells it from other sources."""
+        return {"task": "easy-vqa", "items": self.splits["train"], "release": easy_vqa.release()}
+
+    def items(self, split: str, eye: Eye, progress: Progress | None = None) -> Items:
+        """One of the splits, as the eye sees it."""
+        found = from_easy_vqa(split, eye, progress=progress)
+        return found if self.count is None or split != "train" else found.take(slice(self.count))
 
 
 def majority(train: Items, test: Items, *, by_sentence: bool = False) -> float:
@@ -58,6 +81,12 @@ def majority(train: Items, test: Items, *, by_sentence: bool = False) -> float:
     return float((guessed == test.answers).mean())
 
 
-def _held_out(images: set[int], seed: int) -> set[int]:
-    ordered = np.random.default_rng(seed).permutation(sorted(images))
-    return set(ordered[: round(HELD_OUT * len(ordered))].tolist())
+def _asked(split: str, seed: int) -> tuple[easy_vqa.Asked, ...]:
+    if split not in SPLITS:
+        raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
+    if split == "test":
+        return easy_vqa.read("test")
+    asked = easy_vqa.read("train")
+    images = np.random.default_rng(seed).permutation(sorted({one.image for one in asked}))
+    held_out = set(images[: round(HELD_OUT * len(images))].tolist())
+    return tuple(one for one in asked if (one.image in held_out) == (split == "val"))

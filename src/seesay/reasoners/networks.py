@@ -38,7 +38,7 @@ class Recipe:
 
 
 _PAPER = Schedule(epochs=40, learning_rate=3e-4, best_by="accuracy", highest=True)
-_CPU = Schedule(epochs=12, learning_rate=1e-3, warmup=0.05, decay="cosine", best_by="accuracy", highest=True)
+_CPU = Schedule(epochs=12, learning_rate=4e-4, warmup=0.05, decay="cosine", best_by="accuracy", highest=True)
 _OBJECTS = Recipe(
     "object-centred",
     "objects",
@@ -64,9 +64,9 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         "object-centred": _OBJECTS,
     },
     "cpu": {
-        "cnn-lstm": Recipe("cnn-lstm", "pixels", 64, _CPU, turns=True, sizes={"levels": 2}),
-        "stacked-attention": Recipe("stacked-attention", "pixels", 64, _CPU, turns=True, sizes={"levels": 2}),
-        "film": Recipe("film", "pixels", 64, _CPU, turns=True),
+        "cnn-lstm": Recipe("cnn-lstm", "pixels", 64, _CPU, batch=32, turns=True, sizes={"levels": 1}),
+        "stacked-attention": Recipe("stacked-attention", "pixels", 64, _CPU, batch=32, turns=True, sizes={"levels": 1}),
+        "film": Recipe("film", "pixels", 64, _CPU, batch=32, turns=True),
         "object-centred": _OBJECTS,
     },
 }  # fmt: skip

@@ -52,7 +52,7 @@ def train(
         typer.Option(
             "--task",
             "-t",
-            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … mixture-4000. Default: set+pos.",
+            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … mixture-4000, easy-vqa. Default: set+pos.",
         ),
     ] = None,
     output: Annotated[
@@ -269,8 +269,11 @@ def _names(given: Sequence[str] | None, default: Iterable[str]) -> list[str]:
 def _source(task: str | None, data: Path | None, items: int | None) -> tuple[Source, str]:
     """What to learn from, and its name."""
     from seesay.questions import UserError
+    from seesay.reasoners.easy_vqa import EasyVqa
     from seesay.reasoners.source import folder, scenes
 
+    if data is None and task == "easy-vqa":
+        return EasyVqa(items), task
     if data is None:
         made = scenes(task or "set+pos", items)
         return made, made.plan.name

@@ -95,7 +95,7 @@ def open_model(name: str, source: str | Path, options: Options, choose: Callable
     if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
         # transformers makes an empty one where there is none
         raise UserError(f"'{name}' has no tokeniser: save it beside the weights (tokenizer.save_pretrained).")
-    fingerprint = _fingerprint(source, config)
+    fingerprint = _fingerprint(source, options.revision)
     if model.dtype != torch.float32:  # other digits, so another run
         fingerprint += f"-{str(model.dtype).removeprefix('torch.')}"
     return Opened(model.eval(), tokenizer, config, fingerprint, tuple(sorted(report["missing_keys"])))
@@ -219,14 +219,22 @@ def file_digest(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def _fingerprint(source: str | Path, config: PreTrainedConfig) -> str:
+def _fingerprint(source: str | Path, revision: str | None) -> str:
     """The weights' digest for a folder; for the Hub the commit, which names every file's content."""
     folder = Path(source)
     if folder.is_dir():
         return file_digest(path for pattern in SHAPES_ANSWERS for path in folder.glob(pattern))
-    return str(
-        config._commit_hash or hashlib.blake2b(json.dumps(config.to_dict(), default=str).encode()).hexdigest()[:16]
-    )
+    return commit(str(source), revision)
+
+
+def commit(hub_id: str, revision: str | None) -> str:
+    """The commit of a Hub model whose configuration has just been read: the name of the copy's folder."""
+    from huggingface_hub import try_to_load_from_cache
+
+    copy = try_to_load_from_cache(hub_id, "config.json", revision=revision)
+    if not isinstance(copy, str):
+        raise UserError(f"The hub gave '{hub_id}', but no copy of it is kept on this machine: download it to a folder.")
+    return Path(copy).parent.name
 
 
 def device_of(wanted: str) -> str:

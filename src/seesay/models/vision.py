@@ -83,7 +83,7 @@ def load_vision(rest: str, options: Options) -> VisionModel:
     make = {"blip": Decodes, "vilt": Chooses}.get(config.model_type, Continues)
     if kind is AutoModelForImageTextToText:
         make = Continues
-    fingerprint = _fingerprint(source, config)
+    fingerprint = _fingerprint(source, options.revision)
     return make(f"vision:{rest}", model.eval().to(device), processor, fingerprint, options.batch_size)
 
 
@@ -94,12 +94,12 @@ def _device() -> str:
     return accelerator.type if accelerator is not None else "cpu"
 
 
-def _fingerprint(source: str | Path, config: Any) -> str:
-    from seesay.models.loading import file_digest
+def _fingerprint(source: str | Path, revision: str | None) -> str:
+    from seesay.models.loading import commit, file_digest
 
     if isinstance(source, Path):
         return file_digest(p for pattern in ("*.safetensors", "*.bin", "*.json", "*.txt") for p in source.glob(pattern))
-    return str(config._commit_hash)
+    return commit(source, revision)
 
 
 class Processor:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.loading import Options, file_digest, on_hub, require_models
+from seesay.models.loading import Options, commit, file_digest, on_hub, require_models
 from seesay.questions import UserError
 
 if TYPE_CHECKING:
@@ -169,18 +169,8 @@ class _Where:
         if folder.is_dir():
             digest = file_digest(path for kind in ("*.safetensors", "*.json") for path in folder.glob(kind))
         else:
-            digest = _commit(source, revision)
+            digest = commit(source, revision)
         return cls(found, revision, config, digest)
-
-
-def _commit(hub_id: str, revision: str | None) -> str:
-    """The commit of a Hub model whose configuration has just been read: the name of the copy's folder."""
-    from huggingface_hub import try_to_load_from_cache
-
-    copy = try_to_load_from_cache(hub_id, "config.json", revision=revision)
-    if not isinstance(copy, str):
-        raise UserError(f"The hub gave '{hub_id}', but no copy of it is kept on this machine: download it to a folder.")
-    return Path(copy).parent.name
 
 
 def _transformer(where: _Where, side: int, state: int | None) -> Network:

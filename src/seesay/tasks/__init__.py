@@ -53,6 +53,7 @@ TASKS: Registry[Loader] = Registry(
         "malevic-compositional-seen": "seesay.tasks.malevic:load_compositional_seen",
         "malevic-compositional-unseen": "seesay.tasks.malevic:load_compositional_unseen",
         "malevic-comparative": "seesay.tasks.malevic:load_comparative",
+        "easy-vqa": "seesay.tasks.easy_vqa:load",
     },
     group="seesay.tasks",
     listing="seesay tasks",
@@ -101,6 +102,7 @@ _SUMMARIES = {
             ("space", "What is above what in a scene"),
         )
     },
+    "easy-vqa": Summary("What shape, what colour, is there one? A picture of one shape", "Zhou 2019", licence="MIT"),
     "coda": Summary("How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",)),
 }
 

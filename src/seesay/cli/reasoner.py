@@ -52,7 +52,7 @@ def train(
         typer.Option(
             "--task",
             "-t",
-            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … mixture-4000, easy-vqa. Default: set+pos.",
+            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, easy-vqa. Default: set+pos.",
         ),
     ] = None,
     output: Annotated[

@@ -156,7 +156,7 @@ def main() -> None:
         several, looked = [], {}
         for pixels in (PUBLISHED, PRESET.side):
             folder = Path(temporary) / str(pixels)
-            make(Recipe(TASK), plan, Output(folder, pixels, formats=("json",)))
+            make(Recipe(TASK), plan, Output(folder, pixels, formats=("json",)), workers=1)
             found, looked[pixels] = ways(folder, pixels, PRESET.network, shape, (0, given.workers))
             several += found
         for _ in range(ROUNDS):

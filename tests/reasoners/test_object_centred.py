@@ -97,7 +97,7 @@ def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred)
 
 
 def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCentred) -> None:
-    """Two pictures, one thing each; once "red" and "blue" are told apart, the right pairing costs less than the wrong."""
+    """Two pictures, one thing each: once "red" and "blue" are told apart, the right pairing costs less."""
     pictures = np.stack(
         [rgb(Scene((Thing("square", colour, 100, 512, 512),), 0.29), 192) for colour in ("red", "blue")]
     )

@@ -162,3 +162,26 @@ def test_every_item_comes_once_an_epoch() -> None:
     shown = torch.cat([batch.looks for batch in batches]).numpy()
     assert np.array_equal(shown[np.argsort(order)], items.looks)
     assert np.array_equal(torch.cat([batch.answers for batch in batches])[np.argsort(order)], items.answers)
+
+
+def test_a_training_begins_with_another_ones_weights(tmp_path: Path) -> None:
+    """POS has the word "object", which SET+POS lacks; the vectors of all words that both have are taken over."""
+    before = run(tmp_path / "pos", recipe("film"))
+    known = saving.load(tmp_path / "pos")[1].words
+    items, validation = scenes("film", "set+pos"), scenes("film", "set+pos", split="val")
+    untouched = recipe("film", epochs=0)
+    train(items, validation, tmp_path / "on", untouched, settings=SETTINGS, start=tmp_path / "pos", device="cpu")
+    network, shape, _ = saving.load(tmp_path / "on")
+    after = network.state_dict()
+    assert "object" in known.numbers
+    assert "object" not in shape.words.numbers
+    vectors = "reader.embedding.weight"
+    for word, number in shape.words.numbers.items():
+        assert torch.equal(after[vectors][number], before[vectors][known.numbers[word]])
+    assert all(torch.equal(after[name], before[name]) for name in before if name != vectors)
+
+
+def test_weights_of_another_network_do_not_fit(tmp_path: Path) -> None:
+    run(tmp_path / "film", recipe("film"))
+    with pytest.raises(UserError, match="other layers"):
+        run(tmp_path / "on", recipe("stacked-attention"), start=tmp_path / "film")

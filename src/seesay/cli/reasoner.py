@@ -62,6 +62,9 @@ def train(
         ),
     ] = None,
     preset: Preset = "auto",
+    start: Annotated[
+        Path | None, typer.Option("--from", help="Begin with the weights of this trained reasoner of the same network.")
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Learn from this data set in MALeViC's layout, not from scenes made for it.")
     ] = None,
@@ -104,7 +107,7 @@ def train(
     )
     recipe, opened = learning.look_with(recipe, eye, side)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
-    result, tests = _learn(name, device, quiet or as_json)(source, folder, recipe, opened)
+    result, tests = _learn(name, device, quiet or as_json, start)(source, folder, recipe, opened)
     if as_json:
         ended = {**asdict(result), "validation": best_line(folder, result), "tests": tests}
         print_json({"folder": str(folder), "network": network, "task": name, "items": source.splits, **ended})
@@ -193,7 +196,7 @@ def sweep(
 
 
 def _learn(
-    title: str, device: str, silent: bool
+    title: str, device: str, silent: bool, start: Path | None = None
 ) -> Callable[[Source, Path, Recipe, Eye], tuple[Result, dict[str, float]]]:
     """A training as the terminal shows it: a bar while pictures are looked at, then one with loss and accuracy."""
     from seesay.cli.training_bar import training_bar
@@ -203,7 +206,7 @@ def _learn(
         with looking_bar(title, quiet=silent) as looking:
             sets = learning.look(source, eye, looking)
         with training_bar(f"{recipe.network}, {title}", quiet=silent) as show:
-            ended = learning.learn(source, sets, folder, recipe, device=device, progress=show)
+            ended = learning.learn(source, sets, folder, recipe, start=start, device=device, progress=show)
         write_curve(folder, of="reasoner")
         return ended
 

@@ -69,13 +69,15 @@ def learn(
     folder: Path,
     recipe: Recipe,
     *,
+    start: Path | None = None,
     device: str = "auto",
     progress: Callable[[loop.Progress], None] | None = None,
 ) -> tuple[loop.Result, dict[str, float]]:
     """Train in the folder, or go on there, and test: how it ended, and the accuracy on every test of the source."""
     result = train(
-        sets["train"], sets["val"], folder, recipe, settings=source.settings, device=device, progress=progress
-    )
+        sets["train"], sets["val"], folder, recipe,
+        settings=source.settings, start=start, device=device, progress=progress,
+    )  # fmt: skip
     return result, accuracies(folder, {name: sets[name] for name in tests(source)}, device)
 
 

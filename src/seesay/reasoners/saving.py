@@ -11,7 +11,7 @@ from seesay.models.loading import require_models
 from seesay.questions import UserError
 from seesay.reasoners.networks import NAMES, Recipe, build
 from seesay.reasoners.shape import Shape
-from seesay.reasoners.words import Words
+from seesay.reasoners.words import SPECIAL, Words
 from seesay.training.checkpoint import write_whole
 
 if TYPE_CHECKING:
@@ -60,3 +60,26 @@ def load(folder: Path) -> tuple[nn.Module, Shape, dict[str, Any]]:
             f"The reasoner in '{folder}' could not be read (a file may be missing or damaged): {reason}"
         ) from error
     return network.eval(), shape, config
+
+
+def take_over(network: nn.Module, shape: Shape, folder: Path) -> None:
+    """Begin with the weights of a trained reasoner. Words that it lacks keep the vectors they have."""
+    import torch
+
+    other, known, config = load(folder)
+    shared = [word for word in shape.words.words if word in known.words.numbers]
+    here = [*range(len(SPECIAL)), *(shape.words.numbers[word] for word in shared)]
+    there = [*range(len(SPECIAL)), *(known.words.numbers[word] for word in shared)]
+    weights, mine = other.state_dict(), network.state_dict()
+    try:
+        for name, part in network.named_modules():
+            if isinstance(part, torch.nn.Embedding):
+                vectors = mine[f"{name}.weight"].clone()
+                vectors[here] = weights[f"{name}.weight"][there]
+                weights[f"{name}.weight"] = vectors
+        network.load_state_dict(weights)
+    except (KeyError, RuntimeError) as error:
+        raise UserError(
+            f"The reasoner in '{folder}' ({config['network']}) has other layers: begin with one of the same network, "
+            "preset and eye."
+        ) from error

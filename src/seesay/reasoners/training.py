@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.models.loading import file_digest
 from seesay.questions import UserError
 from seesay.reasoners import saving
 from seesay.reasoners.items import Items
@@ -80,11 +81,13 @@ def train(
     recipe: Recipe,
     *,
     settings: Mapping[str, Any],
+    start: Path | None = None,
     device: str = "auto",
     progress: Callable[[loop.Progress], None] | None = None,
 ) -> loop.Result:
     """Train the recipe's network, or go on where the folder's training stopped; the folder then is a model that
-    `seesay probe` loads. `settings` say where the items come from: others are refused in a folder that is begun."""
+    `seesay probe` loads. `settings` say where the items come from: others are refused in a folder that is begun.
+    `start` is a trained reasoner whose weights it begins with."""
     import torch
 
     if recipe.network == "object-centred" and set(items.names) != {"no", "yes"}:
@@ -94,6 +97,9 @@ def train(
     torch.manual_seed(seed)
     shape = Shape(words=words, answers=items.names, look=items.looks.shape[1:], **recipe.sizes)
     network = build(recipe.network, shape).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    if start is not None:
+        saving.take_over(network, shape, start)
+        settings = {**settings, "start": file_digest(start / file for file in saving.FILES)}
     known, asked = words.encode(items.sentences), words.encode(validation.sentences)
 
     def batches(epoch: int) -> Batches:

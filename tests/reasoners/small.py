@@ -69,5 +69,5 @@ def saved(network: str, folder: Path) -> tuple[torch.nn.Module, Shape]:
     """A random network in a folder."""
     made, shape = random_network(network)
     folder.mkdir(exist_ok=True)
-    save(folder, made, recipe(network), shape)
+    save(folder, made, recipe(network), shape, eye_of(network).fingerprint)
     return made, shape

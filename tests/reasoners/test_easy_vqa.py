@@ -79,8 +79,8 @@ def test_a_look_belongs_to_its_question(split: Callable[..., Items]) -> None:
 
 def test_baselines_by_hand() -> None:
     looks = np.zeros((5, 1))
-    train = Items(looks, ("a?", "a?", "b?", "b?", "b?"), np.array([2, 2, 0, 1, 1]), ("x", "y", "z"))
-    test = Items(looks[:4], ("a?", "b?", "b?", "new?"), np.array([2, 1, 0, 0]), train.names)
+    train = Items(looks, ("a?", "a?", "b?", "b?", "b?"), np.array([2, 2, 0, 1, 1]), "", ("x", "y", "z"))
+    test = Items(looks[:4], ("a?", "b?", "b?", "new?"), np.array([2, 1, 0, 0]), "", train.names)
     # x once, y twice, z twice: the first of the commonest is z, which is right once
     assert majority(train, test) == 0.25
     # z to a, y to b, z to what was never asked

@@ -113,3 +113,11 @@ def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").unlink()
     with pytest.raises(UserError, match="missing or damaged"):
         load_model(str(tmp_path))
+
+
+def test_an_eye_with_other_weights_is_refused(tmp_path: Path) -> None:
+    saved("film", tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "looked_with": "another"}))
+    with pytest.raises(UserError, match="other weights in its eye 'pixels'"):
+        load_model(str(tmp_path))

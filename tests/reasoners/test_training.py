@@ -121,7 +121,7 @@ def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_object_centred_reasoner_says_yes_or_no(tmp_path: Path) -> None:
-    items = Items(np.zeros((2, 12, 73), dtype=np.float32), ("a", "b"), np.array([0, 1]), ("circle", "square"))
+    items = Items(np.zeros((2, 12, 73), dtype=np.float32), ("a", "b"), np.array([0, 1]), "", ("circle", "square"))
     with pytest.raises(UserError, match="these items have other answers"):
         train(items, items, tmp_path, recipe("object-centred"), settings={})
 

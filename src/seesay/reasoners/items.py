@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,12 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Looks (items, …), a sentence each, and which of the `names` is its answer."""
+    """Looks (items, …), a sentence each, which of the `names` is its answer; `eye`: the fingerprint of what looked."""
 
     looks: NDArray[Any]
     sentences: tuple[str, ...]
     answers: NDArray[np.int64]
+    eye: str
     names: tuple[str, ...] = NO_YES
 
     def __len__(self) -> int:
@@ -45,7 +46,12 @@ class Items:
     def take(self, rows: NDArray[np.intp] | slice) -> Items:
         """Some of them."""
         chosen = np.arange(len(self))[rows]
-        return Items(self.looks[chosen], tuple(self.sentences[i] for i in chosen), self.answers[chosen], self.names)
+        return replace(
+            self,
+            looks=self.looks[chosen],
+            sentences=tuple(self.sentences[i] for i in chosen),
+            answers=self.answers[chosen],
+        )
 
 
 def from_scenes(plan: Plan, split: str, eye: Eye, *, seed: int = 0, progress: Progress | None = None) -> Items:
@@ -103,7 +109,8 @@ def looked_at(
             _look(folder, seen, total, eye, names, progress)
     said = json.loads((folder / "items.json").read_text(encoding="utf-8"))
     looks = np.load(folder / "looks.npy", mmap_mode="r")
-    return Items(looks, tuple(said["sentences"]), np.array(said["answers"], dtype=np.int64), tuple(said["names"]))
+    answers = np.array(said["answers"], dtype=np.int64)
+    return Items(looks, tuple(said["sentences"]), answers, eye.fingerprint, tuple(said["names"]))
 
 
 def _look(

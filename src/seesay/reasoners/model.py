@@ -39,6 +39,10 @@ def load_reasoner(name: str, options: Options) -> Reasoner:
     device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
     fingerprint = file_digest(folder / file for file in saving.FILES)
     eye = open_eye(config["eye"], config["side"])
+    if eye.fingerprint != config["looked_with"]:
+        raise UserError(
+            f"{name} learnt with other weights in its eye '{config['eye']}' than are there now: train it anew."
+        )
     return Reasoner(str(Path(name)), network.to(device), shape, eye, fingerprint, options.batch_size)
 
 

@@ -21,15 +21,19 @@ MODEL_TYPE = "seesay-reasoner"
 FILES = ("config.json", "model.safetensors")
 
 
-def save(folder: Path, network: nn.Module, recipe: Recipe, shape: Shape) -> None:
-    """Write the folder that `load` reads; the configuration last, so that half a model is none."""
+def save(folder: Path, network: nn.Module, recipe: Recipe, shape: Shape, looked_with: str) -> None:
+    """Write the folder that `load` reads; the configuration last, so that half a model is none.
+
+    `looked_with` is the fingerprint of the eye: with other weights in it, the network would see what it never learnt.
+    """
     from safetensors.torch import save
 
     weights = {name: value.cpu().contiguous() for name, value in network.state_dict().items()}
     write_whole(folder / "model.safetensors", save(weights))
     said = {**asdict(shape), "words": shape.words.words}
     config = {
-        "model_type": MODEL_TYPE, "network": recipe.network, "eye": recipe.eye, "side": recipe.side, "shape": said,
+        "model_type": MODEL_TYPE, "network": recipe.network, "eye": recipe.eye, "side": recipe.side,
+        "looked_with": looked_with, "shape": said,
     }  # fmt: skip
     write_whole(folder / "config.json", (json.dumps(config, indent=2) + "\n").encode())
 
@@ -42,7 +46,7 @@ def load(folder: Path) -> tuple[nn.Module, Shape, dict[str, Any]]:
 
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        missing = {"network", "eye", "side", "shape"} - set(config)
+        missing = {"network", "eye", "side", "looked_with", "shape"} - set(config)
         if missing:
             raise ValueError(f"config.json has no {min(missing)}")
         if config["network"] not in NAMES:

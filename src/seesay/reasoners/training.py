@@ -117,7 +117,7 @@ def train(
             network, batches, losses, validate, folder / "training", recipe.schedule, {**shaping, **settings},
             device=device, progress=progress,
         )  # fmt: skip
-    saving.save(folder, network, recipe, shape)
+    saving.save(folder, network, recipe, shape, items.eye)
     return result
 
 

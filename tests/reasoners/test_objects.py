@@ -83,7 +83,8 @@ def test_moving_a_thing_changes_its_box_alone(thing: Thing, down: int, right: in
     if after.min() < 0 or after.max() > 1:
         return
     (one,), (other,) = slots(thing), slots(moved)
-    assert np.array_equal(np.delete(one, range(2, 6)), np.delete(other, range(2, 6)))
+    # Sums over a window that the picture's edge cuts are taken in another order: the last bit may differ.
+    assert np.delete(one, range(2, 6)) == pytest.approx(np.delete(other, range(2, 6)), rel=1e-6, abs=1e-7)
     assert other[2:6] - one[2:6] == pytest.approx(after - before, abs=1e-6)
 
 

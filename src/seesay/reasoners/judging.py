@@ -91,20 +91,22 @@ def tests_of(task: str) -> tuple[str, ...]:
     return (task, f"{task}-hard") if task in ("pos", "set+pos") else (task,)
 
 
-def trained_on(folder: Path) -> tuple[str, str]:
-    """The network and the task of a training, as its folder tells them."""
+def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
+    """The network and the task of a training, as its folder tells them; `task` where the items were another's."""
     try:
         network = json.loads((folder / "config.json").read_text(encoding="utf-8"))["network"]
-        task = json.loads((folder / "training" / "settings.json").read_text(encoding="utf-8"))["task"]
-    except (OSError, KeyError, TypeError, ValueError) as error:
+        settings = json.loads((folder / "training" / "settings.json").read_text(encoding="utf-8"))
+        learnt = settings.get("task", task)
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
-            f"'{folder}' does not say what its reasoner was trained on: give a folder of `seesay reasoner train`."
+            f"There is no trained reasoner in '{folder}': give a folder of `seesay reasoner train`."
         ) from error
-    if task not in NAMES:
-        raise UserError(
-            f"The reasoner in '{folder}' was trained on {task}: only those trained on scenes are diagnosed."
-        )
-    return str(network), str(task)
+    if learnt is None:
+        raise UserError(f"The reasoner in '{folder}' was trained on a folder of data: say what it learnt with --task.")
+    if learnt not in NAMES or learnt.endswith("-hard"):
+        known = ", ".join(name for name in NAMES if not name.endswith("-hard"))
+        raise UserError(f"'{learnt}', which '{folder}' was trained on, has no test of scenes: choose {known}.")
+    return str(network), str(learnt)
 
 
 def judge(reasoner: Reasoner, test: Test, done: Callable[[int], None] = lambda _: None) -> list[Judgement]:

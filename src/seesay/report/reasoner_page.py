@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from markupsafe import Markup
 
@@ -17,13 +17,16 @@ from seesay.report import reasoner_figures as figures
 from seesay.report.charts import Bar, Section, Table, bars, svg_file, write_page
 from seesay.report.looked import drawn
 from seesay.report.reasoner_figures import RULES, title_of
-from seesay.report.wording import interval, number
+from seesay.report.wording import NONE, interval, number
 from seesay.tasks import malevic
+
+if TYPE_CHECKING:
+    from seesay.reasoners.sweep import Trained
 
 ACCURACY = (
     "The share of generated test items that is answered right, with Wilson's 95 % interval; chance is 0.5.\n\n"
-    "Rules answer the same items from the scene itself: k = 0.29 is about the best that anyone can do who does not know "
-    "a scene's k. A reasoner no better than a shortcut (the whole scene in place of the target's own shape; only the "
+    "Rules answer the same items from the scene itself: k = 0.29 is about the best that one can do who does not know a "
+    "scene's k. A reasoner no better than a shortcut (the whole scene in place of the target's own shape; only the "
     "biggest is big) may have learnt just that. The hard tests leave out the largest and the smallest things, so that "
     "shortcuts fail. Unseen combinations are pairs of adjective and shape that training never showed."
 )
@@ -34,8 +37,8 @@ TYPES = (
 )
 BY_K = (
     "After Figure 5 of the paper. k is what the scene's speaker draws the line with: the higher it is, the more things "
-    "are big. It cannot be seen in the picture, so even perfect eyes err at both ends: at a high k about things that are "
-    "just big (big and true, small and false), at a low k about those that are just small. Each mark stands at "
+    "are big. It cannot be seen in the picture, so even perfect eyes err at both ends: at a high k about things that "
+    "are just big (big and true, small and false), at a low k about those that are just small. Each mark stands at "
     "the mean k of its bin; bands are 95 % intervals."
 )
 DISTANCE = (
@@ -53,12 +56,12 @@ LOOKS = (
 )
 UNSEEN = (
     "Training items pair adjectives and shapes in one way, with so many examples of the other pairs among them. Level "
-    "lines show what a network reaches without any of those."
+    "lines (0) show what a network reaches without any of those."
 )
 SWEEP = (
     "The best configuration of each network by validation accuracy: mean ± standard deviation over its seeds, and in "
-    "brackets how many seeds there are. Published are means over three runs of the best of sixteen "
-    "configurations (Pezzelle & Fernández 2019)."
+    "brackets how many seeds there are; the ceiling is that of the items diagnosed below. Published are means over "
+    "three runs of the best of sixteen configurations (Pezzelle & Fernández 2019)."
 )
 CHART = "Whiskers are one standard deviation to either side."
 PAPER = {
@@ -75,17 +78,14 @@ _TRAINED_ON = {
 }  # fmt: skip
 
 
-class Trained(Protocol):
-    """What a sweep tells of one training."""
+class Tested(Protocol):
+    """What the tables need of one training of a sweep: its accuracy by test."""
 
-    network: str
-    task: str
-    config: str
-    seed: int
-    tests: dict[str, float]
+    @property
+    def tests(self) -> Mapping[str, float]: ...
 
 
-Best = Mapping[tuple[str, str], Sequence[Trained]]
+Best = Mapping[tuple[str, str], Sequence[Tested]]
 Named = Sequence[tuple[str, Diagnosis]]
 Charts = dict[str, Markup]
 
@@ -133,19 +133,21 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
 
 def sweep_sections(best: Best, diagnoses: Sequence[Diagnosis] = ()) -> tuple[list[Section], Charts]:
     """A section for each of the paper's tables: published and ours, as a chart a test and as a table."""
-    sections, charts = [], {}
+    sections: list[Section] = []
+    charts: Charts = {}
     for heading, tests in PAPER.items():
         ours = {(who, test): _ours(best, diagnoses, who, test) for who in _NETWORKS for test in tests}
         drawn = {test: _beside(test, ours) for test in tests if any(ours[who, test] for who in _NETWORKS)}
         charts |= {f"published {test}": chart for test, chart in drawn.items()}
-        header = [name for test in tests for name in (f"{title_of(test)}, published", f"{title_of(test)}, ours")]
-        body = [
-            [called, *(cell for test in tests for cell in (number(published(who, test)), _cell(ours[who, test])))]
-            for who, called in _NETWORKS.items()
-        ]
+        body: list[list[str]] = []
+        for who, called in _NETWORKS.items():
+            body.append([f"{called}, published", *(number(published(who, test)) for test in tests)])
+            body.append([f"{called}, ours", *(_cell(ours[who, test], seeds=who != CEILING) for test in tests)])
+        body = [row for row in body if any(cell != NONE for cell in row[1:])]
         text = SWEEP if not sections else ""
-        sections.append(Section(heading, text, (), Table(["", *header], body)))
-        sections.append(Section(f"{heading.partition(':')[0]} as a chart", CHART, list(drawn.values())))
+        sections.append(Section(heading, text, (), Table(["", *map(title_of, tests)], body)))
+        if drawn:
+            sections.append(Section(f"{heading.partition(':')[0]} as charts", CHART, list(drawn.values())))
     return sections, charts
 
 
@@ -164,12 +166,11 @@ def _ours(best: Best, diagnoses: Sequence[Diagnosis], who: str, test: str) -> li
     return [one.tests[key] for one in best.get((who, task), ()) if key in one.tests]
 
 
-def _cell(values: Sequence[float]) -> str:
-    if not values:
-        return number(None)
-    if len(values) == 1:
-        return f"{number(values[0])} (1)"
-    return f"{number(mean(values))} ± {number(stdev(values))} ({len(values)})"
+def _cell(values: Sequence[float], seeds: bool) -> str:
+    if not values or not seeds:
+        return number(values[0] if values else None)
+    spread = f" ± {number(stdev(values))}" if len(values) > 1 else ""
+    return f"{number(mean(values))}{spread} ({len(values)})"
 
 
 def _beside(test: str, ours: Mapping[tuple[str, str], Sequence[float]]) -> Markup:
@@ -178,9 +179,8 @@ def _beside(test: str, ours: Mapping[tuple[str, str], Sequence[float]]) -> Marku
         if (value := published(who, test)) is not None:
             told.append(Bar(called, value, series="published"))
         if values := ours[who, test]:
-            spread = stdev(values) if len(values) > 1 else None
-            ends = (None, None) if spread is None else (mean(values) - spread, mean(values) + spread)
-            told.append(Bar(called, mean(values), *ends, series="ours"))
+            low, high = (mean(values) + side * stdev(values) if len(values) > 1 else None for side in (-1, 1))
+            told.append(Bar(called, mean(values), low, high, "ours"))
     return bars(told, title=f"{title_of(test)}: published and ours", x_label="accuracy")
 
 

@@ -1,0 +1,88 @@
+"""`seesay reasoner diagnose`: what trained reasoners get right, and where and why they go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from seesay.reasoners.diagnostics import Diagnosis
+
+
+def diagnose(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER…", help="Folders of `seesay reasoner train`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page; figures are written beside it.")],
+    items: Annotated[int, typer.Option(min=1, help="Items of every test.")] = 2_000,
+    examples: Annotated[int, typer.Option(min=0, help="Pictures a reasoner that show where it looks.")] = 6,
+    task: Annotated[
+        str | None, typer.Option(help="The task, for reasoners that learnt it from a folder of data.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, or auto: what Accelerate finds.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Silent but for errors.")] = False,
+) -> None:
+    """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and where the networks look."""
+    from seesay.cli.output import out, plain, print_json
+    from seesay.report.reasoner_page import reasoner_page
+
+    found = diagnosed(folders, items, examples, task=task, device=device, quiet=quiet or as_json)
+    written = reasoner_page(output, found)
+    if as_json:
+        print_json({"reasoners": [one.plain() for one in found], "written": [str(path) for path in written]})
+    elif not quiet:
+        out.print(_table(found))
+        out.print(plain(written[0]), soft_wrap=True)
+
+
+def diagnosed(
+    folders: Sequence[Path],
+    items: int,
+    examples: int,
+    *,
+    task: str | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> list[Diagnosis]:
+    """The reasoners of these folders, each asked its tests; tests that several share are made once."""
+    from seesay.cli.output import progress_bar
+    from seesay.models import load_model
+    from seesay.models.loading import Options
+    from seesay.reasoners import diagnostics, judging
+    from seesay.reasoners.model import Reasoner
+
+    trained = [judging.trained_on(folder, task) for folder in folders]  # all, before the first takes its time
+    tests: dict[str, judging.Test] = {}
+    found = []
+    for folder, (network, learnt) in zip(folders, trained, strict=True):
+        reasoner = load_model(f"reasoner:{folder}", Options(device=device))
+        assert isinstance(reasoner, Reasoner)
+        for name in judging.tests_of(learnt):
+            if name not in tests:
+                with progress_bar(f"{name}: scenes", unit="items", quiet=quiet) as advance:
+                    tests[name] = judging.Test(name, items, advance)
+        asked = [tests[name] for name in judging.tests_of(learnt)]
+        with progress_bar(f"{folder}: answers", unit="items", quiet=quiet) as advance:
+            found.append(diagnostics.diagnose(reasoner, network, learnt, asked, examples=examples, progress=advance))
+    return found
+
+
+def _table(found: Sequence[Diagnosis]) -> Table:
+    from seesay.cli.output import table
+    from seesay.reasoners.diagnostics import REASONER
+    from seesay.reasoners.judging import CEILING
+    from seesay.report.reasoner_figures import labels, title_of
+    from seesay.report.wording import interval, number
+
+    rows = []
+    for name, one in zip(labels(found), found, strict=True):
+        for row in one.accuracy:
+            if row.group == (REASONER,):
+                ceiling = one.of(row.test, CEILING)
+                figures = [number(row.accuracy), interval(row.low, row.high)]
+                rows.append([name, title_of(row.test), *figures, number(ceiling.accuracy if ceiling else None)])
+    return table(["reasoner", "test", ">accuracy", ">95 % interval", ">k = 0.29 (ceiling)"], rows)

@@ -1,0 +1,186 @@
+"""The figures of a reasoner's diagnosis: MALeViC's 4 to 7, and accuracy against unseen examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from seesay.reasoners.diagnostics import REASONER, Bin, Diagnosis, Share, mixtures
+from seesay.reasoners.networks import NAMES
+from seesay.report.charts import Bar, Series, bars, lines
+from seesay.report.charts.parts import WIDTH, axis, chart, element, lane, legend, nothing, square, text, tooltip
+from seesay.report.wording import brief
+
+RULES = {
+    "fixed-k": "k = 0.29 (ceiling)",
+    "whole-scene": "k = 0.29, whole scene",
+    "max-is-big": "only the biggest is big",
+}
+HEIGHT = 180.0
+LEFT = 46.0
+
+
+def title_of(task: str) -> str:
+    """A task or test as the paper writes it; the compositional tasks by what is trained on.
+
+    >>> title_of("set+pos-hard"), title_of("compositional-unseen"), title_of("compositional"), title_of("mixture-64")
+    ('SET+POS-hard', 'unseen combinations', 'seen only', '64 unseen')
+    """
+    base, _, rest = task.partition("-")
+    if base == "compositional":
+        return f"{rest} combinations" if rest else "seen only"
+    if base == "mixture":
+        return f"{rest} unseen"
+    return f"{base.upper()}-{rest}" if rest else base.upper()
+
+
+def labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """What each is called: network and task, and its folder where two would share a name."""
+    named = [f"{NAMES.get(one.network, one.network)}, {title_of(one.task)}" for one in diagnoses]
+    return [
+        f"{name} ({one.name})" if named.count(name) > 1 else name for name, one in zip(named, diagnoses, strict=True)
+    ]
+
+
+def accuracy(diagnoses: Sequence[Diagnosis]) -> dict[str, Markup]:
+    """A chart for every test: the reasoners, and the rules on the same items."""
+    tests = dict.fromkeys(row.test for one in diagnoses for row in one.accuracy)
+    return {test: _on_one_test(test, diagnoses) for test in tests}
+
+
+def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
+    told, ruled = [], {}
+    for name, one in zip(labels(diagnoses), diagnoses, strict=True):
+        for row in one.accuracy:
+            if row.test == test and row.group == (REASONER,):
+                told.append(Bar(name, row.accuracy, row.low, row.high, "reasoners"))
+            elif row.test == test:
+                ruled[row.group[0]] = row
+    simple = [Bar(RULES[rule], row.accuracy, row.low, row.high, "rules") for rule, row in ruled.items()]
+    return bars([*told, *simple], title=f"{title_of(test)}: share of items answered right", x_label="accuracy")
+
+
+def types(one: Diagnosis, name: str) -> list[Markup]:
+    """Figure 4: sentence type by shape; then by colour, each of the task's own tests by itself."""
+    rows = [row for row in one.types if row.test in one.own]
+    kinds = sorted({row.group[:2] for row in rows}, key=_true_first)
+    by_type = [
+        Bar(", ".join(kind), row.accuracy, row.low, row.high, f"{row.group[2]}s")
+        for kind in kinds
+        for row in rows
+        if row.group[:2] == kind
+    ]
+    by_colour = [
+        Bar(row.group[0], row.accuracy, row.low, row.high, title_of(row.test) if len(one.own) > 1 else "")
+        for row in one.colours
+        if row.test in one.own
+    ]
+    return [
+        bars(by_type, title=f"{name}: by sentence type and shape", x_label="accuracy"),
+        bars(by_colour, title=f"{name}: by colour of the target", x_label="accuracy"),
+    ]
+
+
+def by_k(one: Diagnosis, name: str) -> list[Markup]:
+    """Figure 5: sentence types over k, for each of the task's own tests."""
+    drawn = []
+    for test, called in _own(one, name):
+        rows = [row for row in one.k if row.share.test == test]
+        series = [_curve(", ".join(kind), [row for row in rows if row.share.group == kind]) for kind in _kinds(rows)]
+        if rows:
+            drawn.append(lines(series, title=f"{called}: by the scene's k", x_label="k", y_label="accuracy"))
+    return drawn
+
+
+def by_distance(one: Diagnosis, name: str) -> list[Markup]:
+    """Figure 6: how many are right and wrong, and the share that is right beside the ceiling's."""
+    drawn = []
+    for test, called in _own(one, name):
+        rows = [row for row in one.distance if row.share.test == test]
+        series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
+        if rows:
+            title, label = f"{called}: {{}} by distance from the threshold", "distance, in shares of the set's range"
+            drawn.append(_counts(rows, title.format("right and wrong answers"), label))
+            drawn.append(lines(series, title=title.format("accuracy"), x_label=label, y_label="accuracy"))
+    return drawn
+
+
+def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
+    """Accuracy on unseen combinations against how many of them were trained on; None where there is one number only.
+
+    Nought has no place on a logarithmic axis: what a network reaches without any is a level line.
+    """
+    rows = [(network, count, row) for network, count, row in mixtures(diagnoses) if row.test.endswith("unseen")]
+    counts = sorted({count for _, count, _ in rows if count})
+    if not counts or len({count for _, count, _ in rows}) < 2:
+        return None
+    series = []
+    for network in dict.fromkeys(network for network, *_ in rows):
+        name = NAMES.get(network, network)
+        some = [(count, row) for one, count, row in rows if one == network and count]
+        none = next((row for one, count, row in rows if one == network and not count), None)
+        if some:
+            series.append(_shares(name, [count for count, _ in some], [row for _, row in some]))
+        if none is not None:
+            ends = dict.fromkeys((counts[0], counts[-1]))
+            series.append(Series(f"{name}, 0", list(ends), [none.accuracy] * len(ends)))
+    return lines(
+        series, title="Accuracy on unseen combinations, by how many of them were in training",
+        x_label="unseen-combination examples among the training items", y_label="accuracy on unseen combinations",
+        log_x=True,
+    )  # fmt: skip
+
+
+def _own(one: Diagnosis, name: str) -> list[tuple[str, str]]:
+    """The task's own tests, and what a chart of each is called."""
+    return [(test, f"{name}, {title_of(test)}" if len(one.own) > 1 else name) for test in one.own]
+
+
+def _kinds(rows: Sequence[Bin]) -> list[tuple[str, ...]]:
+    return sorted({row.share.group for row in rows}, key=_true_first)
+
+
+def _true_first(kind: tuple[str, ...]) -> tuple[str, bool]:
+    return kind[0], kind[1] == "false"
+
+
+def _curve(name: str, rows: Sequence[Bin]) -> Series:
+    return _shares(name, [row.mean for row in rows], [row.share for row in rows])
+
+
+def _shares(name: str, x: Sequence[float], rows: Sequence[Share]) -> Series:
+    return Series(name, x, [r.accuracy for r in rows], [r.low for r in rows], [r.high for r in rows])
+
+
+def _counts(rows: Sequence[Bin], title: str, x_label: str) -> Markup:
+    """Columns of right answers with the wrong ones on top, a column a bin."""
+    if not rows:
+        return nothing("columns", title)
+    parts, top = legend(
+        ("right", "wrong"), [element("g", square("fill"), class_=lane(i)) for i in range(2)], WIDTH, 0
+    )  # fmt: skip
+    y = axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True)
+    parts.append(text(0, top + 12, "items", "note"))
+    for tick in y.ticks:
+        kind = "base" if tick == 0 else "guide"
+        parts.append(element("line", x1=LEFT, x2=WIDTH, y1=y.at(tick), y2=y.at(tick), class_=kind))
+        parts.append(text(LEFT - 6, y.at(tick) + 3.5, brief(tick), "tick end"))
+    step = (WIDTH - LEFT) / len(rows)
+    for i, row in enumerate(rows):
+        x, right, items = LEFT + step * i, row.share.right, row.share.items
+        told = f"{between(row)}: {right} right, {items - right} wrong"
+        for number, (low, high) in enumerate(((0, right), (right, items))):
+            box = {"x": x + 1, "y": y.at(high), "width": step - 2, "height": y.at(low) - y.at(high)}
+            parts.append(element("g", element("rect", tooltip(told), **box, class_="fill"), class_=lane(number)))
+        if i % 2 == 0:
+            parts.append(text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
+    parts.append(text((LEFT + WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", WIDTH))
+    return chart("columns", WIDTH, HEIGHT + top + 40, title, parts)
+
+
+def between(row: Bin) -> str:
+    """Where a bin lies."""
+    if row.end is None:
+        return f"from {brief(row.start or 0.0)}"
+    return f"up to {brief(row.end)}" if row.start is None else f"{brief(row.start)} to {brief(row.end)}"

@@ -1,4 +1,4 @@
-"""`seesay reasoner train | curve | sweep`: networks that look at a scene, read a sentence, and say yes or no."""
+"""`seesay reasoner train | curve | sweep | diagnose`: networks that look at a scene, read a sentence, and say yes or no."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.reasoner_diagnose import diagnose
 from seesay.cli.training_output import (
     Device,
     Json,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from seesay.training.loop import Result
 
 app = typer.Typer(help="Train networks to look at a scene and judge a sentence.", no_args_is_help=True)
+app.command()(diagnose)
 
 TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
 
@@ -178,7 +180,7 @@ def sweep(
     failed = [row for row in results if row.error]
     if results and not figures:
         raise UserError(f"No training came to an end; the first says: {failed[0].error}")
-    page = _page(output, results)
+    page = _page(output, results, device, quiet or as_json)
     if as_json:
         chosen = [
             {"network": network, "task": task, "config": rows[0].config, "seeds": len(rows)}
@@ -186,13 +188,13 @@ def sweep(
         ]
         rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
         told = {"trainings": rows, "best": chosen, "tables": [asdict(figure) for figure in figures]}
-        print_json({"folder": str(output), "page": str(page) if page else None, **told})
+        print_json({"folder": str(output), "page": str(page), **told})
     elif not quiet:
         for made in _tables(figures):
             out.print(made)
         for row in failed:
             err.print(f"{row.folder} failed: {row.error}", soft_wrap=True)
-        out.print(f"{page or output / sweeping.RESULTS}: {len(results)} trainings", soft_wrap=True)
+        out.print(f"{page}: {len(results)} trainings", soft_wrap=True)
 
 
 def _learn(
@@ -213,16 +215,15 @@ def _learn(
     return learn
 
 
-def _page(folder: Path, results: Sequence[Trained]) -> Path | None:
-    """The page of a sweep."""
-    from importlib import import_module
-    from importlib.util import find_spec
+def _page(folder: Path, results: Sequence[Trained], device: str, silent: bool) -> Path:
+    """The page of a sweep, with a diagnosis of the best training of every network and task."""
+    from seesay.cli.reasoner_diagnose import diagnosed
+    from seesay.reasoners.sweep import best
+    from seesay.report.reasoner_page import sweep_page
 
-    if find_spec("seesay.report.reasoner_page") is None:
-        return None
-    path = folder / "report.html"
-    import_module("seesay.report.reasoner_page").sweep_page(path, results)
-    return path
+    chosen = [folder / rows[0].folder for rows in best(results).values()]
+    found = diagnosed(chosen, 2_000, 2, device=device, quiet=silent)
+    return sweep_page(folder / "report.html", results, found)[0]
 
 
 def _tables(figures: Sequence[Figure]) -> Iterator[Table]:

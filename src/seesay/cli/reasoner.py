@@ -1,4 +1,4 @@
-"""`seesay reasoner train | curve | sweep | diagnose`: networks that look at a scene, read a sentence, and say yes or no."""
+"""`seesay reasoner train | curve | sweep | diagnose`: networks that look at a scene, read a sentence, and answer."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def _page(folder: Path, results: Sequence[Trained], device: str, silent: bool) -
     from seesay.reasoners.sweep import best
     from seesay.report.reasoner_page import sweep_page
 
-    chosen = [folder / rows[0].folder for rows in best(results).values()]
+    chosen = [rows[0].folder for rows in best(results).values()]
     found = diagnosed(chosen, 2_000, 2, device=device, quiet=silent)
     return sweep_page(folder / "report.html", results, found)[0]
 

@@ -42,7 +42,9 @@ Preset = Annotated[
 ]
 Items = Annotated[
     int | None,
-    typer.Option(min=16, help="Training items; validation and tests have an eighth each. Default: as published."),
+    typer.Option(
+        min=16, help="Training items; validation and tests of scenes have an eighth each. Default: as published."
+    ),
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="Times through the items.")]
 

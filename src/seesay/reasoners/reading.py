@@ -18,7 +18,7 @@ class Reader(nn.Module):
         self.norm = nn.LayerNorm(hidden)
         # what both kinds keep of their state: at first most of it, or word two is gone by word nine
         with torch.no_grad():
-            self.recurrent.bias_hh_l0[hidden : 2 * hidden] = 2.0
+            self.recurrent.get_parameter("bias_hh_l0")[hidden : 2 * hidden] = 2.0
 
     def forward(self, words: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.recurrent(self.embedding(words))[0]

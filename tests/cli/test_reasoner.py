@@ -8,10 +8,15 @@ import os
 import signal
 import subprocess
 import time
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import rmtree
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from tests.cli.program import SEESAY, refused_here
+from tests.needs import absent
 
 from seesay.cli import main
 from seesay.models import load_model
@@ -91,6 +96,66 @@ def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert found["value"] == pytest.approx(told["tests"]["test"])  # the same under every template: it reads sentences
 
 
+def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page with its figures, and the same numbers as JSON; accuracy on the test's own items is what training told."""
+    folder, page = tmp_path / "made", tmp_path / "page.html"
+    run("reasoner", "train", "object-centred", "-t", "set+pos", "-o", folder, *QUICK, "--json")
+    tests = json.loads(capsys.readouterr().out)["tests"]
+    command = ("reasoner", "diagnose", folder, "-o", page, "--items", "10", "--examples", "2", "--device", "cpu")
+    run(*command, "--json")
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert err == ""
+    assert told["written"][0] == str(page)
+    assert all(Path(path).is_file() for path in told["written"])
+    (one,) = told["reasoners"]
+    assert (one["network"], one["task"]) == ("object-centred", "set+pos")
+    own = {row["test"]: row for row in one["accuracy"] if row["group"] == ["reasoner"]}
+    assert {name: (row["items"], row["accuracy"]) for name, row in own.items()} == {
+        "set+pos": (10, tests["test"]), "set+pos-hard": (10, tests["set+pos-hard"]),
+    }  # fmt: skip
+    assert len(one["examples"]) == 2
+    run(*command)
+    out, err = capsys.readouterr()
+    assert "SET+POS-hard" in out
+    assert out.endswith(f"{page}\n")
+    assert "answers" in err
+    assert "There is no trained reasoner in" in refused(capsys, "diagnose", folder, tmp_path, *command[3:])
+    assert "--device is 'gpu'" in refused(capsys, "diagnose", folder, "-o", page, "--device", "gpu")
+
+
+def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its weights are taken over: with a rate that moves nothing, it says what the other says of the same items."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    run("reasoner", "train", "object-centred", "-t", "pos", "-o", first, *QUICK, "--json")
+    tests = json.loads(capsys.readouterr().out)["tests"]
+    command = ("reasoner", "train", "object-centred", "-t", "pos", "-o", second, *QUICK, "--learning-rate", "1e-12")
+    run(*command, "--from", first, "--json")
+    assert json.loads(capsys.readouterr().out)["tests"] == tests
+    before, after = (load_file(folder / "model.safetensors") for folder in (first, second))
+    assert all(np.allclose(before[name], after[name], atol=1e-6) for name in before)
+    assert "was begun with start " in refused(capsys, *command[1:])
+    small = ("--side", "16", *QUICK, "-o", tmp_path / "third")
+    said = refused(capsys, "train", "film", "-t", "pos", "--from", first, *small)
+    assert f"The reasoner in '{first}' (object-centred) has other layers: begin with one of the same network" in said
+    assert "could not be read" in refused(capsys, "train", "film", "-t", "pos", "--from", tmp_path, *small)
+    assert not (tmp_path / "third").exists()
+
+
+def test_easy_vqa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pictures that nobody here made, and 13 answers: learnt from, tested on, and asked by `probe`."""
+    if find_spec("easy_vqa") is None:
+        absent("easy-vqa is not installed: pip install easy-vqa")
+    folder = tmp_path / "made"
+    run("reasoner", "train", "cnn-lstm", "-t", "easy-vqa", "-o", folder, "--side", "16", *QUICK, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["task"], told["items"]["train"], told["items"]["test"]) == ("easy-vqa", 80, 9_673)
+    run("probe", folder, "-t", "easy-vqa", "--limit", "20", "-o", tmp_path / "run", "--resamples", "100", "--json")
+    found = json.loads(capsys.readouterr().out)[0]
+    assert (found["metric"], found["n"]) == ("accuracy", 20)
+    assert "has no test of scenes" in refused(capsys, "diagnose", folder, "-o", tmp_path / "page.html")
+
+
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
     """The weights are those of a training that nothing interrupted, bit by bit; dropout, turns and all."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -142,8 +207,17 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }  # fmt: skip
     (pos,) = (one for one in told["tables"] if one["column"] == "POS")
     assert pos["mean"] == pytest.approx(sum(float(row["test"]) for row in rows if row["task"] == "pos") / 2)
+    assert Path(told["page"]).is_file()
     run(*command, "--tasks", "pos", "--seeds", "1", "--quiet")
     assert capsys.readouterr() == ("", "")
+    rmtree(tmp_path / "object-centred/compositional/preset-seed0")  # its row stands; there is nothing left to ask
+    run(*command, "--tasks", "pos", "--seeds", "1")
+    out, err = capsys.readouterr()
+    assert "unseen" in out
+    assert "compositional/preset-seed0 is not diagnosed: There is no trained reasoner in" in err
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "object-centred, POS: by sentence type and shape" in page
+    assert "object-centred, seen only: by" not in page
 
 
 def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -170,6 +170,7 @@ def test_what_is_known_of_a_scene(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("network", NAMES)
+@pytest.mark.filterwarnings("error:The given NumPy array is not writable")  # looks are memory-mapped
 def test_tables_of_a_trained_network(
     network: str, folder: Folder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -183,7 +184,7 @@ def test_tables_of_a_trained_network(
     assert sum(done for done, _ in asked) == 60
     assert {total for _, total in asked} == {60}
     items = from_scenes(plan_of("pos", 40), "test", reasoner.eye)
-    right = reasoner.log_probabilities(np.array(items.looks), items.sentences).argmax(1) == items.answers
+    right = reasoner.log_probabilities(items.looks, items.sentences).argmax(1) == items.answers
     own = found.of("pos")
     assert own is not None
     assert (own.right, own.items) == (right.sum(), 40)

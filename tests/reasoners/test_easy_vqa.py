@@ -126,7 +126,9 @@ def test_a_part_of_it_to_learn_from(split: Callable[..., Items]) -> None:
     assert part.splits == {"train": 300, "val": len(split("val")), "test": 9_673}
     assert EasyVqa().splits["train"] == len(split("train"))
     assert part.settings != EasyVqa().settings
-    assert len(EasyVqa(300).items("train", EYE)) == 300
+    few, whole = part.items("train", EYE), split("train")
+    assert few.sentences == whole.sentences[:300]
+    assert np.array_equal(few.looks, whole.looks[:300])
     assert EasyVqa(300).items("val", EYE).sentences == split("val").sentences
     with pytest.raises(UserError, match=r"has 34,753 training items, not 40,000"):
         EasyVqa(40_000)

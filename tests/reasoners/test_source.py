@@ -59,6 +59,12 @@ def test_a_data_set_on_disk(tmp_path: Path) -> None:
     found = source.folder(folder)
     assert found.splits == {"train": 80, "val": 10, "test": 10}
     assert source.tests(found) == ("test",)
+    picture = folder / "images" / "train" / "0.png"
+    drawn = picture.read_bytes()
+    picture.write_bytes((folder / "images" / "train" / "1.png").read_bytes())
+    assert source.folder(folder).settings != found.settings  # the same sentences about another picture
+    picture.write_bytes(drawn)
+    assert source.folder(folder).settings == found.settings
     file = folder / "dataset" / "val.json"
     said = json.loads(file.read_text(encoding="utf-8"))
     said["questions"][0]["question"] = "The red square is a big object"

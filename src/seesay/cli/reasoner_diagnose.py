@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from seesay.cli.training_output import Device, Json, Quiet, check
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,15 +24,20 @@ def diagnose(
     task: Annotated[
         str | None, typer.Option(help="The task, for reasoners that learnt it from a folder of data.")
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, or auto: what Accelerate finds.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Silent but for errors.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and where the networks look."""
     from seesay.cli.output import out, plain, print_json
+    from seesay.reasoners.judging import trained_on
     from seesay.report.reasoner_page import reasoner_page
 
-    found = diagnosed(folders, items, examples, task=task, device=device, quiet=quiet or as_json)
+    check(None, device)
+    for folder in folders:  # all, before the first takes its time
+        trained_on(folder, task)
+    ask = asking(items, examples, task=task, device=device, quiet=quiet or as_json)
+    found = [ask(folder) for folder in folders]
     written = reasoner_page(output, found)
     if as_json:
         print_json({"reasoners": [one.plain() for one in found], "written": [str(path) for path in written]})
@@ -39,36 +46,33 @@ def diagnose(
         out.print(plain(written[0]), soft_wrap=True)
 
 
-def diagnosed(
-    folders: Sequence[Path],
-    items: int,
-    examples: int,
-    *,
-    task: str | None = None,
-    device: str = "auto",
-    quiet: bool = False,
-) -> list[Diagnosis]:
-    """The reasoners of these folders, each asked its tests; tests that several share are made once."""
+def asking(
+    items: int, examples: int, *, task: str | None = None, device: str = "auto", quiet: bool = False
+) -> Callable[[Path], Diagnosis]:
+    """Diagnoses the reasoner of a folder; tests that several share are made once."""
     from seesay.cli.output import progress_bar
     from seesay.models import load_model
     from seesay.models.loading import Options
     from seesay.reasoners import diagnostics, judging
     from seesay.reasoners.model import Reasoner
 
-    trained = [judging.trained_on(folder, task) for folder in folders]  # all, before the first takes its time
     tests: dict[str, judging.Test] = {}
-    found = []
-    for folder, (network, learnt) in zip(folders, trained, strict=True):
+
+    def ask(folder: Path) -> Diagnosis:
+        network, learnt = judging.trained_on(folder, task)
         reasoner = load_model(f"reasoner:{folder}", Options(device=device))
         assert isinstance(reasoner, Reasoner)
-        for name in judging.tests_of(learnt):
+        asked = judging.tests_of(learnt)
+        for name in asked:
             if name not in tests:
                 with progress_bar(f"{name}: scenes", unit="items", quiet=quiet) as advance:
                     tests[name] = judging.Test(name, items, advance)
-        asked = [tests[name] for name in judging.tests_of(learnt)]
         with progress_bar(f"{folder}: answers", unit="items", quiet=quiet) as advance:
-            found.append(diagnostics.diagnose(reasoner, network, learnt, asked, examples=examples, progress=advance))
-    return found
+            return diagnostics.diagnose(
+                reasoner, network, learnt, [tests[name] for name in asked], examples=examples, progress=advance
+            )
+
+    return ask
 
 
 def _table(found: Sequence[Diagnosis]) -> Table:

@@ -19,8 +19,6 @@ from seesay.scenes.world import Scene
 if TYPE_CHECKING:
     from seesay.reasoners.model import Reasoner
 
-ITEMS = 2_000
-EXAMPLES = 6
 REASONER = "reasoner"
 K_EDGES = (0.20, 0.23, 0.26, 0.29, 0.32, 0.35, 0.38)
 """Between bins of k: 0.29 is its mean, each bin has about a tenth of the scenes or more, the outer ones are open."""
@@ -112,7 +110,7 @@ def diagnose(
     task: str,
     tests: Sequence[Test],
     *,
-    examples: int = EXAMPLES,
+    examples: int,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Ask the reasoner every test, and count."""

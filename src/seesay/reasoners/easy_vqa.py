@@ -19,9 +19,12 @@ HELD_OUT = 0.1
 _AT_ONCE = 64
 
 
-def from_easy_vqa(split: str, eye: Eye, seed: int = 0, *, progress: Progress | None = None) -> Items:
-    """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own)."""
-    names, asked = easy_vqa.answers(), _asked(split, seed)
+def from_easy_vqa(
+    split: str, eye: Eye, seed: int = 0, *, count: int | None = None, progress: Progress | None = None
+) -> Items:
+    """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own), or the first
+    `count` of them."""
+    names, asked = easy_vqa.answers(), _asked(split, seed)[:count]
     numbers = {answer: number for number, answer in enumerate(names)}
 
     def seen() -> Iterator[Seen]:
@@ -35,6 +38,7 @@ def from_easy_vqa(split: str, eye: Eye, seed: int = 0, *, progress: Progress | N
             yield np.stack(pictures), [one.question for one in some], [numbers[one.answer] for one in some]
 
     part = split if split == "test" else f"{split}-{HELD_OUT}-{seed}"
+    part += "" if count is None else f"-{count}"
     return looked_at(f"easy-vqa-{easy_vqa.release()}-{part}", seen(), len(asked), eye, names, progress)
 
 
@@ -62,8 +66,7 @@ class EasyVqa:
 
     def items(self, split: str, eye: Eye, progress: Progress | None = None) -> Items:
         """One of the splits, as the eye sees it."""
-        found = from_easy_vqa(split, eye, progress=progress)
-        return found if self.count is None or split != "train" else found.take(slice(self.count))
+        return from_easy_vqa(split, eye, count=self.count if split == "train" else None, progress=progress)
 
 
 def majority(train: Items, test: Items, *, by_sentence: bool = False) -> float:

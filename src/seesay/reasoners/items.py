@@ -28,6 +28,7 @@ _AT_ONCE = 64
 
 Seen = tuple[Pictures, Sequence[str], Sequence[int]]
 Progress = Callable[[int, int], None]
+"""Told how many are done so far, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +85,13 @@ def from_folder(folder: Path, split: str, eye: Eye, *, progress: Progress | None
             pictures = np.stack([picture(str(path), eye.side) for path in paths[start : start + _AT_ONCE]])
             yield pictures, [one.question for one in some], [int(one.answer) for one in some]
 
-    known = f"{folder.resolve()} {[_stamp(path) for path in paths]}"
+    known = f"{folder.resolve()} {[stamp(path) for path in paths]}"
     digest = hashlib.blake2b(file.read_bytes() + known.encode(), digest_size=8).hexdigest()
     return looked_at(f"{folder.resolve().name}-{split}-{digest}", seen(), len(asked), eye, NO_YES, progress)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    """What changes when a picture does: data sets of other seeds may have the same sentences and answers."""
+def stamp(path: Path) -> tuple[int, int]:
+    """Size and time, one of which changes with the picture: other seeds may have the same sentences and answers."""
     try:
         found = path.stat()
     except OSError as error:

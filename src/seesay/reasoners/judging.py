@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seesay.questions import UserError
+from seesay.reasoners.source import HARD, TASKS
 from seesay.scenes import rules
 from seesay.scenes.batches import items as drawn
 from seesay.scenes.labels import judge as labels
-from seesay.scenes.plan import NAMES, test_plan
+from seesay.scenes.plan import test_plan
 from seesay.scenes.raster import rgb
 from seesay.scenes.recipe import Recipe
 from seesay.scenes.sampling import Item
@@ -88,7 +89,7 @@ def tests_of(task: str) -> tuple[str, ...]:
     """The tests for a reasoner trained on a task: its own, then the hard one where there is one."""
     if task == "compositional" or task.startswith("mixture-"):
         return "compositional-seen", "compositional-unseen"
-    return (task, f"{task}-hard") if task in ("pos", "set+pos") else (task,)
+    return (task, HARD[task]) if task in HARD else (task,)
 
 
 def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
@@ -103,9 +104,10 @@ def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
         ) from error
     if learnt is None:
         raise UserError(f"The reasoner in '{folder}' was trained on a folder of data: say what it learnt with --task.")
-    if learnt not in NAMES or learnt.endswith("-hard"):
-        known = ", ".join(name for name in NAMES if not name.endswith("-hard"))
-        raise UserError(f"'{learnt}', which '{folder}' was trained on, has no test of scenes: choose {known}.")
+    if learnt not in TASKS:
+        raise UserError(
+            f"'{learnt}', which '{folder}' was trained on, has no test of scenes: choose {', '.join(TASKS)}."
+        )
     return str(network), str(learnt)
 
 

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from seesay.models.loading import file_digest
 from seesay.questions import UserError
 from seesay.reasoners import saving
@@ -18,12 +16,11 @@ from seesay.reasoners.eyes import Eye, open_eye
 from seesay.reasoners.items import Items
 from seesay.reasoners.networks import Recipe
 from seesay.reasoners.source import Source, tests
-from seesay.reasoners.training import Batches, losses, train
+from seesay.reasoners.training import measured, train
 from seesay.training import loop
 from seesay.training.checkpoint import write_whole
 
 TESTED = "test.json"
-_AT_ONCE = 250
 
 Looking = Callable[[str, int, int], None]
 """Told, while pictures are made and looked at: the split, how many are done, of how many."""
@@ -83,6 +80,7 @@ def learn(
 
 def accuracies(folder: Path, sets: Mapping[str, Items], device: str = "auto") -> dict[str, float]:
     """The accuracy of a trained reasoner on each of these, kept beside it with the weights' digest."""
+    import torch
     from accelerate import Accelerator
 
     asked = {
@@ -98,8 +96,8 @@ def accuracies(folder: Path, sets: Mapping[str, Items], device: str = "auto") ->
     network.to(Accelerator(cpu=device == "cpu").device)
     found: dict[str, float] = {}
     for name, items in sets.items():
-        batches = Batches(items, shape.words.encode(items.sentences), np.arange(len(items)), _AT_ONCE)
-        share = loop.mean_losses(network, batches, losses, lambda batch: len(batch.answers))["accuracy"]
+        with torch.no_grad():
+            share = measured(network, items, shape.words.encode(items.sentences))["accuracy"]
         found[name] = round(share * len(items)) / len(items)  # a mean of single precision
     write_whole(path, (json.dumps({**asked, "accuracy": found}, indent=2) + "\n").encode())
     return found

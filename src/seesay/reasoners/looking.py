@@ -44,10 +44,7 @@ def looks(reasoner: Reasoner, seen: NDArray[Any], sentences: Sequence[str]) -> l
     from seesay.reasoners.object_centred import ObjectCentred
     from seesay.reasoners.stacked_attention import StackedAttention
 
-    network = reasoner.network
-    device = next(network.parameters()).device
-    words = torch.from_numpy(reasoner.shape.words.encode(sentences)).to(device)
-    given = torch.from_numpy(np.ascontiguousarray(seen)).to(device)
+    network, (given, words) = reasoner.network, reasoner.given(seen, sentences)
     with torch.inference_mode():
         if isinstance(network, Film):
             return [(maxima(maps),) for maps in network.maps(given, words).double().cpu().numpy()]

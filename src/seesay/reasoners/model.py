@@ -73,12 +73,18 @@ class Reasoner:
         """What the eye saw and the sentences (items) to log-probabilities (items, answers)."""
         import torch
 
-        device = next(self.network.parameters()).device
-        words = torch.from_numpy(self.shape.words.encode(sentences)).to(device)
         with torch.inference_mode():
-            said = self.network(torch.from_numpy(np.ascontiguousarray(looks)).to(device), words).log_softmax(1)
+            said = self.network(*self.given(looks, sentences)).log_softmax(1)
         found: NDArray[np.float64] = said.double().cpu().numpy()
         return found
+
+    def given(self, looks: NDArray[Any], sentences: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor]:
+        """What the eye saw and the sentences, as the network takes them."""
+        import torch
+
+        device = next(self.network.parameters()).device
+        # a copy: looks may be memory-mapped, to be read alone, which a tensor cannot promise
+        return torch.tensor(looks, device=device), torch.tensor(self.shape.words.encode(sentences), device=device)
 
     def _picture(self, prompt: Prompt) -> Pictures:
         if prompt.picture is None:

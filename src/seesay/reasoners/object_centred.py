@@ -100,7 +100,8 @@ class ObjectCentred(nn.Module):
         A word has a typical look, and how strict it is about each of the look's traits.
         """
         typical, strict = self.meaning(words)
-        away = (self.look(slots[:, :, -LOOK:])[:, None] - typical[:, :, None]) ** 2
+        looks: torch.Tensor = self.look(slots[:, :, -LOOK:])
+        away = (looks[:, None] - typical[:, :, None]) ** 2
         return -(away @ strict[:, :, :, None])[..., 0]
 
     def meaning(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -98,7 +98,7 @@ def _outline(covered: Floats) -> Floats:
     """How much of each cell of a square around the object is covered."""
     rows, columns = covered.shape
     longer = max(rows, columns)
-    return _spread(rows, longer) @ covered @ _spread(columns, longer).T
+    return np.asarray(_spread(rows, longer) @ covered @ _spread(columns, longer).T, dtype=np.float32)
 
 
 def _spread(length: int, longer: int) -> Floats:

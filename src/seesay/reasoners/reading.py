@@ -16,10 +16,9 @@ class Reader(nn.Module):
         self.embedding = nn.Embedding(vocabulary, embedding, padding_idx=NULL)
         self.recurrent = kind(embedding, hidden, batch_first=True)
         self.norm = nn.LayerNorm(hidden)
-        with (
-            torch.no_grad()
-        ):  # what both kinds keep of their state: at first most of it, or word two is gone by word nine
-            self.recurrent.bias_hh_l0[hidden : 2 * hidden] = 2.0
+        # what both kinds keep of their state: at first most of it, or word two is gone by word nine
+        with torch.no_grad():
+            self.recurrent.get_parameter("bias_hh_l0")[hidden : 2 * hidden] = 2.0
 
     def forward(self, words: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.recurrent(self.embedding(words))[0]

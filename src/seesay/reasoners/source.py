@@ -9,7 +9,8 @@ from typing import Protocol
 
 from seesay.questions import UserError
 from seesay.reasoners.eyes import Eye
-from seesay.reasoners.items import Items, Progress, from_folder, from_scenes
+from seesay.reasoners.items import Items, Progress, from_folder, from_scenes, stamp
+from seesay.scenes.finding import picture_path
 from seesay.scenes.plan import NAMES, Part, Plan, make_plan, test_plan
 from seesay.scenes.published import read_questions
 from seesay.scenes.recipe import Recipe
@@ -93,8 +94,12 @@ def folder(path: Path) -> Folder:
     for split in ("train", "val", "test", "test_seen", "test_unseen"):
         file = path / "dataset" / f"{split}.json"
         if file.is_file():
-            splits[split] = len(read_questions(file)[0])
+            asked, _ = read_questions(file)
+            splits[split] = len(asked)
             digest.update(file.read_bytes())
+            # Data sets of other seeds may have the same sentences and answers; a copy has pictures of the same sizes.
+            sizes = [stamp(picture_path(path, split, one.image))[0] for one in asked]
+            digest.update(str(sizes).encode())
     for split in ("train", "val"):
         if not splits.get(split):
             raise UserError(f"{path} has no {split} items: write dataset/{split}.json, as `seesay scenes make` does.")

@@ -57,11 +57,18 @@ def summary(results: Iterable[Trained]) -> list[Figure]:
     return found
 
 
+def asked(column: str) -> str:
+    """The test of a column, by the name that `seesay.scenes.plan.test_plan` knows it by.
+
+    >>> asked("SET+POS-hard"), asked("unseen")
+    ('set+pos-hard', 'compositional-unseen')
+    """
+    return f"compositional-{column}" if column in TABLES["Table 3"] else column.lower()
+
+
 def published(column: str, model: str) -> float | None:
-    """The published figure of a column, for a model by the paper's name, or for the ceiling."""
-    name = {"seen": "compositional-seen", "unseen": "compositional-unseen"}.get(
-        column, column.lower().replace("+", "-")
-    )
+    """The published figure of a column or test, for a model by the paper's name, or for the ceiling."""
+    name = asked(column).replace("+", "-")
     return ACCURACY[name][MODELS.index(model)] if name in ACCURACY and model in MODELS else None
 
 

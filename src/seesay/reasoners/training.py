@@ -74,6 +74,12 @@ def losses(network: torch.nn.Module, batch: Batch) -> dict[str, torch.Tensor]:
     return {"loss": loss, "accuracy": right}
 
 
+def measured(network: torch.nn.Module, items: Items, words: NDArray[np.int64]) -> loop.Figures:
+    """Loss and accuracy on items that nothing is learnt from; `words` are their sentences."""
+    batches = Batches(items, words, np.arange(len(items)), _VALIDATED)
+    return loop.mean_losses(network, batches, losses, lambda batch: len(batch.answers))
+
+
 def train(
     items: Items,
     validation: Items,
@@ -106,16 +112,12 @@ def train(
         order = np.random.default_rng([seed, _ORDER, epoch]).permutation(len(items))
         return Batches(items, known, order, recipe.batch, (seed, _TURN, epoch) if recipe.turns else None)
 
-    def validate(network: torch.nn.Module) -> loop.Figures:
-        held_out = Batches(validation, asked, np.arange(len(validation)), _VALIDATED)
-        return loop.mean_losses(network, held_out, losses, lambda batch: len(batch.answers))
-
     shaping = asdict(recipe)
     del shaping["schedule"]
     with _reproducible():
         result = loop.train(
-            network, batches, losses, validate, folder / "training", recipe.schedule, {**shaping, **settings},
-            device=device, progress=progress,
+            network, batches, losses, lambda network: measured(network, validation, asked), folder / "training",
+            recipe.schedule, {**shaping, **settings}, device=device, progress=progress,
         )  # fmt: skip
     saving.save(folder, network, recipe, shape, items.eye)
     return result

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from seesay.reasoners.diagnostics import REASONER, Bin, Diagnosis, Share, mixtures
 from seesay.reasoners.networks import NAMES
 from seesay.report.charts import Bar, Series, bars, lines
-from seesay.report.charts.parts import WIDTH, axis, chart, element, lane, legend, nothing, square, text, tooltip
+from seesay.report.charts.parts import WIDTH, axis, chart, element, lane, legend, square, text, tooltip
 from seesay.report.wording import brief
 
 RULES = {
@@ -37,7 +37,7 @@ def title_of(task: str) -> str:
 
 def labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
     """What each is called: network and task, and its folder where two would share a name."""
-    named = [f"{NAMES.get(one.network, one.network)}, {title_of(one.task)}" for one in diagnoses]
+    named = [f"{NAMES[one.network]}, {title_of(one.task)}" for one in diagnoses]
     return [
         f"{name} ({one.name})" if named.count(name) > 1 else name for name, one in zip(named, diagnoses, strict=True)
     ]
@@ -98,8 +98,8 @@ def by_distance(one: Diagnosis, name: str) -> list[Markup]:
     drawn = []
     for test, called in _own(one, name):
         rows = [row for row in one.distance if row.share.test == test]
-        series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
         if rows:
+            series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
             title, label = f"{called}: {{}} by distance from the threshold", "distance, in shares of the set's range"
             drawn.append(_counts(rows, title.format("right and wrong answers"), label))
             drawn.append(lines(series, title=title.format("accuracy"), x_label=label, y_label="accuracy"))
@@ -117,7 +117,7 @@ def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
         return None
     series = []
     for network in dict.fromkeys(network for network, *_ in rows):
-        name = NAMES.get(network, network)
+        name = NAMES[network]
         some = [(count, row) for one, count, row in rows if one == network and count]
         none = next((row for one, count, row in rows if one == network and not count), None)
         if some:
@@ -155,8 +155,6 @@ def _shares(name: str, x: Sequence[float], rows: Sequence[Share]) -> Series:
 
 def _counts(rows: Sequence[Bin], title: str, x_label: str) -> Markup:
     """Columns of right answers with the wrong ones on top, a column a bin."""
-    if not rows:
-        return nothing("columns", title)
     parts, top = legend(
         ("right", "wrong"), [element("g", square("fill"), class_=lane(i)) for i in range(2)], WIDTH, 0
     )  # fmt: skip

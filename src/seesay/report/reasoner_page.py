@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import mean, stdev
-from typing import TYPE_CHECKING, Protocol
 
 from markupsafe import Markup
 
 from seesay.reasoners.diagnostics import REASONER, Bin, Diagnosis, Share, mixtures
 from seesay.reasoners.judging import CEILING
 from seesay.reasoners.networks import NAMES
+from seesay.reasoners.tables import OTHERS, TABLES, Figure, asked, ceiling, published
 from seesay.report import reasoner_figures as figures
 from seesay.report.charts import Bar, Section, Table, bars, svg_file, write_page
 from seesay.report.looked import drawn
 from seesay.report.reasoner_figures import RULES, title_of
 from seesay.report.wording import NONE, interval, number
-from seesay.tasks import malevic
-
-if TYPE_CHECKING:
-    from seesay.reasoners.sweep import Trained
 
 ACCURACY = (
     "The share of generated test items that is answered right, with Wilson's 95 % interval; chance is 0.5.\n\n"
@@ -64,27 +59,10 @@ SWEEP = (
     "three runs of the best of sixteen configurations (Pezzelle & Fernández 2019)."
 )
 CHART = "Whiskers are one standard deviation to either side."
-PAPER = {
-    "Table 1: the four tasks": ("sup1", "pos1", "pos", "set+pos"),
-    "Table 2: hard tests": ("pos-hard", "set+pos-hard"),
-    "Table 3: seen and unseen combinations": ("compositional-seen", "compositional-unseen"),
-}
-_NETWORKS = {**NAMES, CEILING: "ceiling, k = 0.29"}
+_TABLES = {"Table 1": "the four tasks", "Table 2": "hard tests", "Table 3": "seen and unseen combinations"}
+_CEILING = "ceiling, k = 0.29"
 _COLUMNS = ("right", "items", "accuracy", "95 % interval")
-_TRAINED_ON = {
-    "pos-hard": ("pos", "pos-hard"), "set+pos-hard": ("set+pos", "set+pos-hard"),
-    "compositional-seen": ("compositional", "test_seen"), "compositional-unseen": ("compositional", "test_unseen"),
-}  # fmt: skip
 
-
-class Tested(Protocol):
-    """What the tables need of one training of a sweep: its accuracy by test."""
-
-    @property
-    def tests(self) -> Mapping[str, float]: ...
-
-
-Best = Mapping[tuple[str, str], Sequence[Tested]]
 Named = Sequence[tuple[str, Diagnosis]]
 Charts = dict[str, Markup]
 
@@ -96,11 +74,9 @@ def reasoner_page(path: Path, diagnoses: Sequence[Diagnosis]) -> list[Path]:
     return _write(path, title, *diagnosis_sections(diagnoses))
 
 
-def sweep_page(path: Path, results: Sequence[Trained], diagnoses: Sequence[Diagnosis] = ()) -> list[Path]:
+def sweep_page(path: Path, ours: Sequence[Figure], diagnoses: Sequence[Diagnosis] = ()) -> list[Path]:
     """The paper's Tables 1 to 3 with ours beside, and Figures 4 to 7 of the reasoners that are diagnosed."""
-    from seesay.reasoners.sweep import best
-
-    sections, charts = sweep_sections(best(results), diagnoses)
+    sections, charts = sweep_sections(ours, diagnoses)
     if diagnoses:
         more, others = diagnosis_sections(diagnoses)
         sections, charts = [*sections, *more], {**charts, **others}
@@ -130,57 +106,61 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
     return sections, charts
 
 
-def sweep_sections(best: Best, diagnoses: Sequence[Diagnosis] = ()) -> tuple[list[Section], Charts]:
+def sweep_sections(ours: Sequence[Figure], diagnoses: Sequence[Diagnosis] = ()) -> tuple[list[Section], Charts]:
     """A section for each of the paper's tables: published and ours, as a chart a test and as a table."""
     sections: list[Section] = []
     charts: Charts = {}
-    for heading, tests in PAPER.items():
-        ours = {(who, test): _ours(best, diagnoses, who, test) for who in _NETWORKS for test in tests}
-        drawn = {test: _beside(test, ours) for test in tests if any(ours[who, test] for who in _NETWORKS)}
-        charts |= {f"published {test}": chart for test, chart in drawn.items()}
+    for table, about in _TABLES.items():
+        columns = list(TABLES[table])
+        found = {(one.network, one.column): one for one in ours if one.table == table}
+        ceilings = {column: _ceiling(diagnoses, column) for column in columns}
         body: list[list[str]] = []
-        for who, called in _NETWORKS.items():
-            body.append([f"{called}, published", *(number(published(who, test)) for test in tests)])
-            body.append([f"{called}, ours", *(_cell(ours[who, test], seeds=who != CEILING) for test in tests)])
+        for network, name in NAMES.items():
+            body.append([f"{name}, published", *(number(published(column, name)) for column in columns)])
+            body.append([f"{name}, ours", *(_cell(found.get((network, column))) for column in columns)])
+        body.append([f"{_CEILING}, published", *(number(ceiling(column)) for column in columns)])
+        body.append([f"{_CEILING}, ours", *(number(ceilings[column]) for column in columns)])
         body = [row for row in body if any(cell != NONE for cell in row[1:])]
-        text = SWEEP if not sections else ""
-        sections.append(Section(heading, text, (), Table(["", *map(title_of, tests)], body)))
+        header = ["", *(title_of(asked(column)) for column in columns)]
+        sections.append(Section(f"{table}: {about}", "" if sections else SWEEP, (), Table(header, body)))
+        drawn = {
+            f"published {asked(column)}": _beside(column, found, ceilings[column])
+            for column in columns
+            if ceilings[column] is not None or any(column == known for _, known in found)
+        }
         if drawn:
-            sections.append(Section(f"{heading.partition(':')[0]} as charts", CHART, list(drawn.values())))
+            charts |= drawn
+            sections.append(Section(f"{table} as charts", CHART, list(drawn.values())))
+    if others := [one for one in ours if one.table == OTHERS]:
+        body = [[NAMES[one.network], one.column, _cell(one)] for one in others]
+        sections.append(Section(OTHERS, "", (), Table(["network", "task and test", "ours"], body)))
     return sections, charts
 
 
-def published(who: str, test: str) -> float | None:
-    """What the paper has for a network, or for the fixed k, on a test."""
-    called = NAMES.get(who, "ceiling (k = 0.29)")
-    rows = malevic._published(test.replace("+", "-"))
-    return next((row.value for row in rows if row.model == called), None)
+def _ceiling(diagnoses: Sequence[Diagnosis], column: str) -> float | None:
+    """What the fixed k reaches on the items that the reasoners were diagnosed with, the same ones for all."""
+    return next((row.accuracy for one in diagnoses if (row := one.of(asked(column), CEILING))), None)
 
 
-def _ours(best: Best, diagnoses: Sequence[Diagnosis], who: str, test: str) -> list[float]:
-    """A test's accuracy, seed by seed; the fixed k's is that of the items that the reasoners were diagnosed with."""
-    if who == CEILING:
-        return [row.accuracy for one in diagnoses if (row := one.of(test, who))][:1]
-    task, key = _TRAINED_ON.get(test, (test, "test"))
-    return [one.tests[key] for one in best.get((who, task), ()) if key in one.tests]
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return NONE
+    spread = "" if figure.sd is None else f" ± {number(figure.sd)}"
+    return f"{number(figure.mean)}{spread} ({figure.seeds})"
 
 
-def _cell(values: Sequence[float], seeds: bool) -> str:
-    if not values or not seeds:
-        return number(values[0] if values else None)
-    spread = f" ± {number(stdev(values))}" if len(values) > 1 else ""
-    return f"{number(mean(values))}{spread} ({len(values)})"
-
-
-def _beside(test: str, ours: Mapping[tuple[str, str], Sequence[float]]) -> Markup:
+def _beside(column: str, found: Mapping[tuple[str, str], Figure], diagnosed: float | None) -> Markup:
     told = []
-    for who, called in _NETWORKS.items():
-        if (value := published(who, test)) is not None:
-            told.append(Bar(called, value, series="published"))
-        if values := ours[who, test]:
-            low, high = (mean(values) + side * stdev(values) if len(values) > 1 else None for side in (-1, 1))
-            told.append(Bar(called, mean(values), low, high, "ours"))
-    return bars(told, title=f"{title_of(test)}: published and ours", x_label="accuracy")
+    for network, name in NAMES.items():
+        if (value := published(column, name)) is not None:
+            told.append(Bar(name, value, series="published"))
+        if (one := found.get((network, column))) is not None:
+            low, high = (None, None) if one.sd is None else (one.mean - one.sd, one.mean + one.sd)
+            told.append(Bar(name, one.mean, low, high, "ours"))
+    for series, value in (("published", ceiling(column)), ("ours", diagnosed)):
+        if value is not None:
+            told.append(Bar(_CEILING, value, series=series))
+    return bars(told, title=f"{title_of(asked(column))}: published and ours", x_label="accuracy")
 
 
 def _accuracy_table(named: Named) -> Table:
@@ -190,7 +170,7 @@ def _accuracy_table(named: Named) -> Table:
             if row.group == (REASONER,):
                 rules = [number(ruled.accuracy) if (ruled := one.of(row.test, rule)) else "" for rule in RULES]
                 said = [number(row.accuracy), interval(row.low, row.high), f"{row.items:,}"]
-                body.append([name, title_of(row.test), *said, *rules, number(published(one.network, row.test))])
+                body.append([name, title_of(row.test), *said, *rules, number(published(row.test, NAMES[one.network]))])
     return Table(["reasoner", "test", "accuracy", "95 % interval", "items", *RULES.values(), "published"], body)
 
 
@@ -215,7 +195,7 @@ def _bins_table(named: Named, what: str) -> Table:
 
 def _unseen_table(diagnoses: Sequence[Diagnosis]) -> Table:
     body = [
-        [NAMES.get(network, network), f"{count:,}", title_of(row.test), *_numbers(row)]
+        [NAMES[network], f"{count:,}", title_of(row.test), *_numbers(row)]
         for network, count, row in mixtures(diagnoses)
     ]  # fmt: skip
     return Table(["network", "unseen examples", "test", *_COLUMNS], body)

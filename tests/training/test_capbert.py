@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 from tests.tiny import save_tiny
 from tests.training import grammar
-from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
+from transformers import AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, pipeline
 
 from seesay.models import load_model
 from seesay.questions import UserError
@@ -101,6 +103,77 @@ def test_interrupted_it_goes_on_where_it_stopped(captions: Split, tmp_path: Path
     assert not (tmp_path / "parts" / "config.json").exists()  # half a model is none
     capbert.pretrain(captions, tmp_path / "parts", recipe, device="cpu")
     assert same(tmp_path / "parts", tmp_path / "whole")
+
+
+STATED = replace(RECIPE, statements=0.5, rate=0.25)
+
+
+def test_with_statements_it_answers_what_no_caption_asks(captions: Split, tmp_path: Path) -> None:
+    def right(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> loop.Figures:
+        asked = tokenizer([f"the color of this {thing} is [MASK]." for thing in grammar.COLOURS], return_tensors="pt")
+        logits = network(**asked).logits[asked["input_ids"] == tokenizer.mask_token_id]
+        said = tokenizer.convert_ids_to_tokens(logits.argmax(-1).tolist())
+        return {"right": float(np.mean([a == b for a, b in zip(said, grammar.COLOURS.values(), strict=True)]))}
+
+    recipe = replace(STATED, statements=0.75, schedule=STATED.schedule.changed(epochs=30))
+    capbert.pretrain(captions, tmp_path, recipe, watch=right, device="cpu")
+    history = [line["validation_right"] for line in checkpoint.read_history(tmp_path / "training")]
+    assert max(history[:16]) < 0.5  # captions alone
+    assert history[-1] == 1
+
+
+def test_statements_stand_in_for_captions_in_the_second_half(captions: Split, tmp_path: Path) -> None:
+    """An epoch keeps its number of texts; a batch of statements has one mask a text."""
+    epochs: list[tuple[int, int]] = []
+    kept = masking.Batches.__len__
+
+    def count(batches: masking.Batches) -> int:
+        rows = np.concatenate(batches.chosen)
+        epochs.append((len(rows), int((rows >= len(captions.train)).sum())))
+        return kept(batches)
+
+    recipe = replace(STATED, schedule=STATED.schedule.changed(epochs=3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(masking.Batches, "__len__", count)
+        capbert.pretrain(captions, tmp_path, recipe, device="cpu")
+    read = len(captions.train)
+    of_an_epoch = list(dict.fromkeys(seen for seen in epochs if seen[0] > read / 2))
+    assert of_an_epoch[0] == (read, 0)
+    for texts, statements in of_an_epoch[1:]:
+        assert statements == round(read / 2)
+        assert abs(texts - read) < 4 * (read / 4) ** 0.5  # captions are drawn by lot, half of them
+
+
+def test_a_training_with_statements_goes_on_with_the_same(
+    captions: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(now: loop.Progress) -> None:
+        if now.done > 0.6:
+            raise KeyboardInterrupt
+
+    recipe = replace(STATED, schedule=STATED.schedule.changed(epochs=2, validate_every=3))
+    capbert.pretrain(captions, tmp_path / "whole", recipe, device="cpu")
+    monkeypatch.setattr(loop, "_SHOWN", 0.0)  # every step is shown, so that it stops where it should
+    with pytest.raises(KeyboardInterrupt):
+        capbert.pretrain(captions, tmp_path / "parts", recipe, device="cpu", progress=stop)
+    capbert.pretrain(captions, tmp_path / "parts", recipe, device="cpu")
+    assert same(tmp_path / "parts", tmp_path / "whole")
+
+
+def test_the_untrained_twin_has_the_same_tokeniser(captions: Split, tmp_path: Path) -> None:
+    for epochs in (0, 1):
+        recipe = replace(STATED, schedule=STATED.schedule.changed(epochs=epochs))
+        capbert.pretrain(captions, tmp_path / str(epochs), recipe, device="cpu")
+    assert (tmp_path / "0/tokenizer.json").read_bytes() == (tmp_path / "1/tokenizer.json").read_bytes()
+
+
+def test_captions_without_a_colour_have_nothing_to_state(captions: Split, tmp_path: Path) -> None:
+    gray = Split([re.sub("|".join(grammar.COLOURS.values()), "nice", text) for text in captions.train],
+                 captions.held_out, [])  # fmt: skip
+    recipe = replace(STATED, schedule=STATED.schedule.changed(epochs=1))
+    capbert.pretrain(gray, tmp_path / "with", recipe, device="cpu")
+    capbert.pretrain(gray, tmp_path / "without", replace(recipe, statements=0.0), device="cpu")
+    assert same(tmp_path / "with", tmp_path / "without")
 
 
 def test_no_epoch_saves_the_random_weights_of_the_seed(captions: Split, tmp_path: Path) -> None:

@@ -46,11 +46,13 @@ def capbert(
         list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it an epoch.")
     ] = None,
     statements: Annotated[
-        float,
+        float | None,
         typer.Option(
-            min=0, max=100, help="Mix in what captions say of colours as statements (the shirt is red), by this weight."
+            min=0,
+            max=0.95,
+            help="Share of texts that, in the second half of the epochs, say a caption's colours as statements.",
         ),
-    ] = 0.0,
+    ] = None,
     watch: Annotated[
         list[str] | None, typer.Option(help="A task to ask at every validation, for the learning curve.")
     ] = None,
@@ -71,19 +73,22 @@ def capbert(
 
     from seesay.cli.training_bar import training_bar
     from seesay.training import capbert as cap
-    from seesay.training import statements as said
 
     recipe = _preset(cap.PRESETS, preset)
     check(learning_rate, device)
     schedule = recipe.schedule.changed(
         epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
     )
-    given = {"schedule": schedule, "rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary}
+    given = {
+        "schedule": schedule,
+        "rate": mask_rate,
+        "tokens": batch_tokens,
+        "vocabulary": vocabulary,
+        "statements": statements,
+    }
     recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
     mixed = [_mixed(text, quiet) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet)
-    if statements:
-        mixed.append((said.statements(captions.train, seed), statements))
     watched = _watch(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(

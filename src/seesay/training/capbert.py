@@ -4,6 +4,9 @@ The visual-text baselines of the Memory Colors paper (Norlund et al. 2021; Hagst
 model that reads what people say of pictures know colours without seeing one? Masked-language training as in BERT with
 whole words masked anew each epoch. Every masked token becomes [MASK]: the 80-10-10 rule does not help (Wettig et al.
 2023, section 5), and a slot is always asked as [MASK].
+
+In the second half of the epochs, statements (`seesay.training.statements`) stand in for a share of the captions. Not
+before: a network that cannot read yet learns from them how common colours are, and stays there for long.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from seesay.models.logits import logits_at
 from seesay.questions import UserError
 from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import Split
+from seesay.training.statements import color_counts, statements
 
 if TYPE_CHECKING:
     import torch
@@ -31,12 +35,13 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 FEWEST = 20
 _LETTERS = 150  # the commonest; rarer ones are [UNK]
 _VALIDATED = 4_000  # held-out captions looked at while training
-_TRAIN, _VALIDATE, _ORDER = 0, 1, 2  # streams of random numbers
+_TRAIN, _VALIDATE, _ORDER, _STATE = 0, 1, 2, 3  # streams of random numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The network's size and how it reads: `tokens` a batch, `rate` of words masked."""
+    """The network's size and how it reads: `tokens` a batch, `rate` of words masked, `statements` for so large a share
+    of the texts in the second half of the epochs."""
 
     layers: int
     hidden: int
@@ -46,6 +51,7 @@ class Recipe:
     rate: float
     dropout: float
     schedule: loop.Schedule
+    statements: float = 0.0
 
 
 PRESETS = {
@@ -58,8 +64,9 @@ PRESETS = {
         rate=0.25,
         dropout=0.0,  # a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, section 4.2)
         schedule=loop.Schedule(
-            epochs=4, learning_rate=1e-3, warmup=0.06, decay="linear", weight_decay=0.01, validate_every=500
+            epochs=2, learning_rate=1e-3, warmup=0.06, decay="linear", weight_decay=0.01, validate_every=250
         ),
+        statements=0.75,
     ),
     "paper": Recipe(
         layers=12,
@@ -194,15 +201,25 @@ def _pretrain(
     progress: Callable[[loop.Progress], None] | None,
 ) -> loop.Result:
     """The training itself, in a folder that is held against other processes."""
+    counts = color_counts(captions.train) if recipe.statements else {}
+    share = recipe.statements if counts else 0.0  # captions without a colour have nothing to state
+    seed, size = recipe.schedule.seed, round(share * len(captions.train))
+
+    def stated(*stream: int) -> tuple[list[str], list[int]]:
+        return statements(counts, size, np.random.default_rng([seed, _STATE, *stream])) if size else ([], [])
+
     every = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
-    network, tokenizer = begun or _new(every, folder, recipe)
+    network, tokenizer = begun or _new([*every, *stated()[0]], folder, recipe)
     longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
     parts = [masking.encode(tokenizer, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))]
-    weights = np.repeat([1.0, *(weight for _, weight in mix)], [len(part.ids) for part in parts])
-    corpus = masking.Corpus(ragged.joined([part.ids for part in parts]), ragged.joined([part.words for part in parts]))
-    seed, mask, pad = recipe.schedule.seed, int(tokenizer.mask_token_id), int(tokenizer.pad_token_id)
+    mask, pad = int(tokenizer.mask_token_id), int(tokenizer.pad_token_id)
 
     def batches(epoch: int) -> masking.Batches:
+        texts, places = stated(epoch) if epoch >= recipe.schedule.epochs // 2 else ([], [])
+        corpora = [*parts, *([masking.encode(tokenizer, texts, longest, places)] if texts else [])]
+        corpus = masking.together(corpora)
+        each = [1 - share if texts else 1.0, *(weight for _, weight in mix), *([1.0] if texts else [])]
+        weights = np.repeat(each, [len(part.ids) for part in corpora])
         rng = np.random.default_rng([seed, _ORDER, epoch])
         cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=recipe.tokens)
         return masking.Batches(corpus, ragged.shuffled(cut, rng), recipe.rate, mask, pad, (seed, _TRAIN, epoch))

@@ -28,22 +28,35 @@ class Corpus:
     words: Ragged
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str], longest: int) -> Corpus:
-    """Tokenise the texts; one that is longer than the network reads is cut between words into several."""
+def encode(
+    tokenizer: PreTrainedTokenizerBase, texts: Iterable[str], longest: int, places: Sequence[int] | None = None
+) -> Corpus:
+    """Tokenise the texts; one that is longer than the network reads is cut between words into several.
+
+    `places` names a character of each text: the word there is the only one, so nothing else is ever masked.
+    """
     first, last = _around(tokenizer)
-    parts: list[tuple[Ragged, Ragged]] = []
-    iterator = iter(texts)
+    parts: list[Corpus] = []
+    iterator, asked = iter(texts), iter(places or ())
     while some := list(islice(iterator, _AT_ONCE)):
         encoded = tokenizer(some, add_special_tokens=False, verbose=False)
         ids: list[list[int]] = []
         words: list[list[int]] = []
         for index, tokens in enumerate(encoded["input_ids"]):
-            numbers = encoded.word_ids(index)
-            for start, stop in _cuts(numbers, longest - len(first) - len(last)):
+            numbers = all_words = encoded.word_ids(index)
+            if places is not None:
+                only = encoded.char_to_word(index, next(asked))
+                numbers = [number if number == only else SPECIAL for number in all_words]
+            for start, stop in _cuts(all_words, longest - len(first) - len(last)):
                 ids.append([*first, *tokens[start:stop], *last])
                 words.append([*[SPECIAL] * len(first), *numbers[start:stop], *[SPECIAL] * len(last)])
-        parts.append((Ragged.of(ids), Ragged.of(words)))
-    return Corpus(joined([ids for ids, _ in parts]), joined([words for _, words in parts]))
+        parts.append(Corpus(Ragged.of(ids), Ragged.of(words)))
+    return together(parts)
+
+
+def together(parts: Sequence[Corpus]) -> Corpus:
+    """All the texts of the parts, one part after another."""
+    return Corpus(joined([part.ids for part in parts]), joined([part.words for part in parts]))
 
 
 def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -43,7 +43,7 @@ _OBJECTS = Recipe(
     "object-centred",
     "objects",
     192,
-    replace(_CPU, learning_rate=6e-3, epochs=30),
+    replace(_CPU, learning_rate=6e-3, epochs=20),
     sizes={"width": 16, "hidden": 64, "embedding": 8},
 )
 

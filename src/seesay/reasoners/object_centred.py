@@ -22,7 +22,6 @@ EMPTY = ("a", "an", "the", "than")
 """Words that have a place in the grammar and nothing to say of an object."""
 _SHARP = 40.0  # how much more the largest counts than one a little smaller
 _ABSENT = -1e4
-_BESIDE = 0.3
 
 
 class ObjectCentred(nn.Module):
@@ -85,7 +84,7 @@ class ObjectCentred(nn.Module):
         away = strict.sum(1) @ (looks**2).flatten(0, 1).T - 2 * (strict * typical).sum(1) @ looks.flatten(0, 1).T
         away = away.view(len(words), *slots.shape[:2]) - (1 - slots[:, :, 0]) * _ABSENT
         own = (-away).logsumexp(2)  # what does not depend on the picture falls out of the comparison
-        return _BESIDE * torch.nn.functional.cross_entropy(own, torch.arange(len(words), device=words.device))
+        return torch.nn.functional.cross_entropy(own, torch.arange(len(words), device=words.device))
 
     def roles(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Which words describe the target, compare, describe the reference set."""

@@ -72,7 +72,12 @@ def maxima(maps: Floats) -> Look:
 
 
 def _objects(slots: NDArray[Any], target: Floats, among: Floats) -> tuple[Look, ...]:
-    """Who is meant, and who it is compared with: each object's box, as far as it is one."""
+    """Who is meant, and who it is compared with: each object's box, as far as it is one.
+
+    Only how the objects' membership compares matters to the network, so the one that belongs most stands for 1.
+    """
     present = slots[:, 0] > 0
     boxes = slots[present, 2:6].astype(np.float64)
-    return Look("target", target[present], boxes), Look("reference set", among[present], boxes)
+    return Look("target", target[present], boxes), Look(
+        "reference set", among[present] / max(among.max(), 1e-30), boxes
+    )

@@ -46,7 +46,8 @@ LOOKS = (
     "none is chosen by hand. What the sentence is about is framed; the number is the probability of what is said.\n\n"
     "The veil shows, for FiLM, how many channels take their maximum from a cell and, for stacked attention, how much "
     "each round looks at it, both as far as that is above an even share. For the object-centred reasoner it shows how "
-    "probably an object is the one that is meant, and how far it belongs to those that one is compared with. CNN+LSTM "
+    "probably an object is the one that is meant, and how far it belongs to those that one is compared with (the one "
+    "that belongs most stands for 1). CNN+LSTM "
     "takes the picture whole."
 )
 UNSEEN = (

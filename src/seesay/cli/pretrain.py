@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.cli.training_output import Device, Json, Quiet, Rate, best_line, check, summary, write_curve
+from seesay.cli.training_output import Device, Json, Quiet, Rate, best_line, check, show_curve, summary, write_curve
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -208,13 +208,7 @@ def curve(
     as_json: Json = False,
 ) -> None:
     """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
-    from seesay.cli.output import out, print_json
-
-    written = write_curve(folder, output)
-    if as_json:
-        print_json({"files": [str(path) for path in written]})
-    elif not quiet:
-        out.print("\n".join(map(str, written)), soft_wrap=True)
+    show_curve(folder, output, of="pretrain", quiet=quiet, as_json=as_json)
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from seesay.cli.training_output import (
     best_line,
     check,
     looking_bar,
+    show_curve,
     summary,
     write_curve,
 )
@@ -131,13 +132,7 @@ def curve(
     as_json: Json = False,
 ) -> None:
     """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
-    from seesay.cli.output import out, print_json
-
-    written = write_curve(folder, output, of="reasoner")
-    if as_json:
-        print_json({"files": [str(path) for path in written]})
-    elif not quiet:
-        out.print("\n".join(map(str, written)), soft_wrap=True)
+    show_curve(folder, output, of="reasoner", quiet=quiet, as_json=as_json)
 
 
 @app.command()

@@ -47,6 +47,17 @@ def write_curve(folder: Path, output: Path | None = None, *, of: str = "pretrain
     )
 
 
+def show_curve(folder: Path, output: Path | None, *, of: str, quiet: bool, as_json: bool) -> None:
+    """Write the learning curve, and say where."""
+    from seesay.cli.output import out, print_json
+
+    written = write_curve(folder, output, of=of)
+    if as_json:
+        print_json({"files": [str(path) for path in written]})
+    elif not quiet:
+        out.print("\n".join(map(str, written)), soft_wrap=True)
+
+
 def best_line(folder: Path, result: Result) -> dict[str, float]:
     """The line of history of the weights that were kept."""
     from seesay.training.checkpoint import read_history

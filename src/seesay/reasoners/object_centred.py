@@ -1,10 +1,10 @@
 """The reasoner that generalises: who is meant, whom it is compared with, where the line is, and on which side of it.
 
 The sentence's grammar says which word has which role: those before "is" describe the target, the first word after it
-(articles aside) is the adjective, the rest describe what the target is compared with. What the words mean is learnt,
-from answers alone: every describing word finds its objects by their colour and outline; every adjective has a
-direction, and draws its line between the smallest and the largest of the set. No word's meaning depends on another
-word, so that "big" means the same with a noun it was never seen with.
+(articles aside) is the adjective, the rest describe what the target is compared with. What the words mean is learnt
+from the answers, and from which sentence goes with which picture: every describing word finds its objects by their
+colour and outline; every adjective has a direction, and draws its line between the smallest and the largest of the
+set. No word's meaning depends on another word, so that "big" means the same with a noun it was never seen with.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class ObjectCentred(nn.Module):
         about = torch.stack((inside.sum(1) / 5, middle), 1)
         said = (adjective[:, :, None] * self.adjective(words)).sum(1)
         k, sharp = self.line(torch.cat((said, about), 1)).unbind(1)
-        line = largest - (1.2 * torch.sigmoid(k) - 0.1) * spread
+        line = largest - (1.2 * torch.sigmoid(k) - 0.1) * spread  # a little beyond the extremes, for superlatives
         side = (adjective * self.direction(words)[:, :, 0]).sum(1)
-        yes = 10 * side * softplus(sharp) * (size - line) / (spread + 0.05)
+        yes = 10 * side * softplus(sharp) * (size - line) / (spread + 0.05)  # in shares of the set's range
         found = torch.stack((-yes, yes), 1) / 2
         return found if self.yes == 1 else found.flip(1)
 

@@ -46,7 +46,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Scenes are made, a network learns, is tested, and is a model; asked again, nothing is trained again."""
     monkeypatch.chdir(tmp_path)
-    command = ("reasoner", "train", "film", "--task", "set+pos", "--side", "16", *QUICK)
+    command = ("reasoner", "train", "film", "--task", "set+pos", "--side", "16", "--batch", "40", *QUICK)
     run(*command)
     folder = Path("reasoners/film-set+pos-0")
     out, err = capsys.readouterr()

@@ -16,7 +16,7 @@ def load_part(name: str, options: Options, kind: str, what: str) -> Any:
 
     That weights are missing is no error: the published DPT lacks some that its network never uses.
     """
-    from seesay.models.loading import on_hub, require_models
+    from seesay.models.loading import aligned, on_hub, require_models
 
     require_models()
     import torch
@@ -35,4 +35,4 @@ def load_part(name: str, options: Options, kind: str, what: str) -> Any:
         lines = str(error).strip().splitlines()
         why = lines[0] if lines else type(error).__name__
         raise UserError(f"'{name}' is no {what} that can be loaded: {why}") from error
-    return part.eval() if network else part
+    return aligned(part).eval() if network else part

@@ -30,7 +30,7 @@ PICTURES = 8
 
 def load_vision(rest: str, options: Options) -> VisionModel:
     """`vision:FOLDER` or `vision:HUB-ID`."""
-    from seesay.models.loading import on_hub, require_models
+    from seesay.models.loading import aligned, on_hub, require_models
 
     if not rest:
         raise UserError("A vision-language model needs a folder or a Hub id: seesay probe vision:FOLDER.")
@@ -84,7 +84,7 @@ def load_vision(rest: str, options: Options) -> VisionModel:
     if kind is AutoModelForImageTextToText:
         make = Continues
     fingerprint = _fingerprint(source, options.revision)
-    return make(f"vision:{rest}", model.eval().to(device), processor, fingerprint, options.batch_size)
+    return make(f"vision:{rest}", aligned(model).eval().to(device), processor, fingerprint, options.batch_size)
 
 
 def _device() -> str:

@@ -103,7 +103,7 @@ def _efficientnet(side: int) -> Features:
 
         network: Any = EfficientNet.from_name("efficientnet-lite0", image_size=side)  # what its padding depends on
         network.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
-        network.eval().to(_device(), memory_format=torch.channels_last)
+        aligned(network).eval().to(_device(), memory_format=torch.channels_last)
 
         def maps(pixels: torch.Tensor) -> torch.Tensor:
             seen: torch.Tensor = network._swish(network._bn0(network._conv_stem(pixels)))
@@ -178,6 +178,8 @@ def _transformer(where: _Where, side: int, state: int | None) -> Network:
     import torch
     from transformers import AutoModel
 
+    from seesay.models.loading import aligned
+
     try:
         model, report = AutoModel.from_pretrained(
             where.source, revision=where.revision, dtype=torch.float32, use_safetensors=True, output_loading_info=True
@@ -192,7 +194,7 @@ def _transformer(where: _Where, side: int, state: int | None) -> Network:
     network: Any = getattr(model, "vision_model", model)  # the half of CLIP or SigLIP that sees
     if network.main_input_name != "pixel_values":
         raise UserError(f"'{where.source}' is a {where.config.model_type}, which sees no pictures.")
-    network.eval().to(_device(), memory_format=torch.channels_last)
+    aligned(network).eval().to(_device(), memory_format=torch.channels_last)
     asked: dict[str, Any] = {"output_hidden_states": True}
     if "interpolate_pos_encoding" in inspect.signature(network.forward).parameters:
         asked["interpolate_pos_encoding"] = True  # so that it takes pictures of any side

@@ -28,7 +28,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from seesay.models import Options, load_model
 from seesay.models.catalogue import CATALOGUE, unpacked
-from seesay.models.loading import converted
+from seesay.models.hf.loading import converted
 from seesay.questions import Prompt
 from seesay.tasks import load_task
 

@@ -27,11 +27,11 @@ from seesay.models import Options
 from seesay.models.catalogue import CATALOGUE, source_of
 from seesay.models.encoders import load_encoder
 from seesay.models.encoders.sentence import steps_of
-from seesay.probes.features import Features
-from seesay.probes.layer import Recipe, initial, relaxed, targets_of, train, with_bias
 from seesay.probes.linear import ask_task, gold_of, texts_of
+from seesay.probes.linear_layer import Recipe, initial, relaxed, targets_of, train, with_bias
+from seesay.probes.vector_cache import Features
 from seesay.questions import Task
-from seesay.tasks import viphy
+from seesay.tasks.viphy import kinds
 
 PEER_TEXTS = 256  # a batch of the peer's when it evaluates
 
@@ -132,7 +132,7 @@ def published_sets(name: str, data: Path | None) -> None:
     """How long the paper's own training sets take: encoding with an empty cache, then one training."""
     encoder = load_encoder(name)
     for task in ("viphy-color", "viphy-size", "viphy-space"):
-        splits = {part: ask_task(of) for part, of in viphy.splits(task, data).items() if part != "test"}
+        splits = {part: ask_task(of) for part, of in kinds.splits(task, data).items() if part != "test"}
         gold = {part: gold_of(of.questions, splits["train"].labels) for part, of in splits.items()}
         with tempfile.TemporaryDirectory() as folder:
             features = Features(encoder, Path(folder))
@@ -162,7 +162,7 @@ def main() -> None:
     if given.threads:
         torch.set_num_threads(given.threads)
     sizes = {"train": given.train, "val": given.train // 2, "test": given.test}
-    splits = {part: ask_task(task) for part, task in viphy.splits("viphy-color", given.data).items()}
+    splits = {part: ask_task(task) for part, task in kinds.splits("viphy-color", given.data).items()}
     splits = {part: replace(task, questions=task.questions[: sizes[part]]) for part, task in splits.items()}
     recipe = Recipe(epochs=given.epochs)
     gold = gold_of(splits["test"].questions, splits["train"].labels)

@@ -24,7 +24,7 @@ import jenkspy
 import numpy as np
 import pyarrow.parquet as pq
 
-from seesay.mine import counting, synthetic, tables
+from seesay.mine import count_relations, synthetic, write_knowledge
 from seesay.mine.aggregate import Counts
 from seesay.mine.facts import Thresholds
 
@@ -46,7 +46,7 @@ def main() -> None:
         sample = synthetic.write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
         rules_time, peer_time, plain = peer(sample)
         start = time.perf_counter()
-        ours = counting.count_part(sample, counting.Counting())
+        ours = count_relations.count_part(sample, count_relations.Counting())
         sample_time = time.perf_counter() - start
         same = as_counter(ours.sizes) == plain[0] and as_counter(ours.places) == plain[1]
         print(f"{given.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
@@ -59,11 +59,11 @@ def main() -> None:
             f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
         )
         start = time.perf_counter()
-        mined = counting.mine_parts(
-            parts, folder / "knowledge", counting.Counting(), given.engine, given.workers, least=(100, 100, 1)
+        mined = count_relations.mine_parts(
+            parts, folder / "knowledge", count_relations.Counting(), given.engine, given.workers, least=(100, 100, 1)
         )
         counted = time.perf_counter() - start
-        tables.write_facts(folder / "knowledge", mined, Thresholds())
+        write_knowledge.write_facts(folder / "knowledge", mined, Thresholds())
         whole = time.perf_counter() - start
         line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
         line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import spacy
 
-from seesay.mine.names import MODEL, captions, count_names, keep, tag
+from seesay.mine.caption_nouns import MODEL, captions, count_names, keep, tag
 from seesay.mine.subtypes import subtypes
 
 

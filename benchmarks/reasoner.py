@@ -30,12 +30,12 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-from seesay.reasoners.eyes import Pixels
-from seesay.reasoners.items import from_folder, from_scenes
-from seesay.reasoners.networks import build, recipe
-from seesay.reasoners.shape import Shape
-from seesay.reasoners.training import Batch, Batches, losses
-from seesay.reasoners.words import Words
+from seesay.reasoners.config import Shape
+from seesay.reasoners.dataset import from_folder, from_scenes
+from seesay.reasoners.features.extractor import Pixels
+from seesay.reasoners.networks.registry import build, recipe
+from seesay.reasoners.train import Batch, Batches, losses
+from seesay.reasoners.vocabulary import Words
 from seesay.scenes import Output, Recipe, make, make_plan
 from seesay.scenes.raster import PUBLISHED
 

@@ -22,9 +22,9 @@ import torch
 from numpy.typing import NDArray
 
 from seesay.models import load_model
-from seesay.models.lstm import Lstm
-from seesay.models.lstm_network import Network, Sizes
-from seesay.models.words import Vocabulary, joined, words
+from seesay.models.words.lstm import Lstm
+from seesay.models.words.lstm_network import Network, Sizes
+from seesay.models.words.vocabulary import Vocabulary, joined, words
 from seesay.relations.contexts import collect
 from seesay.relations.lexicon import Lexicon
 from seesay.relations.matrix import Gap, perplexity_matrix

@@ -20,11 +20,12 @@ from typing import Any
 import pyarrow as pa
 
 from seesay.data.knowledge import COLORS, PLACES, SIZES
-from seesay.mine import size, space
+from seesay.mine import places as place_rules
+from seesay.mine import sizes as size_rules
 from seesay.mine.aggregate import Counts, combine, count
-from seesay.mine.color import by_pixels, color_facts
+from seesay.mine.colors import by_pixels, color_facts
+from seesay.mine.depth_maps import region_depths
 from seesay.mine.facts import place_facts, size_facts
-from seesay.mine.maps import region_depths
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
 from seesay.mine.rooms import Tally, elevation, larger, snapshots
@@ -166,15 +167,15 @@ def regions(row: dict[str, object]) -> list[dict[str, object]]:
 def sizes(table: pa.Table, rule: str) -> Counts:
     """Counts by a size rule."""
     found = [flatten(part) for part in batches(table)]
-    chosen = size.RULES[rule]
-    return combine([count(size.compare(r, chosen), r, 2, scenes=False, pictures=chosen.pictures) for r in found])
+    chosen = size_rules.RULES[rule]
+    return combine([count(size_rules.compare(r, chosen), r, 2, scenes=False, pictures=chosen.pictures) for r in found])
 
 
 def places(table: pa.Table, rule: str) -> Counts:
     """Counts by a space rule."""
     found = [flatten(part) for part in batches(table)]
-    chosen = space.RULES[rule]
-    return combine([count(space.compare(r, chosen), r, 3, scenes=True, pictures=chosen.pictures) for r in found])
+    chosen = place_rules.RULES[rule]
+    return combine([count(place_rules.compare(r, chosen), r, 3, scenes=True, pictures=chosen.pictures) for r in found])
 
 
 def batches(table: pa.Table, rows: int = 1000) -> Iterator[pa.Table]:

@@ -23,7 +23,7 @@ import numpy as np
 from PIL import Image
 
 from seesay.scenes import Output, Recipe, Scene, Thing, askable, batches, judge, make, make_plan, paint, rgb
-from seesay.scenes.recipe import cells
+from seesay.scenes.config import cells
 from seesay.scenes.world import CANVAS, COLOURS, RADII, SHAPES, anchor, extent
 
 PUBLISHED_RATE = 0.285

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.registry import Registry
 from seesay.tasks import GROUPS, TASKS, expand, load_task, summary
 

@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from seesay.errors import UserError
+
 SLOT = "[MASK]"
 SEPARATOR = "[SEP]"
-
-
-class UserError(Exception):
-    """A mistake that the user can mend. The command line prints it as one sentence and exits with 2."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -10,7 +10,7 @@ from tests.cli.program import refused_here, seesay
 
 from seesay.cli import main
 from seesay.runs import store
-from seesay.runs.schema import Comparison, Record
+from seesay.runs.records import Comparison, Record
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 

@@ -17,8 +17,8 @@ from tests.judge.test_export import put
 from typer.testing import CliRunner, Result
 
 from seesay.cli.judge import app
-from seesay.judge.serving import prepare, reopen
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.judge.web.server import prepare, reopen
 
 
 @pytest.fixture(autouse=True)

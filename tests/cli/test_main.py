@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.program import SEESAY, refused, seesay
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
 HEAVY = ["torch", "transformers", "numpy", "pyarrow", "pydantic", "httpx", "rich", "jinja2"]

@@ -16,7 +16,7 @@ import pytest
 from tests.cli.program import SEESAY, refused, refused_here, seesay
 
 from seesay.runs import store
-from seesay.runs.schema import Manifest, Record
+from seesay.runs.records import Manifest, Record
 
 FEW = ("--resamples", "100", "--task", "core-color", "--limit", "5")
 

@@ -20,9 +20,9 @@ from tests.needs import absent
 
 from seesay.cli import main
 from seesay.models import load_model
-from seesay.scenes.making import Output, make
+from seesay.scenes.config import Recipe
+from seesay.scenes.dataset_writer import Output, make
 from seesay.scenes.plan import make_plan
-from seesay.scenes.recipe import Recipe
 
 QUICK = ("--items", "80", "--epochs", "1", "--preset", "cpu", "--device", "cpu")
 

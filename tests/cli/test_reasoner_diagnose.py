@@ -11,7 +11,7 @@ from tests.reasoners.one_epoch import train_one
 from typer.testing import CliRunner
 
 from seesay.cli.reasoner_diagnose import diagnose
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 app = typer.Typer()
 app.command()(diagnose)

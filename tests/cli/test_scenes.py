@@ -10,7 +10,7 @@ from tests.scenes.needed import needed
 from tests.shared_data import shared
 
 from seesay.cli.scenes import app
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 
 def run(*arguments: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from seesay.cli.score import app
-from seesay.questions import UserError
-from seesay.runs.schema import Comparison, Record
+from seesay.errors import UserError
+from seesay.runs.records import Comparison, Record
 
 HYPOTHESES = ["A dog runs in the park.", "Two cats sleep.", "A man rides a bike."] * 4
 REFERENCES = ["The dog is running in a park.", "Two cats are sleeping.", "A man is riding his bike."] * 4

@@ -17,7 +17,7 @@ from seesay.cli.data import app as data_app
 from seesay.cli.tasks import tasks
 from seesay.data import catalogue
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 ROW = {"descriptor": "a", "item": "tomato", "label": "red"}
 

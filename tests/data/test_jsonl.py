@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.data import jsonl
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 
 
 def parse(record: jsonl.Record) -> tuple[str, int]:

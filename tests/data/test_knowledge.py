@@ -10,7 +10,7 @@ import pytest
 
 from seesay.data import knowledge
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 
 def test_every_table_comes_back(tmp_path: Path) -> None:

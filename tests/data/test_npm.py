@@ -12,7 +12,7 @@ import pytest
 from tests.needs import absent
 
 from seesay.data.npm import NpmFile, unpacked
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.data.splits import sample, shuffled, split
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 
 @given(st.integers(0, 500), st.integers(0, 10_000))

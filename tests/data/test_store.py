@@ -13,8 +13,8 @@ import pytest
 
 from seesay.data import catalogue, store
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
-from seesay.data.download import check_address
-from seesay.questions import UserError
+from seesay.data.downloads import check_address
+from seesay.errors import UserError
 
 CONTENT = {"one.jsonl": b"first\n" * 50_000, "two.txt": b"second\n"}
 

@@ -12,7 +12,7 @@ from tests.shared_data import shared
 from seesay.data import viphy
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import split
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 
 def rows(path: str) -> list[dict[str, str]]:

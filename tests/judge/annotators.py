@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 
-from seesay.judge.cleaning import Judgement
+from seesay.judge.results.quality import Judgement
 from seesay.judge.study import Item, Study
 
 Rater = Callable[[Item, random.Random], int]

@@ -10,12 +10,13 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from seesay.judge import keeping, people, secret
-from seesay.judge.app import make_app
-from seesay.judge.database import Database, keep
-from seesay.judge.limits import Limiter
-from seesay.judge.making import from_pairs, from_task
+from seesay.judge import participants, secret
+from seesay.judge.storage import studies
+from seesay.judge.storage.database import Database, keep
 from seesay.judge.study import Design, Study
+from seesay.judge.study_builder import from_pairs, from_task
+from seesay.judge.web.app import make_app
+from seesay.judge.web.rate_limits import Limiter
 from seesay.questions import Question, Task, Template
 
 PASSWORD = "correct horse battery"
@@ -84,7 +85,7 @@ class Place:
 
     def invite(self) -> str:
         """A new person's token."""
-        return self.database.submit(lambda tx: people.invite(tx, 1, self.clock())).result()[0]
+        return self.database.submit(lambda tx: participants.invite(tx, 1, self.clock())).result()[0]
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return self.database.submit(lambda tx: tx.rows(sql, *values)).result()
@@ -129,8 +130,8 @@ def form_token(page: str) -> str:
 
 def open_place(study: Study, where: str, name: str = "made-up", limiter: Limiter | None = None) -> Place:
     """Begin a study and serve it to a test client, with a clock that stands still."""
-    database = keeping.open_database(where, name)
-    keeping.begin(database, study)
+    database = studies.open_database(where, name)
+    studies.begin(database, study)
     database.submit(lambda tx: keep(tx, "password", secret.hash_password(PASSWORD))).result()
     clock = Clock()
     app = make_app(study, database, clock=clock, limiter=limiter)

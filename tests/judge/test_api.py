@@ -14,8 +14,8 @@ import uvicorn
 from tests.judge.crowd import free_port
 from tests.judge.made_up import Place, open_place, rating_study
 
-from seesay.judge.api import openapi
-from seesay.judge.limits import Limiter, Rate
+from seesay.judge.web.api import openapi
+from seesay.judge.web.rate_limits import Limiter, Rate
 
 
 class NoLimit(Limiter):

@@ -14,16 +14,16 @@ import pytest
 from tests.judge.annotators import careful, judge
 from tests.judge.made_up import COLOURS, Place, choice_study, open_place, rating_study, task
 
-from seesay.judge.cleaning import Judgement
-from seesay.judge.database import Transaction
-from seesay.judge.export import Exported, export
-from seesay.judge.making import from_pairs, from_task
-from seesay.judge.people_run import scores
+from seesay.errors import UserError
+from seesay.judge.results.export import Exported, export
+from seesay.judge.results.human_run import scores
+from seesay.judge.results.quality import Judgement
+from seesay.judge.storage.database import Transaction
 from seesay.judge.study import Design, Study
+from seesay.judge.study_builder import from_pairs, from_task
 from seesay.models import Options, load_model
-from seesay.questions import UserError
-from seesay.report import page
-from seesay.report.table import overview
+from seesay.report.pages import runs as runs_page
+from seesay.report.tables import overview
 from seesay.runs.ask import Settings
 from seesay.runs.ask import run as ask
 from seesay.runs.compare import compare
@@ -101,7 +101,7 @@ def test_people_stand_in_a_report_beside_a_model(colours: tuple[Place, Exported]
     best = next(c for c in comparisons if c.metric == "relaxed_accuracy")
     ahead = best.difference if best.a == "people" else -best.difference
     assert ahead > 0.3
-    text = page.write(tmp_path / "page.html", runs, comparisons).read_text(encoding="utf-8")
+    text = runs_page.write(tmp_path / "page.html", runs, comparisons).read_text(encoding="utf-8")
     for name in ("people", "fleiss_kappa", "krippendorff_alpha", "leave_one_out_macro_f1"):
         assert name in text
     assert overview(runs).row_count > 8
@@ -165,7 +165,7 @@ def test_pairs_without_a_reference_are_measured_against_other_people(tmp_path: P
     split = made.report.agreement["split_half"].value
     assert split is not None
     assert split > 0.8
-    page.write(tmp_path / "page.html", [made.run])
+    runs_page.write(tmp_path / "page.html", [made.run])
     place.database.close()
 
 

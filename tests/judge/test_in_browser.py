@@ -15,7 +15,7 @@ from tests.browser import chromium
 from tests.judge.crowd import Server
 from tests.judge.made_up import PASSWORD, pairs_file
 
-from seesay.judge.serving import reopen
+from seesay.judge.web.server import reopen
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from tests.judge.crowd import Crowd, Server, kill_during, quantile
 
 from seesay.judge import secret
-from seesay.judge.serving import reopen
+from seesay.judge.web.server import reopen
 
 
 def pairs(folder: Path, count: int) -> Path:

@@ -10,9 +10,9 @@ import pytest
 from tests.judge.made_up import PASSWORD, Place, choice_study, form_token, open_place, rating_study, task
 
 from seesay.judge import secret
-from seesay.judge.limits import LOGIN, PERSON, STRANGER, Limiter, Rate
-from seesay.judge.making import from_pairs, from_task
 from seesay.judge.study import Design
+from seesay.judge.study_builder import from_pairs, from_task
+from seesay.judge.web.rate_limits import LOGIN, PERSON, STRANGER, Limiter, Rate
 
 RESEARCHER_PAGES = ["/researcher/preview", "/researcher/export.zip", "/api/counts", "/a/preview/picture/0/1"]
 

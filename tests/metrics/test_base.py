@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.strategies import items
 
+from seesay.errors import UserError
 from seesay.metrics import METRICS, Items, chance, get
-from seesay.questions import UserError
 
 ONE = np.array([[1.0, 0.0]])
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from seesay.mine import size, space
+from seesay.mine import places as place_rules
+from seesay.mine import sizes as size_rules
 from seesay.mine.aggregate import Counts, count
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
@@ -58,16 +59,16 @@ def sizes(pictures: pa.Table, rule: str = "paper") -> Said:
 def places(pictures: pa.Table, rule: str = "paper") -> Said:
     """What a space rule says."""
     regions = flatten(pictures)
-    chosen = space.RULES[rule]
-    found = count(space.compare(regions, chosen), regions, 3, scenes=True, pictures=chosen.pictures)
+    chosen = place_rules.RULES[rule]
+    found = count(place_rules.compare(regions, chosen), regions, 3, scenes=True, pictures=chosen.pictures)
     return listed(found, ">=<")
 
 
 def size_counts(pictures: pa.Table, rule: str = "paper") -> Counts:
     """Counts by a size rule."""
     regions = flatten(pictures)
-    chosen = size.RULES[rule]
-    return count(size.compare(regions, chosen), regions, 2, scenes=False, pictures=chosen.pictures)
+    chosen = size_rules.RULES[rule]
+    return count(size_rules.compare(regions, chosen), regions, 2, scenes=False, pictures=chosen.pictures)
 
 
 def listed(counts: Counts, signs: str) -> Said:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.mine.made_up import Thing, pictures, row, size_counts, table
 
-from seesay.mine import size
+from seesay.mine import sizes
 from seesay.mine.aggregate import (
     EXAMPLES,
     Counts,
@@ -62,7 +62,7 @@ def test_examples_are_the_smallest_ids() -> None:
 def test_pictures_or_pairs_of_regions() -> None:
     regions = flatten(table([row([*THINGS, Thing("a", (0.0, 0.0, 1.0, 1.0))], "1")]))
     for pictures_only, expected in ((True, 1), (False, 2)):
-        seen = size.compare(regions, size.RULES["boxes"])
+        seen = sizes.compare(regions, sizes.RULES["boxes"])
         counts = count(seen, regions, 2, scenes=False, pictures=pictures_only)
         assert {r["b"]: r["count"] for r in content(counts) if r["a"] == "a"}["f"] == expected
 

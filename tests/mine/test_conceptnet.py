@@ -8,9 +8,9 @@ import pytest
 from tests.needs import absent
 
 from seesay.data.npm import unpacked
+from seesay.errors import UserError
 from seesay.folders import cache_folder
 from seesay.mine import conceptnet
-from seesay.questions import UserError
 
 LINES = (
     '{"concept":"Chair","rel":"IsA","receivingConcepts":["Furniture"],"emittingConcepts":["Armchair","Throne","Chair"]}\n'

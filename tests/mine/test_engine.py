@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from seesay.errors import UserError
 from seesay.mine import engine
-from seesay.mine.counting import Counting
-from seesay.mine.naming import Naming
-from seesay.questions import UserError
+from seesay.mine.count_relations import Counting
+from seesay.mine.region_names import Naming
 
 PARTS = [f"part-{i}" for i in range(6)]
 
@@ -94,10 +94,10 @@ counting.mine_parts(parts, folder / "ray", counting.Counting(), engine="ray", wo
 
 @pytest.mark.slow
 def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
-    from seesay.mine import counting, synthetic
+    from seesay.mine import count_relations, synthetic
 
     parts = synthetic.write_parts(tmp_path / "parts", 1_200, 200)
-    counting.mine_parts(parts, tmp_path / "here", counting.Counting(), workers=1)
+    count_relations.mine_parts(parts, tmp_path / "here", count_relations.Counting(), workers=1)
     (tmp_path / "ray").mkdir()
     ended = subprocess.run(
         [sys.executable, "-c", RAY, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
@@ -106,16 +106,16 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     assert (tmp_path / "ray/killed").exists()
     assert len(set((tmp_path / "ray").glob("begun-*"))) == len(parts)
     for part in parts:
-        for kind in counting.LABELS:
+        for kind in count_relations.LABELS:
             name = f"{part.stem}.{kind}.0.arrow"
             assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def KilledOnce(parts: Mapping[str, str], folder: Path, counting: Counting, naming: Naming) -> engine.Work:  # noqa: N802
+def KilledOnce(parts: Mapping[str, str], folder: Path, count_relations: Counting, naming: Naming) -> engine.Work:  # noqa: N802
     """Counting as it is, but the third part waits to be killed."""
-    from seesay.mine.counting import PartWork
+    from seesay.mine.count_relations import PartWork
 
-    real = PartWork(parts, folder, counting, naming)
+    real = PartWork(parts, folder, count_relations, naming)
 
     def work(part: str) -> None:
         begun = folder / f"begun-{part}"

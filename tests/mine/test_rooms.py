@@ -19,7 +19,7 @@ from seesay.mine.readers import read
 from seesay.mine.records import Picture
 from seesay.mine.rooms import Room, Tally, Thing, elevation, larger, snapshot, snapshots, write
 from seesay.mine.rooms.kinds import KINDS, SCENES, SHAPES
-from seesay.mine.rooms.rendering import FOCAL, render
+from seesay.mine.rooms.raster import FOCAL, render
 
 EYE = (0.0, 1.5, 0.0)
 

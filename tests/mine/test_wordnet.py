@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.needs import absent
 
+from seesay.errors import UserError
 from seesay.mine import wordnet
-from seesay.questions import UserError
 
 # Offsets are keys only. 06: artefacts, 18: people, 05: animals, 10: communication.
 DATA = """\

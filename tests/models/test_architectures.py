@@ -11,7 +11,7 @@ from tests.models.reference import CausalReference, EncoderDecoderReference, Mas
 from tests.tiny import CAUSAL, COLOURS, MASKED
 
 from seesay.models import Options, load_model
-from seesay.models.causal import Causal
+from seesay.models.hf.causal import Causal
 from seesay.questions import Prompt
 
 Folder = Callable[[str], Path]

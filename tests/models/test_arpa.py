@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from seesay.errors import UserError
 from seesay.models import CanScore, Options, load_model
-from seesay.models.arpa import Arpa, read_arpa, write_arpa
-from seesay.questions import Prompt, UserError
+from seesay.models.words.arpa import Arpa, read_arpa, write_arpa
+from seesay.questions import Prompt
 
 SMALL = """\\data\\
 ngram 1=5
@@ -118,7 +119,7 @@ def test_other_mistakes(small: Path, tmp_path: Path) -> None:
 def test_kenlm_says_the_same(small: Path, tmp_path: Path) -> None:
     """On a model of our own estimation, with its comment before the data; KenLM reads ARPA files with other code."""
     kenlm = pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
-    from seesay.models.words import SPECIAL, Vocabulary
+    from seesay.models.words.vocabulary import SPECIAL, Vocabulary
     from seesay.training.ngram import estimate
 
     sentences = [s.split() for s in ("a man on a horse", "a dog on the mat", "the man with a dog", "a horse")]

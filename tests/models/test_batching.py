@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.models.batching import by_budget, chunks, equal_lengths, halving, is_out_of_memory
-from seesay.questions import Prompt, UserError
+from seesay.errors import UserError
+from seesay.models.hf.batching import by_budget, chunks, equal_lengths, halving, is_out_of_memory
+from seesay.questions import Prompt
 
 SENTENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple), max_size=20)
 

@@ -9,10 +9,11 @@ from tests.models.reference import CausalReference
 from tests.needs import absent
 from tests.shared_data import shared
 
+from seesay.errors import UserError
 from seesay.models import CanAnswer, Options, load_model
 from seesay.models.catalogue import CATALOGUE, DEFAULT, SMOLLM2_WHEEL, unpacked
-from seesay.models.loading import converted
-from seesay.questions import Prompt, UserError
+from seesay.models.hf.loading import converted
+from seesay.questions import Prompt
 from seesay.tasks import load_task
 
 OPTIONS = ("red", "light blue", "5")

@@ -14,9 +14,9 @@ from PIL import Image
 from sklearn.datasets import load_sample_image
 from tests.needs import absent
 
+from seesay.errors import UserError
 from seesay.models.depth import distances, load_depth, unpadded
-from seesay.models.loading import Options
-from seesay.questions import UserError
+from seesay.models.hf.loading import Options
 
 
 def picture(seed: int = 0, size: tuple[int, int] = (80, 60)) -> Image.Image:

@@ -18,11 +18,11 @@ from tests.models.tiny_encoders import KINDS, PLACES, save_tiny_encoder
 from tests.needs import absent
 from tests.tiny import ALL
 
+from seesay.errors import UserError
 from seesay.models import Options, load_model
 from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL, unpacked
 from seesay.models.encoders import Encoder, load_encoder, locate_encoder
 from seesay.models.encoders.lxmert import language
-from seesay.questions import UserError
 
 Folder = Callable[[str], Path]
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.tiny import ALL, CAUSAL, COLOURS
 
 from seesay.models import CanAnswer, Options, load_model
-from seesay.models.causal import Causal
-from seesay.models.masked import Masked
-from seesay.models.seq2seq import EncoderDecoder
+from seesay.models.hf.causal import Causal
+from seesay.models.hf.masked import Masked
+from seesay.models.hf.seq2seq import EncoderDecoder
 from seesay.questions import Prompt, Scores
 
 Folder = Callable[[str], Path]

@@ -16,8 +16,9 @@ import torch
 import transformers
 from tests.tiny import ALL, ENCODER_DECODER
 
+from seesay.errors import UserError
 from seesay.models import CanAnswer, CanEncode, CanScore, Options, load_model
-from seesay.questions import Prompt, UserError
+from seesay.questions import Prompt
 
 Folder = Callable[[str], Path]
 

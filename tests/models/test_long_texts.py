@@ -17,12 +17,12 @@ from tests.needs import absent
 from tests.shared_data import shared
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
+from seesay.errors import UserError
 from seesay.metrics.perplexity import Tally, tally, token_perplexity
 from seesay.models import CanScore, Options, load_model
-from seesay.models.batching import bundles, windows
 from seesay.models.catalogue import SMOLLM2_WHEEL, unpacked
-from seesay.models.loading import converted
-from seesay.questions import UserError
+from seesay.models.hf.batching import bundles, windows
+from seesay.models.hf.loading import converted
 
 Folder = Callable[[str], Path]
 

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from tests.models.word_lstm import loaded, reference, saved
 
+from seesay.errors import UserError
 from seesay.models import CanAnswer, CanScore, Options, load_model
-from seesay.models.lstm import load, save
-from seesay.models.lstm_network import Network, Sizes
-from seesay.models.protocols import CanFill
-from seesay.models.words import SPECIAL, Vocabulary
-from seesay.questions import Prompt, UserError
+from seesay.models.base import CanFill
+from seesay.models.words.lstm import load, save
+from seesay.models.words.lstm_network import Network, Sizes
+from seesay.models.words.vocabulary import SPECIAL, Vocabulary
+from seesay.questions import Prompt
 from seesay.relations.contexts import Context, readable
 
 TEXTS = ["A man sits on the red mat.", "the cat", "The dog is under the table, near a horse!", "dog"]

@@ -13,11 +13,12 @@ from tests.models.toy_server import Reply, chat, completion, old_layout, serving
 from tests.needs import absent
 from tests.shared_data import shared
 
+from seesay.errors import UserError
 from seesay.models import CanAnswer, Options, load_model
 from seesay.models.catalogue import SMOLLM2_WHEEL, unpacked
-from seesay.models.completions import Completions
-from seesay.models.given_text import Echo, Lookup, Walk
-from seesay.questions import Prompt, Scores, Template, UserError
+from seesay.models.server.completions import Completions
+from seesay.models.server.scoring import Echo, Lookup, Walk
+from seesay.questions import Prompt, Scores, Template
 from seesay.tasks import load_task
 
 OPTION = Options(scope="option")
@@ -239,7 +240,7 @@ BAD = {
 def hasty(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """No pauses between tries; how long they would have been."""
     pauses: list[float] = []
-    monkeypatch.setattr("seesay.models.client.time.sleep", pauses.append)
+    monkeypatch.setattr("seesay.models.server.client.time.sleep", pauses.append)
     return pauses
 
 

@@ -18,12 +18,13 @@ import torch
 from tests.models.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
 from tests.scenes.needed import needed
 
-from seesay.models.loading import Options
-from seesay.models.picture_text import tiles
+from seesay.errors import UserError
+from seesay.models.hf.loading import Options
 from seesay.models.scene_baselines import SceneRule
-from seesay.models.vision import VisionModel, load_vision, open_picture, question
-from seesay.models.vision_server import load_vision_server, reply_scores
-from seesay.questions import Prompt, UserError
+from seesay.models.server.vision import load_vision_server, reply_scores
+from seesay.models.vision.picture_prompt import tiles
+from seesay.models.vision.vision_language import VisionModel, load_vision, open_picture, question
+from seesay.questions import Prompt
 from seesay.tasks import malevic
 
 Folder = Callable[[str], Path]

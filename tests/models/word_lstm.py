@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 
-from seesay.models.lstm import Lstm, save
-from seesay.models.lstm_network import Network, Sizes
-from seesay.models.words import SPECIAL, Vocabulary
+from seesay.models.words.lstm import Lstm, save
+from seesay.models.words.lstm_network import Network, Sizes
+from seesay.models.words.vocabulary import SPECIAL, Vocabulary
 
 TEXT = "a the man woman dog cat horse mat table red blue on in under over near in_front_of front of sits stands is"
 

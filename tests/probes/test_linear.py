@@ -8,19 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.needs import absent
-from tests.probes.test_features import Letters
+from tests.probes.test_vector_cache import Letters
 from tests.shared_data import shared
 
+from seesay.errors import UserError
 from seesay.models import CanAnswer
 from seesay.models.catalogue import MINILM_WHEEL, unpacked
 from seesay.models.encoders import Encoder, load_encoder
-from seesay.probes.features import Features
-from seesay.probes.layer import Recipe, log_softmax, with_bias
 from seesay.probes.linear import LinearProbe, ask_task, linear_template, probe, text_of, texts_of
-from seesay.questions import Prompt, Question, Task, Template, UserError
+from seesay.probes.linear_layer import Recipe, log_softmax, with_bias
+from seesay.probes.vector_cache import Features
+from seesay.questions import Prompt, Question, Task, Template
 from seesay.runs.ask import Settings, run
 from seesay.runs.seeds import over_seeds
-from seesay.tasks import load_task, viphy
+from seesay.tasks import load_task
+from seesay.tasks.viphy import kinds
 
 RECIPE = Recipe(epochs=15, rate=0.05)
 
@@ -115,7 +117,7 @@ def test_a_task_without_training_questions_is_refused() -> None:
 )
 def test_viphy_is_asked_in_the_published_wording(name: str, text: str, metric: str, rows: dict[str, float]) -> None:
     """The wordings of facts/viphy.md; figures of Singh, Qasemi & Chen 2023, tables 4 to 6."""
-    asked = ask_task(viphy.splits(name, shared("viphy/results").parent)["test"])
+    asked = ask_task(kinds.splits(name, shared("viphy/results").parent)["test"])
     assert texts_of(asked)[0] == text
     assert asked.metrics[0] == metric
     assert not any(name.startswith("vocabulary") for name in asked.metrics)
@@ -153,7 +155,7 @@ def minilm() -> Encoder:
 
 def test_minilm_knows_more_of_colours_than_the_commonest_one(minilm: Encoder, tmp_path: Path) -> None:
     """Real weights on a part of the published colours: well above always saying the commonest colour."""
-    splits = {part: ask_task(of) for part, of in viphy.splits("viphy-color", shared("viphy/results").parent).items()}
+    splits = {part: ask_task(of) for part, of in kinds.splits("viphy-color", shared("viphy/results").parent).items()}
     some = {part: replace(of, questions=of.questions[:600]) for part, of in splits.items()}
     trained = probe(Features(minilm, tmp_path), some, recipe=Recipe(rate=1e-3))
     prompts = [some["test"].templates[0].ask(q) for q in some["test"].questions]

@@ -8,12 +8,12 @@ from pathlib import Path
 import torch
 
 from seesay.models import load_model
-from seesay.models.loading import Options
-from seesay.reasoners.eyes import open_eye
-from seesay.reasoners.items import from_scenes
+from seesay.models.hf.loading import Options
+from seesay.reasoners.dataset import from_scenes
+from seesay.reasoners.features.extractor import open_eye
 from seesay.reasoners.model import Reasoner
-from seesay.reasoners.networks import PRESETS
-from seesay.reasoners.training import train
+from seesay.reasoners.networks.registry import PRESETS
+from seesay.reasoners.train import train
 from seesay.scenes.plan import make_plan
 
 SIZES = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}

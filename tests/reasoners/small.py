@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from seesay.reasoners.eyes import Eye, open_eye
-from seesay.reasoners.items import Items, from_scenes
-from seesay.reasoners.networks import PRESETS, Recipe, build
-from seesay.reasoners.saving import save
-from seesay.reasoners.shape import Shape
-from seesay.reasoners.words import Words
+from seesay.reasoners.checkpoints import save
+from seesay.reasoners.config import Shape
+from seesay.reasoners.dataset import Items, from_scenes
+from seesay.reasoners.features.extractor import Eye, open_eye
+from seesay.reasoners.networks.registry import PRESETS, Recipe, build
+from seesay.reasoners.vocabulary import Words
 from seesay.scenes.plan import make_plan
 from seesay.training.loop import Schedule
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from tests.reasoners.one_epoch import load_one, train_one
 
-from seesay.questions import UserError
-from seesay.reasoners import diagnostics, judging
+from seesay.errors import UserError
+from seesay.reasoners import diagnostics, evaluate
+from seesay.reasoners.attention_maps import looks, maxima
+from seesay.reasoners.dataset import from_scenes
 from seesay.reasoners.diagnostics import Diagnosis, Share, accuracies, bins, diagnose, mixtures, shares, wilson
-from seesay.reasoners.items import from_scenes
-from seesay.reasoners.judging import Judgement, Test, judge, seen, trained_on
-from seesay.reasoners.looking import looks, maxima
-from seesay.reasoners.networks import NAMES
+from seesay.reasoners.evaluate import Judgement, Test, judge, seen, trained_on
+from seesay.reasoners.networks.registry import NAMES
 from seesay.scenes.plan import test_plan as plan_of
 from seesay.scenes.world import areas
 
@@ -135,11 +135,11 @@ def test_mixtures_pool_seeds() -> None:
 
 
 def test_tests_of_a_task() -> None:
-    assert judging.tests_of("pos") == ("pos", "pos-hard")
-    assert judging.tests_of("set+pos") == ("set+pos", "set+pos-hard")
-    assert judging.tests_of("sup1") == ("sup1",)
+    assert evaluate.tests_of("pos") == ("pos", "pos-hard")
+    assert evaluate.tests_of("set+pos") == ("set+pos", "set+pos-hard")
+    assert evaluate.tests_of("sup1") == ("sup1",)
     for task in ("compositional", "mixture-64"):
-        assert judging.tests_of(task) == ("compositional-seen", "compositional-unseen")
+        assert evaluate.tests_of(task) == ("compositional-seen", "compositional-unseen")
 
 
 def test_maxima_by_hand() -> None:

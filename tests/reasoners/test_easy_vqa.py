@@ -16,13 +16,13 @@ from tests.needs import absent
 from tests.reasoners.small import recipe
 
 from seesay.data import easy_vqa
+from seesay.errors import UserError
 from seesay.models import Options, load_model
-from seesay.questions import UserError
+from seesay.reasoners.dataset import Items
 from seesay.reasoners.easy_vqa import EasyVqa, from_easy_vqa, majority
-from seesay.reasoners.eyes import Pixels
-from seesay.reasoners.items import Items
+from seesay.reasoners.features.extractor import Pixels
 from seesay.reasoners.model import Reasoner
-from seesay.reasoners.training import train
+from seesay.reasoners.train import train
 from seesay.tasks.easy_vqa import load
 
 EYE = Pixels(16)

@@ -19,17 +19,20 @@ from numpy.typing import NDArray
 from PIL import Image
 from tests.needs import absent
 
+from seesay.errors import UserError
 from seesay.models import load_model
-from seesay.questions import SLOT, Prompt, UserError
-from seesay.reasoners import items, networks, training
-from seesay.reasoners.eyes import open_eye
-from seesay.reasoners.features import open_features
+from seesay.questions import SLOT, Prompt
+from seesay.reasoners import dataset
+from seesay.reasoners.config import Shape
+from seesay.reasoners.features.extractor import open_eye
+from seesay.reasoners.features.pretrained import open_features
 from seesay.reasoners.model import Reasoner
-from seesay.reasoners.shape import Shape
-from seesay.reasoners.words import Words
+from seesay.reasoners.networks import registry
+from seesay.reasoners.train import train as fit
+from seesay.reasoners.vocabulary import Words
 from seesay.scenes.batches import batches
+from seesay.scenes.config import Recipe as Scenes
 from seesay.scenes.plan import make_plan
-from seesay.scenes.recipe import Recipe as Scenes
 from seesay.training.loop import Schedule
 
 SIDE = 64
@@ -108,7 +111,7 @@ def test_resnet101_is_read_from_the_hubs_copy_on_this_machine(resnet: Path, tmp_
     (copy / "refs" / "refs" / "pr").mkdir(parents=True)
     (copy / "refs" / "refs" / "pr" / "2").write_text(commit)
     code = (
-        "from seesay.reasoners.eyes import open_eye; eye = open_eye('resnet101', 64); "
+        "from seesay.reasoners.features.extractor import open_eye; eye = open_eye('resnet101', 64); "
         "print(eye.name, eye.fingerprint, *eye.look_of)"
     )
     given = {**os.environ, "HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
@@ -241,9 +244,9 @@ class TestEfficientNetLite0:
         assert apart[~np.eye(len(seen), dtype=bool)].min() > 0.5, "no two scenes look alike"
 
 
-def tiny(network: str, eye: str, side: int = SIDE) -> networks.Recipe:
+def tiny(network: str, eye: str, side: int = SIDE) -> registry.Recipe:
     """The published recipe with its sizes divided, but for halvings and levels."""
-    published = networks.PRESETS["paper"][network]
+    published = registry.PRESETS["paper"][network]
     kept = ("halvings", "levels")
     sizes = {name: value if name in kept else max(value // 32, 4) for name, value in published.sizes.items()}
     schedule = Schedule(epochs=1, learning_rate=1e-3, best_by="accuracy", highest=True)
@@ -253,12 +256,12 @@ def tiny(network: str, eye: str, side: int = SIDE) -> networks.Recipe:
 @pytest.mark.parametrize("network", ["cnn-lstm", "stacked-attention", "film"])
 def test_the_published_networks_take_conv4(network: str, resnet: Path) -> None:
     recipe = tiny(network, f"resnet101:{resnet}", 224)
-    assert (networks.PRESETS["paper"][network].eye, networks.PRESETS["paper"][network].side) == ("resnet101", 224)
+    assert (registry.PRESETS["paper"][network].eye, registry.PRESETS["paper"][network].side) == ("resnet101", 224)
     eye = open_eye(recipe.eye, recipe.side)
     assert eye.look_of == (32, 14, 14)
     words = Words.of(["The red square is a big object"])
     shape = Shape(words=words, answers=("no", "yes"), look=eye.look_of, **recipe.sizes)
-    said = networks.build(network, shape).eval()(
+    said = registry.build(network, shape).eval()(
         torch.from_numpy(eye.look(pictures(2, 224))), torch.from_numpy(words.encode(["The red square", "big"]))
     )
     assert said.shape == (2, 2)
@@ -273,10 +276,10 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
     given = request.getfixturevalue(kind)
     recipe = tiny("film", given if kind == "lite" else f"resnet101:{given}")
     eye, plan = open_eye(recipe.eye, recipe.side), make_plan("pos", 160)
-    train, validation = (items.from_scenes(plan, split, eye) for split in ("train", "val"))
+    train, validation = (dataset.from_scenes(plan, split, eye) for split in ("train", "val"))
     assert train.looks.dtype == np.float16
     folder = tmp_path / "film"
-    result = training.train(train, validation, folder, recipe, settings={"task": "pos"})
+    result = fit(train, validation, folder, recipe, settings={"task": "pos"})
     model = load_model(str(folder))
     assert isinstance(model, Reasoner)
 

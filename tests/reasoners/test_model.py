@@ -10,10 +10,11 @@ import pytest
 import torch
 from tests.reasoners.small import ALL, SIDE, eye_of, saved
 
+from seesay.errors import UserError
 from seesay.models import Options, load_model
-from seesay.models.protocols import CanAnswer
-from seesay.questions import Prompt, Task, UserError
-from seesay.reasoners.items import from_folder
+from seesay.models.base import CanAnswer
+from seesay.questions import Prompt, Task
+from seesay.reasoners.dataset import from_folder
 from seesay.reasoners.model import Reasoner
 from seesay.tasks import malevic
 

@@ -9,11 +9,12 @@ import pytest
 import torch
 from tests.reasoners.small import ALL, PICTURED, SENTENCES, looks, random_network, recipe, saved
 
-from seesay.questions import UserError
-from seesay.reasoners import networks, saving
-from seesay.reasoners.film import Block, Film
-from seesay.reasoners.stacked_attention import StackedAttention
-from seesay.reasoners.words import END, NULL
+from seesay.errors import UserError
+from seesay.reasoners import checkpoints
+from seesay.reasoners.networks import registry
+from seesay.reasoners.networks.film import Block, Film
+from seesay.reasoners.networks.stacked_attention import StackedAttention
+from seesay.reasoners.vocabulary import END, NULL
 
 
 @pytest.fixture(autouse=True)
@@ -117,26 +118,26 @@ def test_features_are_taken_as_they_are_and_pixels_from_0_to_1() -> None:
     torch.testing.assert_close(network(seen, words), network(seen.float() / 255, words))
 
 
-@pytest.mark.parametrize("preset", networks.PRESETS)
-@pytest.mark.parametrize("name", networks.NAMES)
+@pytest.mark.parametrize("preset", registry.PRESETS)
+@pytest.mark.parametrize("name", registry.NAMES)
 def test_presets_are_of_their_network(name: str, preset: str) -> None:
-    made = networks.recipe(name, preset)
+    made = registry.recipe(name, preset)
     assert made.network == name
     assert not (made.turns and made.eye != "pixels")  # features and objects cannot be turned
 
 
 def test_unknown_names_are_told() -> None:
     with pytest.raises(UserError, match="No network 'flim': choose cnn-lstm"):
-        networks.recipe("flim")
+        registry.recipe("flim")
     with pytest.raises(UserError, match="choose paper, cpu or auto"):
-        networks.recipe("film", "gpu")
+        registry.recipe("film", "gpu")
 
 
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
 def test_saved_and_loaded_it_says_the_same(name: str, tmp_path: Path) -> None:
     network, shape = saved(name, tmp_path)
-    loaded, its_shape, config = saving.load(tmp_path)
+    loaded, its_shape, config = checkpoints.load(tmp_path)
     assert its_shape == shape
     assert (config["eye"], config["side"]) == (recipe(name).eye, recipe(name).side)
     assert not loaded.training
@@ -152,7 +153,7 @@ def changed(folder: Path, **given: object) -> None:
 def test_damaged_folders_are_told(tmp_path: Path) -> None:
     def refused(reason: str) -> None:
         with pytest.raises(UserError, match=reason):
-            saving.load(tmp_path)
+            checkpoints.load(tmp_path)
         saved("film", tmp_path)
 
     refused("No such file")

@@ -11,13 +11,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.reasoners import learning
-from seesay.reasoners.networks import recipe
-from seesay.reasoners.object_centred import ObjectCentred
-from seesay.reasoners.objects import SLOTS, WIDTH, find
-from seesay.reasoners.shape import Shape
-from seesay.reasoners.source import scenes
-from seesay.reasoners.words import Words
+from seesay.reasoners import experiment
+from seesay.reasoners.config import Shape
+from seesay.reasoners.features.objects import SLOTS, WIDTH, find
+from seesay.reasoners.networks.object_centred import ObjectCentred
+from seesay.reasoners.networks.registry import recipe
+from seesay.reasoners.sources import scenes
+from seesay.reasoners.vocabulary import Words
 from seesay.scenes.raster import rgb
 from seesay.scenes.world import Scene, Thing
 
@@ -118,8 +118,8 @@ def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCen
 def test_big_goes_with_nouns_it_was_never_met_with(tmp_path: Path) -> None:
     """4,000 items, half of the published ones: the published networks fall to 0.15 … 0.40 there (Table 3)."""
     torch.set_num_threads(1)
-    chosen, eye = learning.look_with(recipe("object-centred", "cpu"))
+    chosen, eye = experiment.look_with(recipe("object-centred", "cpu"))
     source = scenes("compositional", 4_000)
-    _, tests = learning.learn(source, learning.look(source, eye), tmp_path / "reasoner", replace(chosen))
+    _, tests = experiment.learn(source, experiment.look(source, eye), tmp_path / "reasoner", replace(chosen))
     assert tests["test_seen"] > 0.85
     assert tests["test_unseen"] > 0.85

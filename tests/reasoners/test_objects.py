@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from seesay.reasoners.objects import OUTLINE, SIDE, SLOTS, WIDTH, find
+from seesay.reasoners.features.objects import OUTLINE, SIDE, SLOTS, WIDTH, find
 from seesay.scenes.batches import batches
+from seesay.scenes.config import Recipe
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import rgb
-from seesay.scenes.recipe import Recipe
 from seesay.scenes.world import (
     CANVAS,
     COLOURS,

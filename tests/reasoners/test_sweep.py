@@ -9,13 +9,13 @@ from pathlib import Path
 import filelock
 import pytest
 
-from seesay.questions import UserError
-from seesay.reasoners import learning, sweep
-from seesay.reasoners.eyes import Eye
-from seesay.reasoners.networks import Recipe
-from seesay.reasoners.source import Scenes
+from seesay.errors import UserError
+from seesay.reasoners import experiment, sweep
+from seesay.reasoners.features.extractor import Eye
+from seesay.reasoners.networks.registry import Recipe
+from seesay.reasoners.paper_tables import OTHERS, Figure, ceiling, summary
+from seesay.reasoners.sources import Scenes
 from seesay.reasoners.sweep import Trained, Training, best, read_results
-from seesay.reasoners.tables import OTHERS, Figure, ceiling, summary
 from seesay.training import loop
 
 Ended = tuple[loop.Result, dict[str, float]]
@@ -42,7 +42,7 @@ class Learner:
         if stop := self.stop.get(len(self.begun)):
             raise stop
         self.begun.append(folder.name)
-        return learning.learn(source, learning.look(source, eye), folder, recipe, device="cpu")
+        return experiment.learn(source, experiment.look(source, eye), folder, recipe, device="cpu")
 
 
 def tiny(seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",)) -> list[Training]:
@@ -106,7 +106,7 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     def interrupted(source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> Ended:
-        return learning.learn(source, learning.look(source, eye), folder, recipe, device="cpu", progress=once)
+        return experiment.learn(source, experiment.look(source, eye), folder, recipe, device="cpu", progress=once)
 
     with pytest.raises(KeyboardInterrupt):
         sweep.sweep(tmp_path / "parts", [one], interrupted)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.relations.clusters import k_means, together, tree
 from seesay.relations.vectors import Vectors
 

@@ -13,9 +13,9 @@ from typer.testing import CliRunner, Result
 
 from seesay.cli.relations import app
 from seesay.data.relations import phrases
-from seesay.models.arpa import write_arpa
-from seesay.models.words import Vocabulary, words
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.words.arpa import write_arpa
+from seesay.models.words.vocabulary import Vocabulary, words
 from seesay.relations import pvectors
 from seesay.relations.vectors import read_vectors
 from seesay.training.captions import join_phrases, split
@@ -190,8 +190,8 @@ def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> 
     """A tiny random LSTM, through the real loading code: P-vectors and embeddings stand side by side."""
     import torch
 
-    from seesay.models.lstm import save
-    from seesay.models.lstm_network import Network, Sizes
+    from seesay.models.words.lstm import save
+    from seesay.models.words.lstm_network import Network, Sizes
 
     torch.manual_seed(0)
     sentences = [words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.shared_data import shared
 
 from seesay.data.relations import ANTONYMS, GROUPS, phrases, relations, shown_contexts, shown_relations, variants
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.relations.contexts import WARNINGS, Context, collect, enough, seen_in_training
 from seesay.relations.lexicon import Found, Lexicon, read_lexicon, spellings
 from seesay.training.captions import split

@@ -14,10 +14,10 @@ from tests.judge.annotators import always_similar, at_random, careful, judge
 from tests.judge.made_up import open_place
 from tests.judge.test_export import put
 
-from seesay.judge.export import export
-from seesay.judge.making import from_pairs
+from seesay.errors import UserError
+from seesay.judge.results.export import export
 from seesay.judge.study import Design
-from seesay.questions import UserError
+from seesay.judge.study_builder import from_pairs
 from seesay.relations.correlation import Judged, correlate, read_human, spearman
 from seesay.relations.vectors import Vectors, cosine
 

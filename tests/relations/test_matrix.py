@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from tests.models.word_lstm import loaded, reference, saved
 
+from seesay.errors import UserError
 from seesay.models import load_model
-from seesay.models.lstm import Lstm
-from seesay.models.protocols import Filled
-from seesay.questions import UserError
+from seesay.models.base import Filled
+from seesay.models.words.lstm import Lstm
 from seesay.relations.matrix import Gap, perplexity_matrix
 
 CONTEXTS: dict[str, list[Gap]] = {

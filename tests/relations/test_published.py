@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.shared_data import shared
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.relations.correlation import correlate
 from seesay.relations.published import FILES, Again, Published, again, read, readings, vectors_of
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.relations.pvectors import Matrix, p_vectors, read, shares, write
 
 MATRIX = Matrix(("above", "over", "in"), ("above", "in"), np.array([[1.0, 2.0], [3.0, 2.0], [4.0, 4.0]]))

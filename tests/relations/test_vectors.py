@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.relations.vectors import Vectors, cosine, read_vectors, unit
 
 ROWS = {"in": [1.0, 2.0], "in_front_of": [0.5, -1.5], "off": [3.0, 0.25]}

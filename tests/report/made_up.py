@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 from seesay.questions import Answer, Published, Question, Scores, Task, Template
+from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
-from seesay.runs.schema import Comparison, Figure, Manifest
 
 HOSTILE = (
     "<script>alert(1)</script>",

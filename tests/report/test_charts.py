@@ -28,8 +28,8 @@ from seesay.report.charts import (
     svg_file,
     write_page,
 )
+from seesay.report.charts.kernel import axis, log_axis
 from seesay.report.charts.lines import spread
-from seesay.report.charts.parts import axis, log_axis
 
 NAN = math.nan
 COLOURS = ("red", "green", "white")

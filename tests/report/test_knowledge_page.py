@@ -12,8 +12,8 @@ from PIL import Image
 from tests.browser import chromium
 
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact
-from seesay.report import knowledge_page
 from seesay.report.charts.ladder import heights, ladder
+from seesay.report.pages import knowledge
 
 
 def shares(**given: float) -> tuple[float, ...]:
@@ -34,12 +34,12 @@ PLACES_SEEN = [
 
 def test_look_through_it(tmp_path: Path) -> None:
     Image.fromarray(np.zeros((300, 400, 3), dtype=np.uint8)).save(tmp_path / "1.png")
-    page = knowledge_page.write(
+    page = knowledge.write(
         tmp_path / "page.html",
         COLORS_SEEN,
         SIZES_SEEN,
         PLACES_SEEN,
-        lambda name: knowledge_page.small_jpeg(tmp_path / name),
+        lambda name: knowledge.small_jpeg(tmp_path / name),
     )
     with chromium() as browser:
         tab = browser.new_page()
@@ -85,11 +85,11 @@ def test_turning_every_pair_round_changes_no_height(pairs: list[tuple[str, str, 
 
 
 def test_no_facts_at_all(tmp_path: Path) -> None:
-    page = knowledge_page.write(tmp_path / "page.html", [], [], [])
+    page = knowledge.write(tmp_path / "page.html", [], [], [])
     assert "0 things" in page.read_text()
 
 
 def test_what_is_no_picture_has_no_thumbnail(tmp_path: Path) -> None:
     (tmp_path / "x.png").write_text("rubbish")
-    assert knowledge_page.small_jpeg(tmp_path / "x.png") is None
-    assert knowledge_page.small_jpeg(tmp_path / "none.png") is None
+    assert knowledge.small_jpeg(tmp_path / "x.png") is None
+    assert knowledge.small_jpeg(tmp_path / "none.png") is None

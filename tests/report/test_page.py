@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from tests.report.made_up import COLOURS, HOSTILE, comparison, hostile_run, run, task
 
-from seesay.questions import Answer, Published, Scores, UserError
+from seesay.errors import UserError
+from seesay.questions import Answer, Published, Scores
 from seesay.report import render, write
-from seesay.report.data import confusion, embed, said, said_shares
+from seesay.report.answers import confusion, embed, said, said_shares
 from seesay.report.groups import group
 
 

@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import numpy as np
 from tests.browser import chromium
 
+from seesay.reasoners.attention_maps import Look
 from seesay.reasoners.diagnostics import Bin, Diagnosis, Example, share
-from seesay.reasoners.looking import Look
+from seesay.reasoners.paper_tables import summary
 from seesay.reasoners.sweep import Trained
-from seesay.reasoners.tables import summary
-from seesay.report import looked, reasoner_figures
-from seesay.report.reasoner_page import reasoner_page, sweep_page, sweep_sections
+from seesay.report import attention_overlay, reasoner_figures
+from seesay.report.pages.reasoners import reasoner_page, sweep_page, sweep_sections
 from seesay.scenes.world import Scene, Thing
 
 SCENE = Scene((Thing("circle", "red", 100, 512, 512), Thing("square", "blue", 50, 200, 800)), 0.3)
@@ -100,14 +100,14 @@ def test_unseen_accuracy_by_number_of_examples() -> None:
 def test_veil_lies_where_the_weight_is() -> None:
     """An even share is 1: the cell with 3 is veiled by two thirds, the others not at all; a box by its probability."""
     black = np.zeros((4, 4, 3), dtype=np.uint8)
-    cells = looked.under(black, CELLS)
-    assert cells[0, 3].tolist() == [int(0.9 * 2 / 3 * part) for part in looked.VEIL]
+    cells = attention_overlay.under(black, CELLS)
+    assert cells[0, 3].tolist() == [int(0.9 * 2 / 3 * part) for part in attention_overlay.VEIL]
     assert cells[:2, 2:].any(axis=2).all()
     assert cells.any(axis=2).sum() == 4
-    boxes = looked.under(black, BOXES)
-    assert boxes[1, 1].tolist() == [int(0.9 * part) for part in looked.VEIL]
+    boxes = attention_overlay.under(black, BOXES)
+    assert boxes[1, 1].tolist() == [int(0.9 * part) for part in attention_overlay.VEIL]
     assert boxes.any(axis=2).sum() == 4
-    flat = looked.under(black, Look("", np.full((2, 2), 0.25)))
+    flat = attention_overlay.under(black, Look("", np.full((2, 2), 0.25)))
     assert not flat.any()
 
 
@@ -180,7 +180,7 @@ def test_page_in_a_browser(tmp_path: Path) -> None:
             "const img = new Image(); img.onload = () => done(img.naturalWidth); img.onerror = () => done(0);"
             "img.src = i.getAttribute('href')})))"
         )
-        assert pictures == [looked.SIDE] * 15
+        assert pictures == [attention_overlay.SIDE] * 15
         assert noise == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from seesay.report.training_page import curves, training_page
+from seesay.report.pages.training import curves, training_page
 from seesay.training.loop import Result
 
 HISTORY: list[dict[str, float]] = [

@@ -12,8 +12,9 @@ import pydantic
 import pytest
 from tests.runs.made_up import Counting, task
 
-from seesay.questions import Prompt, Question, Scores, Task, Template, UserError
-from seesay.runs import ask, schema, store
+from seesay.errors import UserError
+from seesay.questions import Prompt, Question, Scores, Task, Template
+from seesay.runs import ask, records, store
 from seesay.runs.ask import Settings, describe, limited, run
 from seesay.runs.journal import Journal
 
@@ -113,7 +114,7 @@ def test_settings_are_checked(wrong: dict[str, int]) -> None:
         Settings(**wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("document", [schema.Record, schema.Figure, schema.Manifest, schema.Comparison])
+@pytest.mark.parametrize("document", [records.Record, records.Figure, records.Manifest, records.Comparison])
 def test_every_field_is_described(document: type[pydantic.BaseModel]) -> None:
     for name, field in document.model_fields.items():
         assert field.description, name

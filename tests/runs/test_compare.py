@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.runs.made_up import Counting, task
 
-from seesay.questions import Answer, Question, Scores, Task, Template, UserError
+from seesay.errors import UserError
+from seesay.questions import Answer, Question, Scores, Task, Template
 from seesay.runs.ask import Settings, describe, limited, run
 from seesay.runs.compare import compare
 from seesay.runs.run import Run

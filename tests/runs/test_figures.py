@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.runs.made_up import Counting
 
-from seesay.probes.rules import adjust, calibrated
-from seesay.questions import Answer, Question, Scores, Task, Template, UserError
+from seesay.errors import UserError
+from seesay.metrics.scoring_rules import adjust, calibrated
+from seesay.questions import Answer, Question, Scores, Task, Template
 from seesay.runs.ask import Settings, describe
 from seesay.runs.figures import figures
-from seesay.runs.schema import Figure
+from seesay.runs.records import Figure
 
 OPTIONS = ("red", "green")
 SETTINGS = Settings(resamples=200)

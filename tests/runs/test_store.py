@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from tests.runs.made_up import Counting, task
 from tests.runs.strategies import answers, names, tasks
 
-from seesay.questions import Answer, Task, UserError
+from seesay.errors import UserError
+from seesay.questions import Answer, Task
 from seesay.runs import store
 from seesay.runs.ask import Settings, describe, run
 

@@ -9,8 +9,8 @@ from scipy.special import ndtri
 from tests.shared_data import shared
 
 from seesay.scenes.annotation import Annotated
-from seesay.scenes.kinds import Kind
 from seesay.scenes.labels import BIG, WEBER, measure, reference_sets
+from seesay.scenes.task_kinds import Kind
 
 EXAMPLES = {
     "sup1": "sup1",

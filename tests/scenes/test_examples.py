@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.scenes.needed import needed
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes import Recipe, batches, make_plan, rgb
+from seesay.scenes.contact_sheet import contact_sheet
 from seesay.scenes.rules import RULES, holds
-from seesay.scenes.sheet import contact_sheet
 
 
 def test_batches() -> None:

@@ -15,12 +15,12 @@ from tests.scenes.needed import needed
 from tests.scenes.published import EXAMPLES
 from tests.shared_data import shared
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes import published
 from seesay.scenes.annotation import entry, parse, read
-from seesay.scenes.making import Output, make
+from seesay.scenes.config import Recipe, cells
+from seesay.scenes.dataset_writer import Output, make
 from seesay.scenes.plan import make_plan
-from seesay.scenes.recipe import Recipe, cells
 from seesay.scenes.sampling import draw
 
 SETS = ("sup1", "pos1", "pos", "set-pos", "pos-hard", "set-pos-hard", "set-pos-compositional")

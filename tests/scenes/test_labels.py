@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes.adjectives import ADJECTIVES, adjective, height
-from seesay.scenes.kinds import kind
+from seesay.scenes.config import Recipe
 from seesay.scenes.labels import judge, positives, superlatives
 from seesay.scenes.raster import mask
-from seesay.scenes.recipe import Recipe
+from seesay.scenes.task_kinds import kind
 from seesay.scenes.thresholds import THRESHOLDS, threshold
 from seesay.scenes.world import RADII, SHAPES, Scene, Thing, brightness
 

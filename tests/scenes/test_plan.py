@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.scenes.config import seen
 from seesay.scenes.plan import MIXTURES, NAMES, default_size, make_plan, test_plan
-from seesay.scenes.recipe import seen
 
 test_plan.__test__ = False  # type: ignore[attr-defined]
 

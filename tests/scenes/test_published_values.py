@@ -12,10 +12,10 @@ from tests.scenes.published import EXAMPLES, annotation_files, full_k
 from tests.shared_data import shared
 
 from seesay.scenes.annotation import entry, match_picture, parse, read
-from seesay.scenes.kinds import kind
+from seesay.scenes.config import Recipe
 from seesay.scenes.labels import askable
 from seesay.scenes.raster import PUBLISHED, rgb
-from seesay.scenes.recipe import Recipe
+from seesay.scenes.task_kinds import kind
 
 COUNTS = {  # scenes, objects
     "sup1": (2020, 11006),

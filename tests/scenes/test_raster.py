@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.scenes.needed import needed
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb
 from seesay.scenes.raster import PUBLISHED, mask, paint, paint_halves, palette, rgb
 from seesay.scenes.world import CANVAS, COLOURS, LEVELS, RADII, SHAPES, Scene, Thing, anchor, area, extent

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.shared_data import shared
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes.annotation import read
+from seesay.scenes.config import Recipe, cells
 from seesay.scenes.published import read_questions
-from seesay.scenes.recipe import Recipe, cells
 from seesay.scenes.rules import RULES, holds
 from seesay.scenes.sampling import draw
 from seesay.scenes.sentences import parse, sentence

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, ks_2samp
 from tests.shared_data import shared
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes.annotation import read
-from seesay.scenes.kinds import KINDS
+from seesay.scenes.config import Cell, Recipe, cells, seen
 from seesay.scenes.labels import askable, judge, measure
 from seesay.scenes.raster import paint
-from seesay.scenes.recipe import Cell, Recipe, cells, seen
 from seesay.scenes.sampling import Item, draw
+from seesay.scenes.task_kinds import KINDS
 from seesay.scenes.world import Scene, Thing
 
 GOLDEN = Thing("circle", "red", 100, 157, 431)

@@ -16,8 +16,8 @@ from tests.needs import absent
 from tests.report.made_up import task
 from tests.shared_data import shared
 
+from seesay.errors import UserError
 from seesay.models.encoders import load_encoder
-from seesay.questions import UserError
 from seesay.tasks.categories import CATEGORIES, ENCODER, Encode, agreement, assign, tagged
 
 

@@ -13,7 +13,8 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import kendalltau
 from tests.shared_data import shared
 
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 from seesay.tasks import coda, load_task
 from seesay.tasks.coda import COLOURS, TEMPLATES
 

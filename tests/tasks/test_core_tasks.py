@@ -11,7 +11,8 @@ from typing import ClassVar
 import pytest
 
 from seesay.data import core
-from seesay.questions import SLOT, Prompt, Task, UserError
+from seesay.errors import UserError
+from seesay.questions import SLOT, Prompt, Task
 from seesay.tasks import core_color, core_parts, core_size, core_space
 
 Load = Callable[[Path | None], Task]

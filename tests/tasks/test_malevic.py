@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from tests.shared_data import shared
 
+from seesay.errors import UserError
 from seesay.models.scene_baselines import SceneRule, sentence_of
-from seesay.questions import Prompt, Task, UserError
+from seesay.questions import Prompt, Task
 from seesay.tasks import malevic
 
 NAMES = sorted(malevic._TITLES)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.shared_data import shared
 
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 from seesay.tasks import load_task
 from seesay.tasks.memory_colors import COLOURS, PUBLISHED, TEMPLATES
 

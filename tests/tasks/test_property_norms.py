@@ -9,7 +9,8 @@ import pytest
 from tests.shared_data import shared
 
 from seesay.data import store
-from seesay.questions import BadRow, Question, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow, Question
 from seesay.tasks import load_task
 from seesay.tasks.property_norms import COLUMNS, TEMPLATES, read_articles, read_words, resolve
 

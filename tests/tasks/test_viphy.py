@@ -14,9 +14,11 @@ from tests.shared_data import shared
 from seesay.data import knowledge, store
 from seesay.data import viphy as files
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.errors import UserError
 from seesay.probes.linear import ask_task
-from seesay.questions import Task, UserError
-from seesay.tasks import GROUPS, expand, load_task, viphy, viphy_color, viphy_people, viphy_space
+from seesay.questions import Task
+from seesay.tasks import GROUPS, expand, load_task
+from seesay.tasks.viphy import color, kinds, people, space
 
 SIZES = {
     "viphy-color": (2_650, 1_325, 9_275),
@@ -76,7 +78,7 @@ def mined(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", SIZES)
 def test_published_files_give_the_published_splits(name: str) -> None:
-    tasks = viphy.splits(name, published())
+    tasks = kinds.splits(name, published())
     assert tuple(len(task.questions) for task in tasks.values()) == SIZES[name]
     assert list(tasks) == ["train", "val", "test"]
     learnt = {q.id for part in ("train", "val") for q in tasks[part].questions}
@@ -96,7 +98,7 @@ def test_questions_in_the_published_words() -> None:
     def texts(name: str, key: str) -> list[tuple[str, tuple[str, ...]]]:
         task = load_task(name, published())
         question = next(q for q in task.questions if q.id == key)
-        prompts = [template.ask(question) for template in (*task.templates, *viphy.kind(name).choice)]
+        prompts = [template.ask(question) for template in (*task.templates, *kinds.kind(name).choice)]
         return [(prompt.text, prompt.options) for prompt in prompts]
 
     assert texts("viphy-color", "pig") == [
@@ -160,7 +162,7 @@ def test_linear_figures_are_at_hand_by_metric() -> None:
         name: {
             metric: row.value for metric, rows in kind.linear_published.items() for row in rows if "CLIP" in row.model
         }
-        for name, kind in viphy.KINDS.items()
+        for name, kind in kinds.KINDS.items()
     }
     assert clip == {
         "viphy-color": {"relaxed_accuracy": 0.7996, "true_confidence": 0.6550, "macro_f1": 0.4954},
@@ -173,10 +175,10 @@ def test_linear_figures_are_at_hand_by_metric() -> None:
 
 def test_mined_knowledge_makes_the_same_tasks(mined: Path) -> None:
     for name, total in (("viphy-color", 10), ("viphy-size", 48), ("viphy-space", 48)):
-        tasks = viphy.splits(name, mined)
+        tasks = kinds.splits(name, mined)
         assert [len(task.questions) for task in tasks.values()] == [int(s * total) for s in (0.2, 0.1, 0.7)]
         assert all(not task.published and not task.bad_rows and not task.citation for task in tasks.values())
-        assert tasks["test"].data[0].startswith(f"{knowledge.FILES[kinds()[name]]} sha256:")
+        assert tasks["test"].data[0].startswith(f"{knowledge.FILES[fact_kinds()[name]]} sha256:")
         left_over = [] if total == 10 else ["2 of 48 rows in no split: each is rounded down (as ViPhy's)"]
         assert list(tasks["test"].data[1:]) == left_over
     color = load_task("viphy-color", mined).questions[0]
@@ -187,16 +189,16 @@ def test_mined_knowledge_makes_the_same_tasks(mined: Path) -> None:
     assert place.fields["scene"] == "living room"
 
 
-def kinds() -> dict[str, type]:
+def fact_kinds() -> dict[str, type]:
     return {"viphy-color": ColorFact, "viphy-size": SizeFact, "viphy-space": PlaceFact}
 
 
 def test_derived_sets_are_built_of_mined_knowledge(mined: Path) -> None:
-    subtypes = viphy.splits("viphy-size-subtype", mined)["test"]
+    subtypes = kinds.splits("viphy-size-subtype", mined)["test"]
     assert len(subtypes.questions) == int(0.7 * 48)
     assert all(name.startswith(("red ", "old ")) for q in subtypes.questions for name in q.fields.values())
     assert len(subtypes.data) == 3
-    transitive = viphy.splits("viphy-size-transitive", mined)["test"]
+    transitive = kinds.splits("viphy-size-transitive", mined)["test"]
     # Things 4 to 6 sizes apart are known through one other thing: 6 + 5 + 4 pairs.
     assert len(transitive.questions) == 15
     for question in (*subtypes.questions, *transitive.questions):
@@ -236,7 +238,7 @@ def test_a_table_of_its_own_is_asked_whole() -> None:
     assert task.published == ()
     assert len(load_task("viphy-space", shared("viphy/examples/spatial_examples.tsv")).questions) == 100
     with pytest.raises(UserError, match=r"asked as a whole.*give a folder"):
-        viphy.splits("viphy-size", shared("viphy/examples/size_examples.tsv"))
+        kinds.splits("viphy-size", shared("viphy/examples/size_examples.tsv"))
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
@@ -245,9 +247,9 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"clone https://github\.com/Axe--/ViPhy.*data add viphy PATH"):
         load_task("viphy-size")
     with pytest.raises(UserError, match="no split 'dev'"):
-        viphy_space.load_split("dev", published())
+        space.load_split("dev", published())
     with pytest.raises(UserError, match="Did you mean 'viphy-size'"):
-        viphy.splits("viphy-sizes")
+        kinds.splits("viphy-sizes")
 
 
 def test_the_data_folder_serves_the_tasks() -> None:
@@ -258,17 +260,17 @@ def test_the_data_folder_serves_the_tasks() -> None:
 
 
 def test_few_shot_takes_a_fraction() -> None:
-    task = viphy.splits("viphy-space", published())["train"]
-    fifth, half = viphy.few_shot(task, 0.2, 1), viphy.few_shot(task, 0.5, 1)
+    task = kinds.splits("viphy-space", published())["train"]
+    fifth, half = kinds.few_shot(task, 0.2, 1), kinds.few_shot(task, 0.5, 1)
     assert (len(fifth.questions), len(half.questions)) == (262, 657)
     assert half.questions[:262] == fifth.questions
-    assert viphy.few_shot(task, 0.2, 2).questions != fifth.questions
+    assert kinds.few_shot(task, 0.2, 2).questions != fifth.questions
     assert isinstance(fifth, Task)
 
 
 def test_people_of_coda_on_the_shared_things() -> None:
     facts, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
-    found = viphy_people.people(facts, shared("coda/objects.jsonl").parent)
+    found = people.people(facts, shared("coda/objects.jsonl").parent)
     assert found.objects == 432
     assert round(found.any_overlap, 4) == 0.9745  # published: 97.45
     assert found.confidence == pytest.approx(0.7865, abs=2e-4)  # published: 78.65
@@ -277,9 +279,9 @@ def test_people_of_coda_on_the_shared_things() -> None:
 
 
 def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path) -> None:
-    without = viphy_color.load(published()).published
+    without = color.load(published()).published
     shutil.copytree(shared("coda/objects.jsonl").parent, tmp_path / "stored" / "coda")
-    added = viphy_color.load(published()).published[len(without) :]
+    added = color.load(published()).published[len(without) :]
     assert [(row.model, row.metric) for row in added] == [
         ("people (CoDa), any overlap", "relaxed_accuracy"),
         ("people (CoDa), most frequent", "relaxed_accuracy"),
@@ -288,17 +290,17 @@ def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path
     ]
     assert round(added[0].value, 4) == 0.9745
     assert added[1].value < added[0].value
-    linear = ask_task(viphy_color.load(published())).published
+    linear = ask_task(color.load(published())).published
     assert linear[-4:] == added, "a probe is shown people's rows too"
 
 
 def test_a_damaged_coda_costs_its_rows_only(tmp_path: Path) -> None:
-    without = viphy_color.load(published())
+    without = color.load(published())
     (tmp_path / "stored" / "coda").mkdir(parents=True)
     for file in ("annotations.jsonl", "objects.jsonl"):
         (tmp_path / "stored" / "coda" / file).write_text("no JSON\n")
     with pytest.warns(UserWarning, match="asked without the row of people"):
-        assert viphy_color.load(published()) == without
+        assert color.load(published()) == without
 
 
 def test_rows_of_coda_that_cannot_be_used_are_said(tmp_path: Path) -> None:
@@ -307,7 +309,7 @@ def test_rows_of_coda_that_cannot_be_used_are_said(tmp_path: Path) -> None:
         file.write('{"class_id": 5}\n')
     facts, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
     with pytest.warns(UserWarning, match=r"1 rows of .*objects\.jsonl cannot be used \(row \d+: 'class_id'"):
-        assert viphy_people.people(facts, folder).objects == 432
+        assert people.people(facts, folder).objects == 432
 
 
 def test_files_beside_the_colours_have_bad_rows_too(tmp_path: Path) -> None:

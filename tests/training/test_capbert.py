@@ -16,8 +16,8 @@ from tests.tiny import save_tiny
 from tests.training import grammar
 from transformers import AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, pipeline
 
+from seesay.errors import UserError
 from seesay.models import load_model
-from seesay.questions import UserError
 from seesay.training import capbert, checkpoint, loop, lstm, masking
 from seesay.training.captions import Split
 

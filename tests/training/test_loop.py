@@ -15,7 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.training import checkpoint, loop
 
 WEIGHTS = torch.tensor([[1.0, -2.0, 3.0]])

@@ -10,9 +10,9 @@ import pytest
 import torch
 from tests.training import grammar
 
-from seesay.models import lstm as saved
-from seesay.models.words import words
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.words import lstm as saved
+from seesay.models.words.vocabulary import words
 from seesay.training import checkpoint, loop, lstm
 from seesay.training.captions import Split, join_phrases
 

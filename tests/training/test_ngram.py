@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seesay.errors import UserError
 from seesay.models import CanScore, load_model
-from seesay.models.arpa import write_arpa
-from seesay.models.words import BEGIN, END, SPECIAL, UNKNOWN, Vocabulary
-from seesay.questions import UserError
+from seesay.models.words.arpa import write_arpa
+from seesay.models.words.vocabulary import BEGIN, END, SPECIAL, UNKNOWN, Vocabulary
 from seesay.training.ngram import FALLBACK, adjusted_counts, discounts, estimate
 
 corpora = st.lists(st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=6), min_size=1, max_size=12)

@@ -31,7 +31,7 @@ from seesay.cli.rooms import rooms
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
 from seesay.cli.tasks import tasks
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 PACKAGE = Path(__file__).parents[1]
 

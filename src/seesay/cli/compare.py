@@ -19,8 +19,8 @@ def compare(
 ) -> None:
     """Is the difference real? Paired tests on the questions that runs share."""
     from seesay.cli.output import out, print_json
-    from seesay.report import page
-    from seesay.report.table import comparison_table
+    from seesay.report.pages import runs as runs_page
+    from seesay.report.tables import comparison_table
     from seesay.runs.ask import check_resampling
     from seesay.runs.compare import compare as compare_runs
     from seesay.runs.store import find_runs
@@ -29,7 +29,7 @@ def compare(
     found = find_runs(runs)
     comparisons = compare_runs(found, resamples=resamples, seed=seed)
     if report is not None:
-        page.write(report, found, comparisons)
+        runs_page.write(report, found, comparisons)
     if as_json:
         print_json([comparison.model_dump() for comparison in comparisons])
         return

@@ -77,7 +77,7 @@ def serve(
 ) -> None:
     """Serve a study: a page where people rate pairs with a slider or answer a task. Ctrl-C ends it; nothing is lost."""
     _need_extra()
-    from seesay.judge.serving import Listening, prepare, serve_study
+    from seesay.judge.web.server import Listening, prepare, serve_study
 
     wanted = {
         "judgements": judgements,
@@ -145,8 +145,8 @@ def preview(
     """Show what a study would ask, and of how many people, without making it."""
     _need_extra()
     from seesay.cli.output import out, print_json, table
-    from seesay.judge.pages import sample
-    from seesay.judge.serving import build
+    from seesay.judge.web.pages import sample
+    from seesay.judge.web.server import build
 
     wanted = {"judgements": judgements, "per_page": per_page, "pages": pages, "controls": controls, "seed": seed}
     design = {key: value for key, value in wanted.items() if value is not None}
@@ -191,12 +191,12 @@ def link(
     import time
 
     from seesay.cli.output import print_json
-    from seesay.judge import people
-    from seesay.judge.serving import reopen
+    from seesay.judge import participants
+    from seesay.judge.web.server import reopen
 
     opened = reopen(where, name)
     try:
-        tokens = opened.database.submit(lambda tx: people.invite(tx, count, time.time())).result()
+        tokens = opened.database.submit(lambda tx: participants.invite(tx, count, time.time())).result()
     finally:
         opened.database.close()
     made = [f"{public_url.rstrip('/')}/a/{token}" for token in tokens]
@@ -233,9 +233,9 @@ def export(
     """Clean and aggregate: tables, agreement, and a run in which people stand as a model."""
     _need_extra()
     from seesay.cli.output import out, print_json, table
-    from seesay.judge.cleaning import Rule
-    from seesay.judge.export import export as export_study
-    from seesay.judge.serving import reopen
+    from seesay.judge.results.export import export as export_study
+    from seesay.judge.results.quality import Rule
+    from seesay.judge.web.server import reopen
 
     rule = Rule(
         distinct_above=distinct_above, same_below=same_below, known_below=known_below, seconds_below=seconds_below
@@ -284,7 +284,7 @@ def _ends(found: Any) -> str:
 
 
 def _text(path: Path | None) -> str | None:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if path is None:
         return None
@@ -302,7 +302,7 @@ def _lines(path: Path | None) -> list[str] | None:
 def _need_extra() -> None:
     from importlib.util import find_spec
 
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if not all(find_spec(library) for library in ("starlette", "uvicorn", "markdown_it")):
         raise UserError("The judge needs more libraries: pip install 'seesay[judge]'.")

@@ -56,10 +56,10 @@ def mine(
     import os
 
     from seesay.cli.output import out, print_json, progress_bar, table
-    from seesay.mine.counting import Counting
+    from seesay.mine.count_relations import Counting
     from seesay.mine.facts import Thresholds
-    from seesay.mine.mining import Request
-    from seesay.mine.mining import mine as run
+    from seesay.mine.pipeline import Request
+    from seesay.mine.pipeline import mine as run
 
     request = Request(
         annotations,
@@ -98,8 +98,8 @@ def _page(folder: Path) -> Path:
     """The page to look through, from whatever tables are there; thumbnails where the pictures are."""
     from seesay.data import knowledge
     from seesay.data.knowledge import FILES, ColorFact, PlaceFact, SizeFact
-    from seesay.mine.mining import picture_files
-    from seesay.report import knowledge_page
+    from seesay.mine.pipeline import picture_files
+    from seesay.report.pages import knowledge as knowledge_page
 
     colors = knowledge.read(folder, ColorFact) if (folder / FILES[ColorFact]).is_file() else []
     sizes = knowledge.read(folder, SizeFact) if (folder / FILES[SizeFact]).is_file() else []

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from seesay.cli.model_options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
+from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from seesay.data.texts import Texts
+    from seesay.data.lines import Texts
     from seesay.metrics.perplexity import Tally
     from seesay.models import CanAnswer, CanScore, TokenScores
 
@@ -54,10 +54,10 @@ def perplexity(
     from contextlib import ExitStack
 
     from seesay.cli.output import print_json, progress_bar
-    from seesay.data.texts import Texts
+    from seesay.data.lines import Texts
+    from seesay.errors import UserError
     from seesay.metrics.perplexity import Tally, tally
     from seesay.models import CanScore, Options, locate
-    from seesay.questions import UserError
 
     if quiet:
         warnings.showwarning = lambda *_, **__: None

@@ -153,8 +153,8 @@ def trigram(
 ) -> None:
     """Count an n-gram model (Kneser-Ney) as a baseline, on the captions that the LSTM of the same seed learns from."""
     from seesay.cli.output import out, print_json
-    from seesay.models.arpa import write_arpa
-    from seesay.models.words import Vocabulary, words
+    from seesay.models.words.arpa import write_arpa
+    from seesay.models.words.vocabulary import Vocabulary, words
     from seesay.training.captions import join_phrases
     from seesay.training.ngram import estimate
 
@@ -223,7 +223,7 @@ def _phrases(path: Path | None) -> tuple[str, ...]:
 
 
 def _preset(presets: dict[str, Any], name: str) -> Any:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if name not in presets:
         raise UserError(f"--preset is '{name}': choose {' or '.join(presets)}.")
@@ -231,7 +231,7 @@ def _preset(presets: dict[str, Any], name: str) -> Any:
 
 
 def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> Split:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.training.captions import split
 
     if not 0 < held_out < 1:
@@ -260,7 +260,8 @@ def _left_out(bad_rows: Sequence[tuple[Path, BadRow]], quiet: bool) -> None:
 
 def _mixed(text: str, quiet: bool) -> tuple[list[str], float]:
     """`FILE:WEIGHT` as texts and their weight."""
-    from seesay.questions import BadRow, UserError
+    from seesay.errors import UserError
+    from seesay.questions import BadRow
     from seesay.training.captions import read
 
     name, _, weight = text.rpartition(":")
@@ -284,7 +285,7 @@ def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokeniz
     from dataclasses import replace
 
     from seesay import metrics
-    from seesay.models.masked import Masked
+    from seesay.models.hf.masked import Masked
     from seesay.runs.ask import ask, assemble
     from seesay.runs.figures import items_by_template
     from seesay.runs.journal import Journal

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from seesay.cli.asking import Asking
+    from seesay.cli.probe_plan import Asking
+    from seesay.errors import UserError
     from seesay.models import CanAnswer
-    from seesay.questions import Task, UserError
+    from seesay.questions import Task
     from seesay.runs.ask import Settings
     from seesay.runs.run import Run
 
@@ -94,10 +95,10 @@ def probe(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
-    from seesay.cli.asking import TRAINED, Asking, checked_names, with_categories
+    from seesay.cli.probe_plan import TRAINED, Asking, checked_names, with_categories
+    from seesay.errors import UserError
     from seesay.models import Options
     from seesay.models.catalogue import DEFAULT
-    from seesay.questions import UserError
     from seesay.runs.ask import Settings
 
     if quiet:
@@ -140,10 +141,10 @@ def probe(
 
 def _check(how: str, scope: str, endpoint: str, seeds: int | None, limit: int | None) -> None:
     """Refuse what makes no sense, alone or together."""
-    from seesay.cli.asking import HOWS, TRAINED
-    from seesay.models.completions import SCOPES
-    from seesay.models.server import ENDPOINTS
-    from seesay.questions import UserError
+    from seesay.cli.probe_plan import HOWS, TRAINED
+    from seesay.errors import UserError
+    from seesay.models.server.completions import SCOPES
+    from seesay.models.server.loading import ENDPOINTS
 
     _one_of("--how", how, HOWS)
     _one_of("--scope", scope, SCOPES)
@@ -155,14 +156,14 @@ def _check(how: str, scope: str, endpoint: str, seeds: int | None, limit: int | 
 
 
 def _seeds(how: str) -> int:
-    from seesay.runs.few_shot import SEEDS
+    from seesay.runs.learning_curve import SEEDS
 
     return SEEDS if how == "few-shot" else 1
 
 
 def _load(named: Sequence[str], data: Path | None) -> tuple[list[Task], list[UserError]]:
     """The tasks, and why some of `all` could not be loaded."""
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.tasks import expand, load_task, summary
 
     wanted = expand(named)
@@ -188,31 +189,31 @@ def _learn(
     asking: Asking, names: Sequence[str], tasks: Sequence[Task], target: Path, failed: list[UserError], as_json: bool
 ) -> None:
     """Few-shot curves: their page, and what is printed of them."""
-    from seesay.cli.asking import learning_curves
     from seesay.cli.output import out, print_json
+    from seesay.cli.probe_plan import learning_curves
     from seesay.report import analyses
-    from seesay.report.table import curves_table
-    from seesay.runs import few_shot
+    from seesay.report.tables import curves_table
+    from seesay.runs import learning_curve
 
     points = learning_curves(asking, names, tasks, failed)
     if not points:
         raise failed[0]
-    bands = few_shot.bands(points)
-    page = analyses.write(target, "Learning from a few", analyses.few_shot(bands))
+    bands = learning_curve.bands(points)
+    runs = analyses.write(target, "Learning from a few", analyses.few_shot(bands))
     if as_json:
-        print_json(few_shot.as_json(points))
+        print_json(learning_curve.as_json(points))
     elif not asking.quiet:
         out.print(curves_table(bands))
-        out.print(f"Report: {page}", soft_wrap=True)
+        out.print(f"Report: {runs}", soft_wrap=True)
 
 
 def _run(
     asking: Asking, names: Sequence[str], tasks: Sequence[Task], settings: Settings, failed: list[UserError]
 ) -> list[Run]:
     """Every model asked every task; what fails is noted, and the rest is still asked."""
-    from seesay.cli.asking import asked_by
     from seesay.cli.output import err
-    from seesay.questions import UserError
+    from seesay.cli.probe_plan import asked_by
+    from seesay.errors import UserError
 
     runs: list[Run] = []
     for name in names:
@@ -234,15 +235,15 @@ def _run(
 def _report(asking: Asking, runs: Sequence[Run], settings: Settings, target: Path, as_json: bool) -> None:
     """The page, the figures over seeds, and what is printed."""
     from seesay.cli.output import out, print_json
-    from seesay.report import page
-    from seesay.report.table import comparison_table, overview, seeds_table
+    from seesay.report.pages import runs as runs_page
+    from seesay.report.tables import comparison_table, overview, seeds_table
     from seesay.runs.compare import compare
-    from seesay.runs.schema import Record
+    from seesay.runs.records import Record
     from seesay.runs.seeds import first_seeds, over_seeds
     from seesay.runs.store import write_text
 
     comparisons = compare(first_seeds(runs), resamples=settings.resamples, seed=settings.seed, strict=False)
-    page.write(target, runs, comparisons)
+    runs_page.write(target, runs, comparisons)
     together = over_seeds(runs) if asking.seeds > 1 else []
     if together:
         write_text(asking.output / "seeds.json", json.dumps([asdict(row) for row in together], indent=2))
@@ -267,7 +268,7 @@ def _ask(model: CanAnswer, task: Task, output: Path, settings: Settings, quiet: 
 
 
 def _batch_size(text: str) -> int | None:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if text == "auto":
         return None
@@ -277,7 +278,7 @@ def _batch_size(text: str) -> int | None:
 
 
 def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if value not in allowed:
         raise UserError(f"{option} is '{value}': choose {' or '.join(allowed)}.")

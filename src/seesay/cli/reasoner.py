@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from seesay.reasoners.diagnostics import Diagnosis
-    from seesay.reasoners.eyes import Eye
-    from seesay.reasoners.networks import Recipe
-    from seesay.reasoners.source import Scenes, Source
+    from seesay.reasoners.features.extractor import Eye
+    from seesay.reasoners.networks.registry import Recipe
+    from seesay.reasoners.paper_tables import Figure
+    from seesay.reasoners.sources import Scenes, Source
     from seesay.reasoners.sweep import Trained
-    from seesay.reasoners.tables import Figure
     from seesay.training.loop import Result
 
 app = typer.Typer(help="Train networks to look at a scene and judge a sentence.", no_args_is_help=True)
@@ -96,13 +96,13 @@ def train(
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
-    from seesay.reasoners import learning
-    from seesay.reasoners.networks import recipe as preset_of
+    from seesay.reasoners import experiment
+    from seesay.reasoners.networks.registry import recipe as preset_of
 
     recipe = preset_of(network, preset)
     check(learning_rate, device)
     source, name = _source(task, data, items)
-    recipe = learning.changed(
+    recipe = experiment.changed(
         recipe,
         batch=batch,
         sizes={"dropout": dropout, "batch_norm": batch_norm},
@@ -111,7 +111,7 @@ def train(
         patience=patience,
         seed=seed,
     )
-    recipe, opened = learning.look_with(recipe, eye, side)
+    recipe, opened = experiment.look_with(recipe, eye, side)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
     result, tests = _learn(name, device, quiet or as_json, start)(source, folder, recipe, opened)
     if as_json:
@@ -158,12 +158,12 @@ def sweep(
     from dataclasses import asdict
 
     from seesay.cli.output import err, out, print_json
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.reasoners import sweep as sweeping
-    from seesay.reasoners.networks import NAMES
-    from seesay.reasoners.source import tests as tests_of
-    from seesay.reasoners.tables import summary as tables
-    from seesay.report.reasoner_page import sweep_page
+    from seesay.reasoners.networks.registry import NAMES
+    from seesay.reasoners.paper_tables import summary as tables
+    from seesay.reasoners.sources import tests as tests_of
+    from seesay.report.pages.reasoners import sweep_page
 
     check(None, device)
     wanted = sweeping.trainings(
@@ -205,13 +205,13 @@ def _learn(
 ) -> Callable[[Source, Path, Recipe, Eye], tuple[Result, dict[str, float]]]:
     """A training as the terminal shows it: a bar while pictures are looked at, then one with loss and accuracy."""
     from seesay.cli.training_bar import training_bar
-    from seesay.reasoners import learning
+    from seesay.reasoners import experiment
 
     def learn(source: Source, folder: Path, recipe: Recipe, eye: Eye) -> tuple[Result, dict[str, float]]:
         with looking_bar(title, quiet=silent) as looking:
-            sets = learning.look(source, eye, looking)
+            sets = experiment.look(source, eye, looking)
         with training_bar(f"{recipe.network}, {title}", quiet=silent) as show:
-            ended = learning.learn(source, sets, folder, recipe, start=start, device=device, progress=show)
+            ended = experiment.learn(source, sets, folder, recipe, start=start, device=device, progress=show)
         write_curve(folder, of="reasoner")
         return ended
 
@@ -222,7 +222,7 @@ def _diagnosed(results: Sequence[Trained], items: int, device: str, silent: bool
     """The first seed of each network's best configuration on each task, diagnosed. What cannot be asked any more (its
     folder is gone, its eye has other weights) is told and left out: the tables stand without it."""
     from seesay.cli.output import err
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.reasoners.sweep import best
 
     ask, found = asking(items, 2, device=device, quiet=silent), []
@@ -238,8 +238,8 @@ def _diagnosed(results: Sequence[Trained], items: int, device: str, silent: bool
 def _tables(figures: Sequence[Figure]) -> Iterator[Table]:
     """The tables for the terminal: ours in a row, what was published for the network in the row below."""
     from seesay.cli.output import table
-    from seesay.reasoners.networks import NAMES
-    from seesay.reasoners.tables import ceiling
+    from seesay.reasoners.networks.registry import NAMES
+    from seesay.reasoners.paper_tables import ceiling
 
     def row(name: str, texts: Iterable[str]) -> list[list[str]]:
         cells = list(texts)
@@ -269,7 +269,7 @@ def _number(value: float | None) -> str:
 
 def _names(given: Sequence[str] | None, default: Iterable[str]) -> list[str]:
     """Names as a user types them: several by comma or by repeating, each once."""
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if given is None:
         return list(default)
@@ -281,9 +281,9 @@ def _names(given: Sequence[str] | None, default: Iterable[str]) -> list[str]:
 
 def _source(task: str | None, data: Path | None, items: int | None) -> tuple[Source, str]:
     """What to learn from, and its name."""
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.reasoners.easy_vqa import EasyVqa
-    from seesay.reasoners.source import folder, scenes
+    from seesay.reasoners.sources import folder, scenes
 
     if data is None and task == "easy-vqa":
         return EasyVqa(items), task

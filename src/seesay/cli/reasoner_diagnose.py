@@ -30,8 +30,8 @@ def diagnose(
 ) -> None:
     """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and where the networks look."""
     from seesay.cli.output import out, plain, print_json
-    from seesay.reasoners.judging import trained_on
-    from seesay.report.reasoner_page import reasoner_page
+    from seesay.reasoners.evaluate import trained_on
+    from seesay.report.pages.reasoners import reasoner_page
 
     check(None, device)
     for folder in folders:  # all, before the first takes its time
@@ -52,21 +52,21 @@ def asking(
     """Diagnoses the reasoner of a folder; tests that several share are made once."""
     from seesay.cli.output import progress_bar
     from seesay.models import load_model
-    from seesay.models.loading import Options
-    from seesay.reasoners import diagnostics, judging
+    from seesay.models.hf.loading import Options
+    from seesay.reasoners import diagnostics, evaluate
     from seesay.reasoners.model import Reasoner
 
-    tests: dict[str, judging.Test] = {}
+    tests: dict[str, evaluate.Test] = {}
 
     def ask(folder: Path) -> Diagnosis:
-        network, learnt = judging.trained_on(folder, task)
+        network, learnt = evaluate.trained_on(folder, task)
         reasoner = load_model(f"reasoner:{folder}", Options(device=device))
         assert isinstance(reasoner, Reasoner)
-        asked = judging.tests_of(learnt)
+        asked = evaluate.tests_of(learnt)
         for name in asked:
             if name not in tests:
                 with progress_bar(f"{name}: scenes", unit="items", quiet=quiet) as advance:
-                    tests[name] = judging.Test(name, items, advance)
+                    tests[name] = evaluate.Test(name, items, advance)
         with progress_bar(f"{folder}: answers", unit="items", quiet=quiet) as advance:
             return diagnostics.diagnose(
                 reasoner, network, learnt, [tests[name] for name in asked], examples=examples, progress=advance
@@ -78,9 +78,9 @@ def asking(
 def _table(found: Sequence[Diagnosis]) -> Table:
     from seesay.cli.output import table
     from seesay.reasoners.diagnostics import REASONER
-    from seesay.reasoners.judging import CEILING
+    from seesay.reasoners.evaluate import CEILING
+    from seesay.report.formatting import interval, number
     from seesay.report.reasoner_figures import labels, title_of
-    from seesay.report.wording import interval, number
 
     rows = []
     for name, one in zip(labels(found), found, strict=True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.cli.model_options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
+from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
     from seesay.relations.contexts import Context, Corpus
@@ -92,8 +92,8 @@ def matrix(
 ) -> None:
     """Perplexity of every relation in every relation's contexts, and the P-vectors made from it."""
     from seesay.cli.output import err, out, print_json, progress_bar
+    from seesay.errors import UserError
     from seesay.models import CanScore, Options, locate
-    from seesay.questions import UserError
     from seesay.relations import pvectors
     from seesay.relations.contexts import WARNINGS, collect, enough, readable, seen_in_training
     from seesay.relations.lexicon import spellings
@@ -162,7 +162,7 @@ def run_tests(
     from seesay.cli.output import out, print_json, table
     from seesay.relations import pvectors
     from seesay.relations.clusters import together
-    from seesay.report.relations_page import sentences, test_table
+    from seesay.report.pages.relations import sentences, test_table
 
     _require()
     found, about = pvectors.read(folder)
@@ -197,7 +197,7 @@ def page(
     from seesay.cli.output import out
     from seesay.relations import pvectors
     from seesay.relations.clusters import k_means
-    from seesay.report.relations_page import relations_page
+    from seesay.report.pages.relations import relations_page
 
     _require()
     found, about = pvectors.read(folder)
@@ -241,7 +241,7 @@ def _require() -> None:
     """One sentence with the install line where SciPy or scikit-learn is missing."""
     from importlib.util import find_spec
 
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     missing = [name for name in ("scipy", "sklearn") if find_spec(name) is None]
     if missing:
@@ -257,7 +257,7 @@ def _lexicon(path: Path | None) -> Lexicon:
 
 
 def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if value not in allowed:
         raise UserError(f"{option} is one of {', '.join(allowed)}, not '{value}'.")
@@ -331,7 +331,7 @@ def _rows(folder: Path, vectors: Sequence[Path], human: Sequence[Path], seed: in
 
 def _pairs(asked: Sequence[str] | None, matrix: Matrix) -> list[tuple[str, str]]:
     from seesay.data.relations import NEIGHBOURS
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if not asked:
         return list(NEIGHBOURS)

@@ -15,12 +15,12 @@ def report(
 ) -> None:
     """Write one page for runs that are there, with paired tests."""
     from seesay.cli.output import out, print_json
-    from seesay.report import page
+    from seesay.report.pages import runs as runs_page
     from seesay.runs.compare import compare
     from seesay.runs.store import find_runs
 
     found = find_runs(runs)
-    page.write(output, found, compare(found, strict=False))
+    runs_page.write(output, found, compare(found, strict=False))
     if as_json:
         print_json({"report": str(output), "runs": [str(run.folder) for run in found]})
     else:

@@ -16,8 +16,8 @@ def rooms(
 ) -> None:
     """Make pictures of rooms with boxes, depth, captions, and what is true of them (truth.json)."""
     from seesay.cli.output import out, progress_bar
+    from seesay.errors import UserError
     from seesay.mine.rooms import write
-    from seesay.questions import UserError
 
     if output.exists() and any(output.iterdir()):
         raise UserError(f"'{output}' is not empty: name a new folder.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from seesay.scenes.recipe import Recipe
+    from seesay.scenes.config import Recipe
     from seesay.scenes.world import Scene
 
 app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
@@ -61,9 +61,9 @@ def make(
     from importlib.util import find_spec
 
     from seesay.cli.output import err, out, print_json, progress_bar
-    from seesay.questions import UserError
-    from seesay.scenes.making import FORMATS, Output
-    from seesay.scenes.making import make as make_set
+    from seesay.errors import UserError
+    from seesay.scenes.dataset_writer import FORMATS, Output
+    from seesay.scenes.dataset_writer import make as make_set
     from seesay.scenes.plan import make_plan
 
     if workers is not None and workers < 1:
@@ -112,8 +112,8 @@ def show(
 ) -> None:
     """Draw a contact sheet: scenes with their sentences, true or false."""
     from seesay.cli.output import out, print_json
+    from seesay.scenes.contact_sheet import contact_sheet
     from seesay.scenes.plan import make_plan
-    from seesay.scenes.sheet import contact_sheet
 
     if source is not None:
         shown = _from_files(source, items)
@@ -138,8 +138,8 @@ def show(
 def _recipe(
     task: str, seed: int, objects: str, adjective: str, threshold: str, mean: float | None, deviation: float | None
 ) -> Recipe:
-    from seesay.questions import UserError
-    from seesay.scenes.recipe import Recipe
+    from seesay.errors import UserError
+    from seesay.scenes.config import Recipe
 
     found = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", objects, re.ASCII)
     if found is None:
@@ -149,7 +149,7 @@ def _recipe(
 
 
 def _from_files(source: Path, count: int) -> list[tuple[Scene, str, bool]]:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.scenes.annotation import read
 
     files = [source]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from seesay.metrics.captions.read import Captions
     from seesay.metrics.parses import Parameters, Score, Tree
     from seesay.questions import BadRow
-    from seesay.runs.schema import Comparison, Record
+    from seesay.runs.records import Comparison, Record
 
 app = typer.Typer(help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
 
@@ -94,9 +94,9 @@ def parses(
 ) -> None:
     """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be compared."""
     from seesay import __version__
+    from seesay.errors import UserError
     from seesay.metrics.bootstrap import Resamples
     from seesay.metrics.parses import Parameters, parseval, read_parameters, read_trees
-    from seesay.questions import UserError
 
     rules = read_parameters(parameters) if parameters else Parameters()
     golds, tests = read_trees(gold), read_trees(test)
@@ -141,7 +141,7 @@ def _resources(folder: Path | None, quiet: bool) -> Resources:
 
 
 def _agree(systems: Sequence[Captions]) -> None:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if len({system.plain for system in systems}) > 1:
         raise UserError("Both systems' captions must be plain text, or neither: plain text has no image ids.")
@@ -157,7 +157,7 @@ def _records(
     task: str, name: str, measured: Sequence[Measured], drawn: Resamples, line: str, part: str | None = None
 ) -> list[Record]:
     from seesay.metrics.measured import intervals
-    from seesay.runs.schema import Record
+    from seesay.runs.records import Record
 
     return [
         Record(
@@ -173,7 +173,7 @@ def _comparisons(
 ) -> list[Comparison]:
     from seesay.metrics import holm
     from seesay.metrics.captions import compare
-    from seesay.runs.schema import Comparison
+    from seesay.runs.records import Comparison
 
     (a, _, left), (b, _, right) = results
     tests = compare(left, right, ids, drawn)

@@ -23,7 +23,7 @@ def tasks(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
     """List the tasks, or show one."""
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.tasks import GROUPS, expand, load_task
 
     if page is not None and (name is None or len(expand([name])) != 1):
@@ -50,7 +50,7 @@ def tasks(
 
 
 def _write_page(task: Task, page: Path) -> None:
-    from seesay.questions import UserError
+    from seesay.errors import UserError
     from seesay.report import analyses
 
     found = analyses.of_task(task)

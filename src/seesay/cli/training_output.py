@@ -20,7 +20,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 
 def check(learning_rate: float | None, device: str) -> None:
     """Refuse what no training can be done with."""
-    from seesay.questions import UserError
+    from seesay.errors import UserError
 
     if learning_rate is not None and not 0 < learning_rate < 10:
         raise UserError(f"--learning-rate is {learning_rate}: give a number above 0, as in 0.001.")
@@ -30,8 +30,8 @@ def check(learning_rate: float | None, device: str) -> None:
 
 def write_curve(folder: Path, output: Path | None = None, *, of: str = "pretrain") -> list[Path]:
     """The learning curve of the training in a folder, of `pretrain` or of `reasoner`: the page and its charts."""
-    from seesay.questions import UserError
-    from seesay.report.training_page import ANSWERS, CAPTIONS, training_page
+    from seesay.errors import UserError
+    from seesay.report.pages.training import ANSWERS, CAPTIONS, training_page
     from seesay.training.checkpoint import HISTORY, read_history
     from seesay.training.loop import read_result
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 SPLITS = ("train", "test")
 

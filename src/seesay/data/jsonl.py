@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from seesay.questions import SEPARATOR, SLOT, BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import SEPARATOR, SLOT, BadRow
 
 T = TypeVar("T")
 Record = Mapping[str, object]

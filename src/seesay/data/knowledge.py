@@ -14,7 +14,8 @@ from typing import Any, TypeVar, get_type_hints
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 
 COLORS = ("red", "orange", "yellow", "brown", "green", "blue", "purple", "pink", "white", "gray", "black")
 SIZES = (">", "<")

@@ -10,8 +10,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from seesay.errors import UserError
 from seesay.folders import cache_folder
-from seesay.questions import UserError
 
 
 @dataclass(frozen=True)

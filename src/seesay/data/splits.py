@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 T = TypeVar("T")
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Literal
 
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
-from seesay.data.download import UnreachableError, download
+from seesay.data.downloads import UnreachableError, download
+from seesay.errors import UserError
 from seesay.folders import data_folder
-from seesay.questions import UserError
 from seesay.registry import unknown
 
 State = Literal["verified", "unverified", "damaged", "missing"]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from seesay.data.jsonl import BadValueError, lines, wording
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 
 T = TypeVar("T")
 Cells = dict[str, str]

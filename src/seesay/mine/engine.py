@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 ENGINES = ("local", "ray")
 BARREN = 2

@@ -12,7 +12,7 @@ from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
 from seesay.metrics.base import BoolArray, FloatArray, IntArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mine.aggregate import Counts
-from seesay.tasks.viphy_sets import smaller_pairs
+from seesay.tasks.viphy.derived_sets import smaller_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ def place_facts(counts: Counts, least: int = PUBLISHED.place, relation: int = PU
 def closure(facts: Sequence[SizeFact]) -> list[SizeFact]:
     """What follows from size facts without being one: a < b and b < c, hence a < c, however long the chain.
 
-    (ViPhy's transitive test, `seesay.tasks.viphy_sets`, takes chains of two steps.) Counts of majorities need not be
-    consistent: where a pair follows both ways, nothing is said of it. Only the smaller one's side is given; no picture
-    says it, so counts are 0. Warshall's algorithm on rows of bits: n names take n²/8 bytes.
+    (ViPhy's transitive test, `seesay.tasks.viphy.derived_sets`, takes chains of two steps.) Counts of majorities need
+    not be consistent: where a pair follows both ways, nothing is said of it. Only the smaller one's side is given; no
+    picture says it, so counts are 0. Warshall's algorithm on rows of bits: n names take n²/8 bytes.
     """
     known = list(smaller_pairs(facts))
     names = sorted({name for pair in known for name in pair})

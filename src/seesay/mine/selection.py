@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from seesay.mine.masks import corners
 from seesay.mine.records import Box
-from seesay.models.dual import DualEncoder, Rows
+from seesay.models.vision.dual_encoder import DualEncoder, Rows
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from pathlib import Path
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 HYPONYM, INSTANCE = "~", "@i"
 VISIBLE = {"05", "06", "08", "13", "17", "18", "20", "27"}

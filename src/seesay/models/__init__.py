@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from seesay.models.loading import Options
-from seesay.models.protocols import CanAnswer, CanEncode, CanScore, TokenScores
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.base import CanAnswer, CanEncode, CanScore, TokenScores
+from seesay.models.hf.loading import Options
 from seesay.registry import Registry, unknown
 
 __all__ = ["MODELS", "CanAnswer", "CanEncode", "CanScore", "Options", "TokenScores", "load_model", "locate"]
@@ -18,14 +18,14 @@ Loader = Callable[[str, Options], CanAnswer]
 MODELS: Registry[Loader] = Registry(
     kind="model",
     builtin={
-        "arpa": "seesay.models.arpa:load_arpa",
+        "arpa": "seesay.models.words.arpa:load_arpa",
         "baseline": "seesay.models.baselines:load_baseline",
-        "lstm": "seesay.models.lstm:load_lstm",
+        "lstm": "seesay.models.words.lstm:load_lstm",
         "mock": "seesay.models.baselines:load_mock",
-        "openai": "seesay.models.server:load_server",
-        "openai-vision": "seesay.models.vision_server:load_vision_server",
+        "openai": "seesay.models.server.loading:load_server",
+        "openai-vision": "seesay.models.server.vision:load_vision_server",
         "reasoner": "seesay.reasoners.model:load_reasoner",
-        "vision": "seesay.models.vision:load_vision",
+        "vision": "seesay.models.vision.vision_language:load_vision",
     },
     group="seesay.models",
     listing="seesay models",
@@ -43,7 +43,7 @@ def load_model(name: str, options: Options | None = None) -> CanAnswer:
 def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
     """What loads the model behind a name; a name that cannot be one is refused now, not when its turn comes."""
     from seesay.models.catalogue import CATALOGUE, load_entry
-    from seesay.models.loading import load_gguf, load_transformers, model_type
+    from seesay.models.hf.loading import load_gguf, load_transformers, model_type
 
     prefix, _, rest = name.partition(":")
     if prefix in MODELS.names():

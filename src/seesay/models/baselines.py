@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from seesay.models.batching import chunks
-from seesay.questions import Prompt, Scores, Task, UserError
+from seesay.errors import UserError
+from seesay.models.hf.batching import chunks
+from seesay.questions import Prompt, Scores, Task
 from seesay.registry import unknown
 
 if TYPE_CHECKING:
-    from seesay.models.loading import Options
+    from seesay.models.hf.loading import Options
 
 BATCH = 64
 RAREST = 1e-9  # below what wordfreq tells apart

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seesay.errors import UserError
 from seesay.folders import cache_folder
-from seesay.questions import UserError
 
 if TYPE_CHECKING:
-    from seesay.models.loading import Options
-    from seesay.models.protocols import CanAnswer
+    from seesay.models.base import CanAnswer
+    from seesay.models.hf.loading import Options
 
 DEFAULT = "smollm2"
 
@@ -87,14 +87,14 @@ CATALOGUE = {
 
 def load_entry(entry: Entry, options: Options) -> CanAnswer:
     """The model from the hub if it is there, else from its wheel."""
-    from seesay.models.loading import load_transformers
+    from seesay.models.hf.loading import load_transformers
 
     return load_transformers(entry.name, source_of(entry, options), options)
 
 
 def source_of(entry: Entry, options: Options) -> str | Path:
     """The hub's id if the hub is there, else the folder with what came in the wheel."""
-    from seesay.models.loading import converted, on_hub, require_models
+    from seesay.models.hf.loading import converted, on_hub, require_models
 
     require_models()
     if entry.hub and on_hub(entry.hub, options.revision):

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.data.npm import NpmFile, unpacked
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from seesay.models.loading import Options
+    from seesay.models.hf.loading import Options
 
 Map = NDArray[np.float32]
 
@@ -85,7 +85,7 @@ class Estimator:
     """A depth model of transformers: DPT, Depth-Anything, GLPN, ZoeDepth, Depth Pro."""
 
     def __init__(self, name: str, options: Options) -> None:
-        from seesay.models.parts import load_part
+        from seesay.models.hf.components import load_part
 
         self.name = name
         self._model: Any = load_part(name, options, "AutoModelForDepthEstimation", "depth model")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
+from seesay.errors import UserError
 from seesay.models.baselines import Baseline
-from seesay.questions import Prompt, UserError
-from seesay.scenes.finding import annotated
+from seesay.questions import Prompt
+from seesay.scenes.lookup import annotated
 from seesay.scenes.rules import RULES, holds
 from seesay.scenes.sentences import parse
 

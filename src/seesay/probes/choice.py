@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.models.base import CanAnswer
 from seesay.models.baselines import Baseline
-from seesay.models.lettered import lettered, question
-from seesay.models.protocols import CanAnswer
+from seesay.models.multiple_choice import lettered, question
 from seesay.questions import SLOT, Prompt, Scores, Task
-from seesay.tasks import viphy
+from seesay.tasks.viphy import kinds
 
 LETTERS_ITSELF = "answer-qa"
 """The scope of UnifiedQA's way of asking, which has the lettered options in it already."""
@@ -37,7 +37,7 @@ def worded(task: Task) -> Task:
     """
     return replace(
         task,
-        templates=viphy.KINDS[task.name].choice if task.name in viphy.KINDS else task.templates,
+        templates=kinds.KINDS[task.name].choice if task.name in kinds.KINDS else task.templates,
         metrics=tuple(name for name in task.metrics if not name.startswith(WHOLE_VOCABULARY)),
         published=tuple(row for row in task.published if not row.metric.startswith(WHOLE_VOCABULARY)),
     )

@@ -16,11 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import chunks
+from seesay.errors import UserError
 from seesay.models.encoders import Encoder
-from seesay.probes.features import Features, Progress
-from seesay.probes.layer import Recipe, Trained, log_softmax, train, with_bias
-from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template, UserError
+from seesay.models.hf.batching import chunks
+from seesay.probes.linear_layer import Recipe, Trained, log_softmax, train, with_bias
+from seesay.probes.vector_cache import Features, Progress
+from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template
 
 BATCH = 1024  # prompts
 NAME = "{encoder} · linear · seed {seed}"
@@ -103,10 +104,10 @@ def linear_models(
     progress: Progress | None = None,
 ) -> Iterator[LinearProbe]:
     """A probe a seed for a task with a training split, each trained when its turn comes; vectors are encoded once."""
-    from seesay.tasks import viphy
+    from seesay.tasks.viphy import kinds
 
     features = encoder if isinstance(encoder, Features) else Features(encoder)
-    splits = {part: ask_task(of) for part, of in viphy.training(task, data).items()}
+    splits = {part: ask_task(of) for part, of in kinds.training(task, data).items()}
     for place, seed in enumerate(seeds):  # texts are counted once: for the first
         yield probe(features, splits, seed=seed, progress=progress if place == 0 else None)
 
@@ -114,22 +115,22 @@ def linear_models(
 def ask_task(task: Task) -> Task:
     """The task as a probe is asked it: the linear wording alone, the metrics that need no vocabulary, and beside the
     published questions the paper's linear rows and what seesay computed of people."""
-    from seesay.tasks import _viphy, viphy, viphy_people
+    from seesay.tasks.viphy import facts, kinds, people
 
-    if task.name not in viphy.KINDS:
+    if task.name not in kinds.KINDS:
         raise UserError(
-            f"'{task.name}' has no training questions for a linear probe: choose from {', '.join(viphy.KINDS)}."
+            f"'{task.name}' has no training questions for a linear probe: choose from {', '.join(kinds.KINDS)}."
         )
-    kind = viphy.kind(task.name)
+    kind = kinds.kind(task.name)
     metrics = tuple(metric for metric in task.metrics if not metric.startswith("vocabulary"))
     rows = [row for metric in metrics for row in kind.linear_published.get(metric, ())]
-    people = [row for row in task.published if row.source.startswith(viphy_people.SOURCE)]
+    human_rows = [row for row in task.published if row.source.startswith(people.SOURCE)]
     return replace(
         task,
         templates=(linear_template(kind.linear_text),),
         metrics=metrics,
         neutral={},
-        published=(*rows, *people) if _viphy.as_published(task) else (),
+        published=(*rows, *human_rows) if facts.as_published(task) else (),
     )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from seesay.reasoners.judging import CEILING, Judgement, Progress, Test, judge, seen
-from seesay.reasoners.looking import Look, looks
+from seesay.reasoners.attention_maps import Look, looks
+from seesay.reasoners.evaluate import CEILING, Judgement, Progress, Test, judge, seen
 from seesay.scenes.world import Scene
 
 if TYPE_CHECKING:

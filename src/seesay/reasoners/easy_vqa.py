@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay.data import easy_vqa
-from seesay.questions import UserError
-from seesay.reasoners.eyes import Eye, Pictures, picture
-from seesay.reasoners.items import Items, Progress, Seen, looked_at
+from seesay.errors import UserError
+from seesay.reasoners.dataset import Items, Progress, Seen, looked_at
+from seesay.reasoners.features.extractor import Eye, Pictures, picture
 
 SPLITS = ("train", "val", "test")
 HELD_OUT = 0.1

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import chunks
+from seesay.errors import UserError
+from seesay.models.hf.batching import chunks
 from seesay.models.scene_baselines import sentence_of
-from seesay.questions import Prompt, Scores, UserError
-from seesay.reasoners import saving
-from seesay.reasoners.eyes import Eye, Pictures, open_eye, picture
-from seesay.reasoners.shape import Shape
+from seesay.questions import Prompt, Scores
+from seesay.reasoners import checkpoints
+from seesay.reasoners.config import Shape
+from seesay.reasoners.features.extractor import Eye, Pictures, open_eye, picture
 
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.loading import Options
+    from seesay.models.hf.loading import Options
 
 BATCH = 64
 _SAME = {"true": "yes", "false": "no"}
@@ -27,17 +28,17 @@ _SAME = {"true": "yes", "false": "no"}
 
 def load_reasoner(name: str, options: Options) -> Reasoner:
     """`reasoner:FOLDER`, or the folder alone."""
-    from seesay.models.loading import device_of, file_digest
+    from seesay.models.hf.loading import device_of, file_digest
 
     folder = Path(name).expanduser()
     if not folder.is_dir():
         raise UserError(f"There is no folder '{name}': give one that `seesay reasoner train` made.")
-    network, shape, config = saving.load(folder)
+    network, shape, config = checkpoints.load(folder)
     import torch
 
     named = device_of(options.device)
     device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
-    fingerprint = file_digest(folder / file for file in saving.FILES)
+    fingerprint = file_digest(folder / file for file in checkpoints.FILES)
     eye = open_eye(config["eye"], config["side"])
     if eye.fingerprint != config["looked_with"]:
         raise UserError(

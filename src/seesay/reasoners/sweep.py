@@ -18,11 +18,11 @@ from typing import Any
 
 from filelock import FileLock
 
-from seesay.questions import UserError
-from seesay.reasoners import learning, saving
-from seesay.reasoners.eyes import Eye
-from seesay.reasoners.networks import Recipe, recipe
-from seesay.reasoners.source import Scenes, scenes
+from seesay.errors import UserError
+from seesay.reasoners import checkpoints, experiment
+from seesay.reasoners.features.extractor import Eye
+from seesay.reasoners.networks.registry import Recipe, recipe
+from seesay.reasoners.sources import Scenes, scenes
 from seesay.training import checkpoint, loop
 
 RESULTS = "results.csv"
@@ -101,13 +101,13 @@ def trainings(
     sources = [scenes(task, items) for task in tasks]
     found = []
     for seed, network, source in product(range(seeds), networks, sources):
-        base = learning.changed(recipe(network, preset), sizes={}, epochs=epochs, seed=seed)
+        base = experiment.changed(recipe(network, preset), sizes={}, epochs=epochs, seed=seed)
         if grid == "preset" or network == "object-centred":
             found.append(Training("preset", base, source))
             continue
         for name, values in paper_grid().items():
             rate, *sizes = values.items()
-            found.append(Training(name, learning.changed(base, sizes=dict(sizes), **dict([rate])), source))
+            found.append(Training(name, experiment.changed(base, sizes=dict(sizes), **dict([rate])), source))
     return found
 
 
@@ -163,7 +163,7 @@ def _carry_out(folder: Path, one: Training, learn: Learn) -> Trained:
     network, task, config, seed = one.key
     row = Trained(network, task, config, seed, folder / one.folder, 0.0, {}, 0.0)
     try:
-        looking, eye = learning.look_with(one.recipe)
+        looking, eye = experiment.look_with(one.recipe)
         result, tests = learn(one.source, folder / one.folder, looking, eye)
     except UserError as error:
         return replace(row, error=" ".join(str(error).split()))
@@ -173,7 +173,7 @@ def _carry_out(folder: Path, one: Training, learn: Learn) -> Trained:
 
 
 def _finished(folder: Path, one: Training) -> bool:
-    made = all((folder / one.folder / name).is_file() for name in (*saving.FILES, learning.TESTED))
+    made = all((folder / one.folder / name).is_file() for name in (*checkpoints.FILES, experiment.TESTED))
     return made and any(row.key == one.key and not row.error for row in _known(folder))
 
 

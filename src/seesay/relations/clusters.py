@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seesay.errors import UserError
 from seesay.metrics.base import FloatArray, IntArray
-from seesay.questions import UserError
 from seesay.relations.vectors import Vectors, cosine, unit
 
 K, RESTARTS = 30, 1000

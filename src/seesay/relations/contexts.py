@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from seesay.models.word_level import WordModel
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.models.words.word_model import WordModel
+from seesay.questions import BadRow
 from seesay.relations.lexicon import Lexicon
 from seesay.training import captions
 from seesay.training.checkpoint import SETTINGS

@@ -17,8 +17,8 @@ from typing import Literal
 
 import numpy as np
 
+from seesay.errors import UserError
 from seesay.metrics.base import BoolArray, FloatArray, IntArray
-from seesay.questions import UserError
 from seesay.relations.vectors import Vectors, cosine
 
 Direction = Literal["max", "mean"]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seesay.data.relations import phrases
-from seesay.models.words import joined, phrase_pattern
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.words.vocabulary import joined, phrase_pattern
 
 
 class Found(NamedTuple):

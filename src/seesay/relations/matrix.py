@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.protocols import CanFill, CanScore, Filled
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.base import CanFill, CanScore, Filled
 from seesay.training.checkpoint import write_whole
 
 LEVELS = ("token", "sentence")

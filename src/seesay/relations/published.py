@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from seesay.data.relations import shown_contexts, shown_relations, variants
+from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
-from seesay.questions import UserError
 from seesay.relations import analogy, odd_one_out
 from seesay.relations.correlation import Judged, correlate, read_human
 from seesay.relations.pvectors import Matrix, shares

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
-from seesay.questions import UserError
 from seesay.relations.vectors import Vectors, unit
 from seesay.runs.store import write_text
 from seesay.training.checkpoint import write_whole

@@ -11,9 +11,9 @@ from typing import IO
 
 import numpy as np
 
-from seesay.data.texts import opened
+from seesay.data.lines import opened
+from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
-from seesay.questions import UserError
 from seesay.runs.store import write_text
 
 _LONGEST = 1 << 20
@@ -91,8 +91,8 @@ def read_vectors(path: Path, words: Iterable[str]) -> Vectors:
 
 def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> Vectors | None:
     """What an LSTM's embedding layer says of the words, spelt as it knows them; None if no LSTM is in the folder."""
-    from seesay.models.loading import model_type
-    from seesay.models.lstm import MODEL_TYPE, load
+    from seesay.models.hf.loading import model_type
+    from seesay.models.words.lstm import MODEL_TYPE, load
 
     if model_type(folder) != MODEL_TYPE:
         return None

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seesay.questions import Task
-from seesay.report.wording import count
+from seesay.report.formatting import count
 from seesay.runs.figures import CALIBRATED
+from seesay.runs.records import Figure
 from seesay.runs.run import Run, labels_of
-from seesay.runs.schema import Figure
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from seesay import __version__
-from seesay.report.figures import COLOURS, key
-from seesay.report.wording import cell, count, interval, number, p_value
+from seesay.report.charts.dotplot import COLOURS, key
+from seesay.report.formatting import cell, count, interval, number, p_value
 
 SHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
 FILTERS = {"number": number, "p_value": p_value, "counted": count, "interval": interval, "key": key, "cell": cell}

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from seesay.reasoners.diagnostics import REASONER, Bin, Diagnosis, Share, mixtures
-from seesay.reasoners.networks import NAMES
+from seesay.reasoners.networks.registry import NAMES
 from seesay.report.charts import Bar, Series, bars, lines
-from seesay.report.charts.parts import WIDTH, axis, chart, element, lane, legend, square, text, tooltip
-from seesay.report.wording import brief
+from seesay.report.charts.kernel import WIDTH, axis, chart, element, lane, legend, square, text, tooltip
+from seesay.report.formatting import brief
 
 RULES = {
     "fixed-k": "k = 0.29 (ceiling)",

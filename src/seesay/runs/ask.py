@@ -16,14 +16,15 @@ from typing import Any
 
 import seesay
 from seesay import metrics
-from seesay.models.protocols import CanAnswer
-from seesay.probes.rules import LENGTHS
-from seesay.questions import Answer, Prompt, Question, Scores, Task, Template, UserError
+from seesay.errors import UserError
+from seesay.metrics.scoring_rules import LENGTHS
+from seesay.models.base import CanAnswer
+from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.figures import figures
 from seesay.runs.journal import Journal
+from seesay.runs.records import Manifest
 from seesay.runs.run import Run
-from seesay.runs.schema import Manifest
 
 RESAMPLES = (100, 1_000_000)
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from seesay import metrics
+from seesay.errors import UserError
 from seesay.metrics import Resamples, mcnemar, paired_bootstrap, sign_flip
-from seesay.questions import Question, UserError
+from seesay.questions import Question
 from seesay.runs.figures import items_by_template, select, shared, statistics
+from seesay.runs.records import Comparison
 from seesay.runs.run import Run, labels_of
-from seesay.runs.schema import Comparison
 
 
 def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0, strict: bool = True) -> list[Comparison]:

@@ -9,9 +9,9 @@ import numpy as np
 from seesay import metrics
 from seesay.metrics import FloatArray, Items, Metric, Resamples
 from seesay.metrics.base import IntArray
-from seesay.probes.rules import adjust, calibrated
+from seesay.metrics.scoring_rules import adjust, calibrated
 from seesay.questions import Answer, Answers, Question, Task
-from seesay.runs.schema import Figure, Manifest
+from seesay.runs.records import Figure, Manifest
 
 CALIBRATED = "calibrated_"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.questions import Answer, Task
-from seesay.runs.schema import Figure, Manifest
+from seesay.runs.records import Figure, Manifest
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from seesay.questions import Answer, Task, UserError
+from seesay.errors import UserError
+from seesay.questions import Answer, Task
 from seesay.runs.journal import scores_from
+from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
-from seesay.runs.schema import Figure, Manifest
 
 MANIFEST, JOURNAL, QUESTIONS, ANSWERS, FIGURES = (
     "manifest.json",

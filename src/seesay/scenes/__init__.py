@@ -7,11 +7,11 @@
 """
 
 from seesay.scenes.batches import Batch, batches, items
+from seesay.scenes.config import Recipe
+from seesay.scenes.dataset_writer import Output, make
 from seesay.scenes.labels import askable, judge
-from seesay.scenes.making import Output, make
 from seesay.scenes.plan import Plan, make_plan
 from seesay.scenes.raster import paint, rgb
-from seesay.scenes.recipe import Recipe
 from seesay.scenes.sampling import Item, draw
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import Scene, Thing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, Thing, area, brightness
 
 

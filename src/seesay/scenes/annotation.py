@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 from seesay.scenes import labels
+from seesay.scenes.config import Recipe
 from seesay.scenes.labels import Label
-from seesay.scenes.placing import Stone, touch
+from seesay.scenes.placement import Stone, touch
 from seesay.scenes.raster import palette, patches
-from seesay.scenes.recipe import Recipe
 from seesay.scenes.sentences import say
 from seesay.scenes.world import CANVAS, COLOURS, LEVELS, SHAPES, TALL, WIDE, Scene, Thing, anchor, area, areas, extent
 

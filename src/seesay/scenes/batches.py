@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.scenes.config import Recipe
 from seesay.scenes.plan import Plan
 from seesay.scenes.raster import check_size, rgb
-from seesay.scenes.recipe import Recipe
 from seesay.scenes.sampling import Item, draw
 from seesay.scenes.sentences import sentence
 

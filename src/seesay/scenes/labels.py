@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.scenes.adjectives import ADJECTIVES, Adjective
-from seesay.scenes.kinds import Kind
+from seesay.scenes.task_kinds import Kind
 from seesay.scenes.thresholds import RH_R, Threshold, highest, lowest
 from seesay.scenes.world import RADII, Scene, Thing
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seesay.questions import UserError
-from seesay.scenes.recipe import Cell, cells, seen
+from seesay.errors import UserError
+from seesay.scenes.config import Cell, cells, seen
 
 MIXTURES = (64, 128, 256, 512, 1024, 2048, 4000)
 LARGEST = 10_000_000

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 from seesay.scenes.annotation import load_json
 
 SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")

@@ -17,7 +17,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes.world import CANVAS, COLOURS, LEVELS, RGB, WIDE, Scene, Thing, anchor, brightness
 
 PUBLISHED = 1478

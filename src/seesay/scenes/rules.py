@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective
 from seesay.scenes.labels import above, measure, reference_sets
 from seesay.scenes.sentences import parse

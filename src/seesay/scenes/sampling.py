@@ -17,10 +17,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.questions import UserError
-from seesay.scenes import placing
+from seesay.errors import UserError
+from seesay.scenes import placement
 from seesay.scenes.adjectives import ADJECTIVES
-from seesay.scenes.recipe import Cell, Recipe
+from seesay.scenes.config import Cell, Recipe
 from seesay.scenes.thresholds import highest, lowest
 from seesay.scenes.world import COLOURS, LEVELS, RADII, SHAPES, TALL, WIDE, Scene, Thing, anchor
 
@@ -85,15 +85,15 @@ def _attempt(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> Item | Non
         return _one_by_one(recipe, cell, candidates, rng)
     if not len(candidates.count):
         return None
-    top, left = placing.corners(
+    top, left = placement.corners(
         candidates.shape, candidates.radius, candidates.turn, rng.random((*candidates.shape.shape, 2))
     )
-    state, meeting = placing.collisions(
+    state, meeting = placement.collisions(
         candidates.shape, candidates.radius, candidates.turn, top, left, candidates.present
     )
-    for row in np.flatnonzero(state != placing.BLOCKED).tolist():
+    for row in np.flatnonzero(state != placement.BLOCKED).tolist():
         stones = _stones(candidates, row, top[row], left[row])
-        if state[row] == placing.CLEAR or placing.apart(stones, meeting[row], candidates.shape.shape[1]):
+        if state[row] == placement.CLEAR or placement.apart(stones, meeting[row], candidates.shape.shape[1]):
             return _item(recipe, cell, candidates, row, stones, rng)
     return None
 
@@ -234,7 +234,7 @@ def _askable(recipe: Recipe, c: _Candidates) -> NDArray[np.bool_]:
     return np.asarray(fair)
 
 
-def _stones(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placing.Stone]:
+def _stones(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placement.Stone]:
     shape, radius, turn = c.shape[row].tolist(), c.radius[row].tolist(), c.turn[row].tolist()
     places = zip(top.tolist(), left.tolist(), strict=True)
     everything = [(SHAPES[shape[i]], RADII[radius[i]], turn[i], *place) for i, place in enumerate(places)]
@@ -247,11 +247,11 @@ def _one_by_one(recipe: Recipe, cell: Cell, c: _Candidates, rng: np.random.Gener
     for row in np.argsort(room, kind="stable")[:4].tolist():
         count = int(c.count[row])
         chance = rng.random((tries, count, 2))
-        every = [placing.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
+        every = [placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
         choices = [_stones(c, row, top, left) for top, left in every]
-        placed: dict[int, placing.Stone] = {}
+        placed: dict[int, placement.Stone] = {}
         for i in np.argsort(-c.radius[row, :count], kind="stable").tolist():
-            free = (s[i] for s in choices if not any(placing.touch(s[i], other) for other in placed.values()))
+            free = (s[i] for s in choices if not any(placement.touch(s[i], other) for other in placed.values()))
             stone = next(free, None)
             if stone is None:
                 break
@@ -262,7 +262,7 @@ def _one_by_one(recipe: Recipe, cell: Cell, c: _Candidates, rng: np.random.Gener
 
 
 def _item(
-    recipe: Recipe, cell: Cell, c: _Candidates, row: int, stones: list[placing.Stone], rng: np.random.Generator
+    recipe: Recipe, cell: Cell, c: _Candidates, row: int, stones: list[placement.Stone], rng: np.random.Generator
 ) -> Item:
     """The accepted candidate as a scene, in an order that does not give the target away."""
     things = []

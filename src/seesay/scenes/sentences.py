@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from seesay.scenes.adjectives import ADJECTIVES, Adjective
-from seesay.scenes.kinds import Kind
-from seesay.scenes.recipe import Recipe
+from seesay.scenes.config import Recipe
 from seesay.scenes.sampling import Item
+from seesay.scenes.task_kinds import Kind
 from seesay.scenes.world import COLOURS, SHAPES, Thing
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 Values = NDArray[np.float64]
 Members = NDArray[np.bool_]

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from seesay.questions import Task, UserError
+from seesay.errors import UserError
+from seesay.questions import Task
 from seesay.registry import Registry, unknown
 
 __all__ = ["GROUPS", "TASKS", "Summary", "expand", "load_task", "summary"]
@@ -39,11 +40,11 @@ TASKS: Registry[Loader] = Registry(
         "memory-colors": "seesay.tasks.memory_colors:load",
         "property-norms": "seesay.tasks.property_norms:load",
         "coda": "seesay.tasks.coda:load",
-        "viphy-color": "seesay.tasks.viphy_color:load",
-        "viphy-size": "seesay.tasks.viphy_size:load",
-        "viphy-size-subtype": "seesay.tasks.viphy_size:load_subtype",
-        "viphy-size-transitive": "seesay.tasks.viphy_size:load_transitive",
-        "viphy-space": "seesay.tasks.viphy_space:load",
+        "viphy-color": "seesay.tasks.viphy.color:load",
+        "viphy-size": "seesay.tasks.viphy.size:load",
+        "viphy-size-subtype": "seesay.tasks.viphy.size:load_subtype",
+        "viphy-size-transitive": "seesay.tasks.viphy.size:load_transitive",
+        "viphy-space": "seesay.tasks.viphy.space:load",
         "malevic-sup1": "seesay.tasks.malevic:load_sup1",
         "malevic-pos1": "seesay.tasks.malevic:load_pos1",
         "malevic-pos": "seesay.tasks.malevic:load_pos",

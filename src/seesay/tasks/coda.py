@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from seesay.data import jsonl, store
 from seesay.data.catalogue import CATALOGUE
-from seesay.questions import BadRow, Question, Task, Template, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow, Question, Task, Template
 
 COLOURS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
 GROUPS = ("single", "multi", "any")

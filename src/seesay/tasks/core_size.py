@@ -13,7 +13,8 @@ from pathlib import Path
 from seesay.data import core
 from seesay.data.jsonl import BadValueError
 from seesay.data.tables import Cells, read_csv
-from seesay.questions import Question, Task, Template, UserError
+from seesay.errors import UserError
+from seesay.questions import Question, Task, Template
 from seesay.tasks._core import CITATION, VERSION, capital, filled, noun_phrase
 
 PAIRS = 300

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from seesay.data import easy_vqa
-from seesay.questions import Question, Task, Template, UserError
+from seesay.errors import UserError
+from seesay.questions import Question, Task, Template
 
 VERSION = "1"
 TEMPLATES = (Template("question", "{question} Answer: [MASK]."),)

@@ -12,15 +12,16 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from seesay.errors import UserError
 from seesay.folders import cache_folder
-from seesay.questions import BadRow, Published, Question, Task, Template, UserError
+from seesay.questions import BadRow, Published, Question, Task, Template
 from seesay.scenes.annotation import Annotated, read
-from seesay.scenes.finding import annotation_path, picture_path
-from seesay.scenes.making import Output, make
+from seesay.scenes.config import Recipe
+from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.lookup import annotation_path, picture_path
 from seesay.scenes.plan import test_plan
 from seesay.scenes.published import Asked, read_questions
 from seesay.scenes.raster import PUBLISHED
-from seesay.scenes.recipe import Recipe
 from seesay.scenes.sentences import parse
 
 VERSION = "1"

@@ -14,7 +14,8 @@ from pathlib import Path
 from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
 from seesay.data.jsonl import BadValueError, lines, wording
-from seesay.questions import BadRow, Question, Task, Template, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow, Question, Task, Template
 from seesay.tasks.memory_colors import COLOURS
 
 COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seesay.models.loading import require_models
-from seesay.models.logits import logits_at
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.hf.loading import require_models
+from seesay.models.hf.logits import logits_at
 from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import Split
 from seesay.training.statements import color_counts, statements

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from seesay.data.texts import opened
-from seesay.models.words import joiner
-from seesay.questions import BadRow, UserError
+from seesay.data.lines import opened
+from seesay.errors import UserError
+from seesay.models.words.vocabulary import joiner
+from seesay.questions import BadRow
 
 LONGEST_LINE = 65_536
 _WORD = re.compile(r"\w+")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import filelock
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     import torch

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 from seesay.training import checkpoint
 from seesay.training.checkpoint import BEST, CHECKPOINT, HISTORY, RESULT
 

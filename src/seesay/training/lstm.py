@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from seesay.models import lstm
-from seesay.models.loading import require_models
-from seesay.models.words import Vocabulary, words
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.hf.loading import require_models
+from seesay.models.words import lstm
+from seesay.models.words.vocabulary import Vocabulary, words
 from seesay.training import checkpoint, loop, ragged
 from seesay.training.captions import Split, join_phrases
 
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.lstm_network import Network
+    from seesay.models.words.lstm_network import Network
 
 FEWEST = 20
 PAD = -100  # what cross-entropy leaves out
@@ -115,7 +115,7 @@ def pretrain(
     require_models()
     import torch
 
-    from seesay.models.lstm_network import Network, Sizes
+    from seesay.models.words.lstm_network import Network, Sizes
 
     checkpoint.not_anothers(folder)
     train, held_out, vocabulary = read(captions, recipe, phrases)

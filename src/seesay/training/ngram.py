@@ -6,9 +6,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from seesay.models.arpa import Gram, Ngrams
-from seesay.models.words import BEGIN, END, UNKNOWN, Vocabulary
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.words.arpa import Gram, Ngrams
+from seesay.models.words.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
 
 Counts = dict[Gram, int]
 

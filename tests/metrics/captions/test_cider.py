@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from tests.metrics.captions.strategies import CORPORA
 
+from seesay.errors import UserError
 from seesay.metrics.captions import Corpus, DocumentFrequency, cider, cider_d
-from seesay.questions import UserError
 
 
 def test_multi30k(corpus: Corpus) -> None:

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seesay.errors import UserError
 from seesay.metrics.bootstrap import Resamples
 from seesay.metrics.captions import Corpus, Resources, compare, evaluate, fuse, signature
 from seesay.metrics.measured import intervals
-from seesay.questions import UserError
 
 NAMES = ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR(ex_st)", "ROUGE-L", "CIDEr-D"]
 

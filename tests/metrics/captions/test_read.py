@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from seesay.errors import UserError
 from seesay.metrics.captions.read import pair, read_captions, read_references
-from seesay.questions import UserError
 
 
 def _write(path: Path, text: str) -> Path:

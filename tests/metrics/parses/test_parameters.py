@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from seesay.errors import UserError
 from seesay.metrics.parses import Parameters, read_parameters
-from seesay.questions import UserError
 
 COLLINS = """
 ## Debug mode ##

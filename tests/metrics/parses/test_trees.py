@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seesay.errors import UserError
 from seesay.metrics.parses import BadTreeError, Bracket, parse, read_trees
-from seesay.questions import BadRow, UserError
+from seesay.questions import BadRow
 
 
 def test_words_tags_and_brackets() -> None:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.shared_data import shared
 
+from seesay.errors import UserError
 from seesay.mine.readers import read, to_parquet
 from seesay.mine.records import Bad, Picture, Region
-from seesay.questions import UserError
 
 NAN = float("nan")
 

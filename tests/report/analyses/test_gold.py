@@ -16,7 +16,7 @@ from seesay.questions import Question, Task, Template
 from seesay.report.analyses import of_task
 from seesay.report.analyses.base import Analysis, Shares, Spread
 from seesay.report.analyses.gold import by_category, by_scene, cardinality, entropies
-from seesay.tasks import viphy_color, viphy_size, viphy_space
+from seesay.tasks.viphy import color, size, space
 
 COLORS = ("red", "green", "white")
 
@@ -80,7 +80,7 @@ def test_what_is_analysed_follows_from_what_is_known() -> None:
 
 @pytest.fixture(scope="module")
 def colours() -> Task:
-    return viphy_color.load(shared("viphy"))
+    return color.load(shared("viphy"))
 
 
 def test_the_published_colours(colours: Task) -> None:
@@ -119,7 +119,7 @@ def test_the_published_places() -> None:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4_599
     labels = next(name for name in rows[0] if any(set(row[name]) <= set("<=>,") and row[name] for row in rows[:1]))
-    task = viphy_space.load(shared("viphy"))
+    task = space.load(shared("viphy"))
     found = shares(by_scene(task))
     assert {part: n for part, (n, _) in found.items()} == Counter(row["scene"].replace("_", " ") for row in rows)
     counted = shares(cardinality(task))
@@ -131,4 +131,4 @@ def test_the_published_places() -> None:
 
 
 def test_sizes_have_nothing_to_divide() -> None:
-    assert of_task(viphy_size.load(shared("viphy"))) == []
+    assert of_task(size.load(shared("viphy"))) == []

@@ -17,8 +17,8 @@ from seesay.report.analyses import categories, few_shot, of_group, of_groups, of
 from seesay.report.analyses import write as write_analyses
 from seesay.report.analyses.base import Analysis, Score, Shares
 from seesay.report.groups import group
-from seesay.runs.few_shot import Point, bands
 from seesay.runs.figures import figures
+from seesay.runs.learning_curve import Point, bands
 from seesay.runs.run import Run
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
 from seesay.metrics.captions.corpus import Corpus
 from seesay.metrics.captions.ngrams import ORDERS, GramCounts, lookup
 from seesay.metrics.measured import Measured, mean_of, ratio
-from seesay.questions import UserError
 
 SIGMA = 6.0
 

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from seesay.errors import UserError
 from seesay.metrics.captions.ngrams import Grams, Ints, count_grams
 from seesay.metrics.captions.tokenize import Tokenizer
-from seesay.questions import UserError
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 
 LONGEST_LINE = 1 << 16
 LONGEST_FILE = 1 << 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seesay.questions import BadRow, UserError
+from seesay.errors import UserError
+from seesay.questions import BadRow
 
 LONGEST_TREE = 1 << 22
 _TOKEN = re.compile(r"[()]|[^\s()]+")

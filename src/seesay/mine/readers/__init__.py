@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from seesay.errors import UserError
 from seesay.mine.readers import ade20k, coco, plain, visual_genome
 from seesay.mine.records import SCHEMA, Bad, Picture, to_batch
-from seesay.questions import UserError
 
 READERS: dict[str, Callable[[str, Path | None], Iterator[Picture | Bad]]] = {
     "visual-genome": lambda place, images: visual_genome.read(Path(place), images),

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seesay.mine.readers.checking import (
+from seesay.errors import UserError
+from seesay.mine.readers.join import Shelf
+from seesay.mine.readers.validation import (
     BadAnnotationError,
     bounds,
     check_picture,
@@ -22,9 +24,7 @@ from seesay.mine.readers.checking import (
     inside,
     regions,
 )
-from seesay.mine.readers.joining import Shelf
 from seesay.mine.records import Bad, Picture
-from seesay.questions import UserError
 
 LARGEST = 1 << 26
 """Bytes a picture's file may have; the largest of ADE20K has a few million."""

@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.mine.readers.checking import BadAnnotationError, captions, check_picture, clean_size, inside, regions
-from seesay.mine.readers.joining import Shelf, key
+from seesay.errors import UserError
+from seesay.mine.readers.join import Shelf, key
+from seesay.mine.readers.validation import BadAnnotationError, captions, check_picture, clean_size, inside, regions
 from seesay.mine.records import SCHEMA, Bad, Picture
-from seesay.questions import UserError
 
 LONGEST_LINE = 1 << 26
 BATCH = 256

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seesay.mine.readers.checking import BadAnnotationError, captions, check_picture, clean_size, inside, regions
-from seesay.mine.readers.joining import Shelf, key
-from seesay.mine.readers.streaming import BrokenFileError, entries
+from seesay.errors import UserError
+from seesay.mine.readers.join import Shelf, key
+from seesay.mine.readers.json_stream import BrokenFileError, entries
+from seesay.mine.readers.validation import BadAnnotationError, captions, check_picture, clean_size, inside, regions
 from seesay.mine.records import Bad, Picture
-from seesay.questions import UserError
 
 FOLDERS = ("", "images", "VG_100K", "VG_100K_2")
 

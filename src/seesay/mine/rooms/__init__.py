@@ -5,9 +5,9 @@
 ('bathroom', True, (240, 320))
 """
 
-from seesay.mine.rooms.drawing import Room, Thing
-from seesay.mine.rooms.rendering import View
+from seesay.mine.rooms.dataset_writer import Snapshot, snapshot, snapshots, write
+from seesay.mine.rooms.raster import View
+from seesay.mine.rooms.sampling import Room, Thing
 from seesay.mine.rooms.truth import Tally, elevation, larger
-from seesay.mine.rooms.writing import Snapshot, snapshot, snapshots, write
 
 __all__ = ["Room", "Snapshot", "Tally", "Thing", "View", "elevation", "larger", "snapshot", "snapshots", "write"]

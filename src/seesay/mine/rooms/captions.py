@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seesay.mine.rooms.drawing import Thing
+from seesay.mine.rooms.sampling import Thing
 
 
 def describe(

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from seesay.data.knowledge import COLORS, PLACES, SIZES
-from seesay.mine.rooms.drawing import Thing
+from seesay.mine.rooms.sampling import Thing
 
 
 class Tally:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from seesay.errors import UserError
 from seesay.models.encoders.base import Encoder
-from seesay.models.loading import Options
-from seesay.questions import UserError
+from seesay.models.hf.loading import Options
 
 __all__ = ["Encoder", "load_encoder", "locate_encoder"]
 
@@ -29,7 +29,7 @@ def locate_encoder(name: str, options: Options) -> Callable[[], Encoder]:
     from seesay.models import MODELS, locate
     from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.encoders import clip_bert
-    from seesay.models.loading import converted
+    from seesay.models.hf.loading import converted
 
     prefix, _, rest = name.partition(":")
     if prefix in CLIP_BERT:
@@ -49,7 +49,7 @@ def locate_encoder(name: str, options: Options) -> Callable[[], Encoder]:
 def load_source(name: str, source: str | Path, options: Options) -> Encoder:
     """The encoder in a folder or on the hub, by the architecture that its configuration names."""
     from seesay.models.encoders import clip, clip_bert, flava, lxmert, sentence, text, vilt, visual_bert
-    from seesay.models.loading import read_config
+    from seesay.models.hf.loading import read_config
 
     config = read_config(name, source, options)
     kinds = {

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.batching import equal_lengths, halving, must_fit
-from seesay.questions import UserError
+from seesay.errors import UserError
+from seesay.models.hf.batching import equal_lengths, halving, must_fit
 
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.loading import Opened, Options
+    from seesay.models.hf.loading import Opened, Options
 
 AUTO_BUDGET = 2048
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seesay.models.batching import equal_lengths, halving, must_fit
+from seesay.errors import UserError
 from seesay.models.encoders.base import AUTO_BUDGET, BatchEncoder, Encoder, Rows, complete, first_token
-from seesay.models.loading import Opened, Options, open_model
-from seesay.questions import UserError
+from seesay.models.hf.batching import equal_lengths, halving, must_fit
+from seesay.models.hf.loading import Opened, Options, open_model
 
 if TYPE_CHECKING:
     import torch

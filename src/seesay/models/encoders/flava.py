@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from seesay.models.encoders.base import BatchEncoder, Encoder, complete, first_token
-from seesay.models.loading import Options, open_model
+from seesay.models.hf.loading import Options, open_model
 
 
 def load_flava(name: str, source: str | Path, options: Options) -> Encoder:

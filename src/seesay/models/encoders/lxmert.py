@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.models.encoders.base import BatchEncoder, Encoder, complete
-from seesay.models.loading import Options, open_model
+from seesay.models.hf.loading import Options, open_model
 
 if TYPE_CHECKING:
     import torch

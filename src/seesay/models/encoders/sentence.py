@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from seesay.errors import UserError
 from seesay.models.encoders.base import BatchEncoder, Encoder, complete
 from seesay.models.encoders.text import encoder_class
-from seesay.models.loading import Options, open_model
-from seesay.questions import UserError
+from seesay.models.hf.loading import Options, open_model
 
 if TYPE_CHECKING:
     import torch

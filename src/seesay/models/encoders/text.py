@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from seesay.errors import UserError
 from seesay.models.encoders.base import BatchEncoder, Encoder, Rows, complete, first_token
-from seesay.models.loading import Options, family_of, load_transformers, open_model
-from seesay.questions import UserError
+from seesay.models.hf.loading import Options, family_of, load_transformers, open_model
 
 
 def load_text(name: str, source: str | Path, options: Options, config: Any) -> Encoder:

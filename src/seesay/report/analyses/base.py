@@ -12,7 +12,7 @@ from markupsafe import Markup
 from seesay.report.charts import Section, Table
 
 if TYPE_CHECKING:
-    from seesay.runs.few_shot import Band
+    from seesay.runs.learning_curve import Band
 
 PAPER = "Singh, Qasemi & Chen 2023"
 

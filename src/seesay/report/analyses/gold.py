@@ -14,7 +14,7 @@ from markupsafe import Markup
 from seesay.questions import Question, Task
 from seesay.report.analyses.base import Analysis, Shares, Spread
 from seesay.report.charts import columns, histogram, stacked_bars
-from seesay.report.wording import count
+from seesay.report.formatting import count
 
 WORDS = {
     "viphy-space": {">": "above", "=": "similar level", "<": "below"},

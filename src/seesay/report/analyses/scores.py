@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from seesay.report.analyses.base import Analysis, Score
 from seesay.report.charts import Bar, Series, bars, lines
+from seesay.report.formatting import metric_name
 from seesay.report.groups import Group
-from seesay.report.wording import metric_name
 
 if TYPE_CHECKING:
-    from seesay.runs.few_shot import Band
+    from seesay.runs.learning_curve import Band
 
 BY_TAG = {
     "labels": ("score-by-cardinality", "By number of right labels", "Fig. 5"),

@@ -4,8 +4,8 @@ from seesay.report.charts.bars import Bar, bars, stacked_bars
 from seesay.report.charts.columns import columns, histogram
 from seesay.report.charts.heat import heat_map
 from seesay.report.charts.lines import Series, lines
-from seesay.report.charts.pages import Section, Table, svg_file, write_page
 from seesay.report.charts.tree import dendrogram
+from seesay.report.pages.sections import Section, Table, svg_file, write_page
 
 __all__ = [
     "Bar",

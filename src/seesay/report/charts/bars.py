@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import (
+from seesay.report.answers import swatches
+from seesay.report.charts.kernel import (
     WIDTH,
     axis,
     breadth,
@@ -21,8 +22,7 @@ from seesay.report.charts.parts import (
     text,
     tooltip,
 )
-from seesay.report.data import swatches
-from seesay.report.wording import brief, number
+from seesay.report.formatting import brief, number
 
 ROOM = 170.0
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import WIDTH, Axis, axis, breadth, chart, element, fit, nothing, text, tooltip
-from seesay.report.figures import swatch
-from seesay.report.wording import brief
+from seesay.report.charts.dotplot import swatch
+from seesay.report.charts.kernel import WIDTH, Axis, axis, breadth, chart, element, fit, nothing, text, tooltip
+from seesay.report.formatting import brief
 
 HEIGHT = 180.0
 LEFT = 46.0

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import WIDTH, breadth, chart, element, nothing, text, tooltip
-from seesay.report.wording import brief
+from seesay.report.charts.kernel import WIDTH, breadth, chart, element, nothing, text, tooltip
+from seesay.report.formatting import brief
 
 ROOM = 130.0
 NUMBERED = 30.0

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
+from seesay.report.charts.kernel import WIDTH, chart, element, nothing, text, tooltip
 from seesay.report.charts.lines import spread
-from seesay.report.charts.parts import WIDTH, chart, element, nothing, text, tooltip
 
 RUNG = 15.0
 RAIL = 60.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import (
+from seesay.report.charts.kernel import (
     WIDTH,
     Axis,
     axis,
@@ -24,7 +24,7 @@ from seesay.report.charts.parts import (
     text,
     tooltip,
 )
-from seesay.report.wording import brief
+from seesay.report.formatting import brief
 
 HEIGHT = 220.0
 LEFT = 40.0

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.parts import WIDTH, Axis, axis, breadth, chart, element, nothing, short, text, tooltip
-from seesay.report.wording import brief
+from seesay.report.charts.kernel import WIDTH, Axis, axis, breadth, chart, element, nothing, short, text, tooltip
+from seesay.report.formatting import brief
 
 ROW = 14.0
 ROOM = 150.0

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from seesay.errors import UserError
 from seesay.metrics.captions import Corpus, load, meteor
 from seesay.metrics.captions.meteor.matches import Matcher
 from seesay.metrics.captions.meteor.paraphrases import open_table
 from seesay.metrics.captions.meteor.resources import JAR, TABLE, Resources
 from seesay.metrics.captions.meteor.wordnet import WordNet
-from seesay.questions import UserError
 
 SYNSETS = (
     "big\n001 002\nlarge\n001\nchild\n010\nkid\n010 011\nglass\n020\nglasses\n021\nman\n030\ntame\n040\ntam\n041\n"

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.questions import UserError
+from seesay.errors import UserError
 
 Ints = NDArray[np.int64]
 _FORMAT = 1

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seesay.errors import UserError
 from seesay.folders import cache_folder, data_folder
 from seesay.metrics.captions.meteor.normalize import Prefixes
 from seesay.metrics.captions.meteor.paraphrases import Paraphrases, open_table
 from seesay.metrics.captions.meteor.wordnet import WordNet
-from seesay.questions import UserError
 
 JAR, TABLE = "meteor-1.5.jar", "paraphrase-en.gz"
 _LARGEST = 64 << 20

@@ -1,0 +1,201 @@
+"""People as a model: a run folder like any other, which `seesay report` and `seesay compare` read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import seesay
+from seesay.errors import UserError
+from seesay.judge.results.agreement import Coefficient
+from seesay.judge.results.quality import Judgement
+from seesay.judge.study import TOP, Item, Study
+from seesay.questions import Answer, Question, Scores, Task, Template
+from seesay.runs import store
+from seesay.runs.ask import environment
+from seesay.runs.figures import figures
+from seesay.runs.records import Figure, Manifest
+from seesay.runs.run import Run
+
+SMOOTHING = 1e-6
+"""An option that nobody chose has a share of about a millionth: its logarithm is finite, and no figure changes by more
+than a millionth for each option."""
+
+SIMILARITY = Template("rating", "The words {a} and {b} are [MASK] in meaning.")
+
+
+def write_run(
+    study: Study,
+    kept: Sequence[Judgement],
+    agreement: Mapping[str, Coefficient],
+    root: Path,
+    *,
+    name: str = "people",
+    resamples: int = 10_000,
+    seed: int = 0,
+    command: str = "",
+) -> Run:
+    """Write the run below `root` and give it back."""
+    if study.task is not None:
+        task, shares, wording = _task_shares(study, study.task, kept)
+    else:
+        task, shares, wording = _pair_shares(study, kept, seed)
+    manifest = _manifest(study, task, kept, name, wording, resamples, seed, command)
+    answers = [
+        Answer(question.id, template.name, question.options, scores(shares[question.id]))
+        for question in task.questions
+        for template in task.templates
+    ]
+    # People are not asked the prompt without the object, so there is nothing to calibrate by.
+    made = figures(manifest, replace(task, neutral={}), answers)
+    made += [_figure(manifest, task, metric, found) for metric, found in agreement.items() if found.low is not None]
+    folder = store.folder_for(root, manifest)
+    with store.alone(folder):
+        store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
+        store.write_task(folder / store.QUESTIONS, task)
+        store.write_answers(folder / store.ANSWERS, answers)
+        store.write_figures(folder / store.FIGURES, made)
+        return store.read_run(folder)
+
+
+def scores(shares: Sequence[float]) -> Scores:
+    """Shares of the judgements as log-probabilities, smoothed by a millionth of a judgement."""
+    total = sum(shares) + SMOOTHING * len(shares)
+    logp = tuple(math.log((share + SMOOTHING) / total) for share in shares)
+    return Scores(logp, (1,) * len(logp), (1,) * len(logp))
+
+
+def _task_shares(study: Study, task: Task, kept: Sequence[Judgement]) -> tuple[Task, dict[str, list[float]], str]:
+    """The questions that people judged. Their one wording stands for all: so the run is comparable with models'."""
+    counts: dict[str, list[int]] = {}
+    for judgement in kept:
+        counts.setdefault(judgement.item.question, [0] * len(judgement.item.options))[judgement.value] += 1
+    questions = tuple(question for question in task.questions if question.id in counts)
+    if not questions:
+        raise UserError(
+            "No judgement counts: there is no run to write. Wait for people, or look at the rule's thresholds."
+        )
+    wording = study.measured[0].template
+    return replace(task, questions=questions), {q: [n / sum(c) for n in c] for q, c in counts.items()}, wording
+
+
+def _pair_shares(study: Study, kept: Sequence[Judgement], seed: int) -> tuple[Task, dict[str, list[float]], str]:
+    """Pairs as questions with the options dissimilar and similar.
+
+    Gold is the file's similarity; where it has none, half of the judgements (drawn by the seed) are gold and the other
+    half are what people say, so that people are never measured against themselves.
+    """
+    values: dict[str, list[float]] = {}
+    for judgement in kept:
+        values.setdefault(judgement.item.id, []).append(judgement.value / TOP)
+    referenced = all(item.reference is not None for item in study.measured)
+    questions: list[Question] = []
+    shares: dict[str, list[float]] = {}
+    for item in study.measured:
+        said = values.get(item.id, [])
+        gold = item.reference
+        if not referenced:
+            study.rng("halves", seed, item.id).shuffle(said)
+            half = (len(said) + 1) // 2
+            said, others = said[:half], said[half:]
+            gold = sum(others) / len(others) if others else None
+        if said and gold is not None:
+            mean = sum(said) / len(said)
+            shares[item.id] = [1 - mean, mean]
+            questions.append(_pair_question(study, item, gold))
+    if not questions:
+        raise UserError("No pair has two judgements that count: there is no run to write. Wait for more people.")
+    task = Task(
+        name=study.name,
+        version="1",
+        title=study.title,
+        templates=(SIMILARITY,),
+        questions=tuple(questions),
+        metrics=("jensen_shannon", "spearman"),
+    )
+    return task, shares, "slider, gold:file" if referenced else "slider, gold:other half"
+
+
+def _pair_question(study: Study, item: Item, gold: float) -> Question:
+    a, b = item.words or ("", "")
+    options = (study.design.low, study.design.high)
+    weights = {label: weight for label, weight in zip(options, (1 - gold, gold), strict=True) if weight > 0}
+    return Question(item.id, {"a": a, "b": b}, options, weights, object=item.id)
+
+
+def _manifest(
+    study: Study,
+    task: Task,
+    kept: Sequence[Judgement],
+    name: str,
+    wording: str,
+    resamples: int,
+    seed: int,
+    command: str,
+) -> Manifest:
+    rows = sorted((judgement.person, judgement.item.id, judgement.value) for judgement in kept)
+    digest = hashlib.blake2b(json.dumps([study.fingerprint, rows]).encode(), digest_size=8).hexdigest()
+    people = len({judgement.person for judgement in kept})
+    signature = "|".join(
+        (
+            f"task:{task.name}.{task.version}@{task.fingerprint}",
+            f"templates:{len(task.templates)}",
+            f"questions:{len(task.questions)}",
+            f"model:{name}@{digest}",
+            "family:people",
+            f"people:{people}",
+            f"judgements:{len(kept)}",
+            f"asked:{wording}",
+            f"smoothing:{SMOOTHING:g}",
+            "scope:choice",
+            "length:sum",
+            f"seed:{seed}",
+            f"resamples:{resamples}",
+            f"seesay:{seesay.__version__}",
+        )
+    )
+    return Manifest(
+        seesay=seesay.__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=command,
+        model=name,
+        family="people",
+        model_fingerprint=digest,
+        task=task.name,
+        task_version=task.version,
+        task_fingerprint=task.fingerprint,
+        templates=[template.name for template in task.templates],
+        questions=len(task.questions),
+        limit=None,
+        scope="choice",
+        length="sum",
+        seed=seed,
+        resamples=resamples,
+        signature=signature,
+        environment=environment(),
+        citation=task.citation,
+        bad_rows=list(study.left_out),
+    )
+
+
+def _figure(manifest: Manifest, task: Task, metric: str, found: Coefficient) -> Figure:
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    return Figure(
+        model=manifest.model,
+        task=manifest.task,
+        metric=metric,
+        template=None,
+        slice=None,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        n=len(task.questions),
+        signature=f"{manifest.signature}|metric:{metric}",
+    )

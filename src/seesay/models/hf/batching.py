@@ -1,0 +1,145 @@
+"""Batches by a budget of tokens, and what happens when memory runs out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+from seesay.errors import UserError
+from seesay.questions import Prompt
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+T = TypeVar("T")
+
+CHARS_A_TOKEN = 4
+MEMORY_SIGNS = ("out of memory", "can't allocate memory", "not enough memory", "alloc_failed")
+
+
+def by_budget(
+    prompts: Sequence[Prompt], order: Sequence[int], budget: int, characters: Callable[[Prompt], int]
+) -> list[list[int]]:
+    """Indices in the given order, cut where the estimated tokens pass the budget; every batch holds one at least.
+
+    Characters stand in for tokens: cheap to count, and the same on every machine.
+    """
+    batches: list[list[int]] = []
+    cost = 0
+    for index in order:
+        tokens = characters(prompts[index]) // CHARS_A_TOKEN + 1
+        if not batches or cost + tokens > budget:
+            batches.append([])
+            cost = 0
+        batches[-1].append(index)
+        cost += tokens
+    return batches
+
+
+def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The items in lists of `size`, the last one shorter."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def bundles(texts: Iterable[str], most: int, *, characters: int = 1 << 18) -> Iterator[list[str]]:
+    """The texts in lists of `most`, or of fewer where they are long: what is in memory at a time has an end."""
+    bundle: list[str] = []
+    size = 0
+    for text in texts:
+        bundle.append(text)
+        size += len(text)
+        if len(bundle) == most or size >= characters:
+            yield bundle
+            bundle, size = [], 0
+    if bundle:
+        yield bundle
+
+
+def equal_lengths(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
+    """Indices of the sentences in batches of one length and of at most `budget` tokens, equal ones counted once.
+
+    No batch needs padding: convolutions and Fourier transforms would let it leak into what is asked.
+    """
+    batches: list[list[int]] = []
+    tokens = 0
+    previous: Sequence[int] | None = None
+    for index in sorted(range(len(sentences)), key=lambda i: (len(sentences[i]), tuple(sentences[i]))):
+        sentence = sentences[index]
+        new = 0 if sentence == previous else len(sentence)
+        if previous is None or len(sentence) != len(previous) or tokens + new > budget:
+            batches.append([])
+            tokens, new = 0, len(sentence)
+        batches[-1].append(index)
+        tokens += new
+        previous = sentence
+    return batches
+
+
+def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]:
+    """Where windows over a text begin and stop, and from where on each is scored: every token but the first, once.
+
+    Each window but the first repeats at least `window - stride` tokens, so that none is scored without context
+    (the scheme of transformers' guide to the perplexity of texts of any length).
+
+    >>> windows(10, 6, 3)
+    [(0, 6, 1), (3, 9, 6), (6, 10, 9)]
+    """
+    found = []
+    scored = 1
+    for begin in range(0, length, stride):
+        stop = min(begin + window, length)
+        found.append((begin, stop, scored))
+        scored = stop
+        if stop == length:
+            break
+    return found
+
+
+def must_fit(name: str, model: PreTrainedModel, tokens: int) -> None:
+    """Refuses a text that is longer than the model's table of positions."""
+    most = positions(model)
+    if most is not None and tokens > most:
+        raise UserError(f"A text of {tokens:,} tokens is longer than the {most:,} that '{name}' can read.")
+
+
+def positions(model: PreTrainedModel) -> int | None:
+    """How many tokens the model's table of positions has room for; None where there is no such table."""
+    try:
+        table = getattr(model.config.get_text_config(), "max_position_embeddings", None) or -1
+    except NotImplementedError:  # what XLNet and Funnel say for "no limit"
+        return None
+    # RoBERTa's kind counts from its padding id on, so it reads fewer tokens than the table has rows.
+    skipped = max(
+        (
+            module.padding_idx + 1
+            for path, module in model.named_modules()
+            if path.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None
+        ),
+        default=0,
+    )
+    return table - skipped if table > 0 else None
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an accelerator or the CPU's allocator said that memory ran out."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in MEMORY_SIGNS)
+    )
+
+
+def halving(work: Callable[[int], T], budget: int, *, smallest: int = 16) -> tuple[T, int]:
+    """The work done with this budget, or with half of it for as long as memory runs out; and the budget that held."""
+    while True:
+        try:
+            return work(budget), budget
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if budget <= smallest:
+                raise UserError(
+                    f"Out of memory even with batches of {budget} tokens: the model needs a larger machine."
+                ) from error
+            budget //= 2

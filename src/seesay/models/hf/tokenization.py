@@ -1,0 +1,91 @@
+"""Options spelt as they stand in their sentence: the one place where text becomes tokens.
+
+The whole sentence is tokenised with the option in the slot, and the option's tokens are found by their character
+offsets. So RoBERTa's leading space, SentencePiece's marks and upper case come out as they would in running text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from seesay.errors import UserError
+from seesay.questions import SEPARATOR, Prompt
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A sentence with an option in its slot: its tokens, which of them spell the option, and its characters."""
+
+    ids: tuple[int, ...]
+    start: int
+    stop: int
+    chars: int
+
+
+def resolve_separator(text: str, separator: str | None) -> str:
+    """`[SEP]` becomes the model's own separator, or nothing where it has none.
+
+    >>> resolve_separator("What color? [SEP] A: red", None)
+    'What color? A: red'
+    """
+    return text.replace(SEPARATOR, separator) if separator else text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
+
+
+def spell(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest: bool = True) -> list[list[Spelling]]:
+    """Every prompt with each of its options; without `rest` the sentence ends with the option."""
+    separator = tokenizer.sep_token
+    spans: list[tuple[int, int]] = []
+    texts: list[str] = []
+    for prompt in prompts:
+        before, after = (resolve_separator(part, separator) for part in prompt.parts)
+        for option in prompt.options:
+            spans.append((len(before), len(before) + len(option)))
+            texts.append(before + option + (after if rest else ""))
+    if not texts:
+        return []
+    encoded = tokenizer(texts, return_offsets_mapping=True, return_special_tokens_mask=True)
+    spelt = iter(
+        _locate(ids, offsets, special, span, text, tokenizer)
+        for ids, offsets, special, span, text in zip(
+            encoded["input_ids"],
+            encoded["offset_mapping"],
+            encoded["special_tokens_mask"],
+            spans,
+            texts,
+            strict=True,
+        )
+    )
+    return [[next(spelt) for _ in prompt.options] for prompt in prompts]
+
+
+def _locate(
+    ids: Sequence[int],
+    offsets: Sequence[tuple[int, int]],
+    special: Sequence[int],
+    span: tuple[int, int],
+    text: str,
+    tokenizer: PreTrainedTokenizerBase,
+) -> Spelling:
+    begin, end = span
+    inside = [
+        i
+        for i, ((low, high), extra) in enumerate(zip(offsets, special, strict=True))
+        if not extra and low < end and high > begin
+    ]
+    option = text[begin:end]
+    if not option.strip() or not inside or tokenizer.unk_token_id in [ids[i] for i in inside]:
+        raise UserError(
+            f"The tokeniser of {tokenizer.name_or_path!r} cannot write the option {option!r} (it becomes an "
+            "unknown token): leave the option out or use another model."
+        )
+    start = inside[0]
+    # Where a tokeniser writes the space before the option as a token of its own, that token is the option's first:
+    # for other options the space is part of their first token, and all must stand against the same prefix.
+    if start and not special[start - 1] and not text[slice(*offsets[start - 1])].strip():
+        start -= 1
+    return Spelling(tuple(ids), start, inside[-1] + 1, len(text) - begin)

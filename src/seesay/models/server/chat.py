@@ -1,0 +1,89 @@
+"""Chat servers have no log-probability of a given text: the model makes one constrained choice among the options.
+
+The figures say so (`family: chat`, `scope: choice`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from seesay.errors import UserError
+from seesay.models.hf.batching import chunks
+from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.server.client import Client
+from seesay.questions import SLOT, Prompt, Scores
+
+BATCH = 16
+REFUSED = math.log(1e-6)  # what a constrained choice leaves for the options not taken
+TRIAL = Prompt(f"The opposite of up is {SLOT}.", ("down", "left"))
+
+
+class Chat:
+    """`/v1/chat/completions`, held to the options by a JSON schema."""
+
+    family = "chat"
+    scope = "choice"
+
+    def __init__(self, name: str, client: Client) -> None:
+        self.name, self._client = name, client
+        self.fingerprint = hashlib.blake2b(f"{client.base} {client.model} chat".encode(), digest_size=8).hexdigest()
+        if self._choose(TRIAL) not in TRIAL.options:
+            raise UserError(
+                f"{client.base} does not hold its answers to the given options (response_format json_schema): "
+                "its choices cannot be scored."
+            )
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Batches in order: the server does its own batching."""
+        return list(chunks(range(len(prompts)), BATCH))
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """Everything on the option chosen; an answer that is no option leaves them all alike."""
+        chosen = self._client.parallel(self._choose, prompts)
+        choices = [chosen[prompt] for prompt in prompts]
+        astray = sum(choice not in prompt.options for prompt, choice in zip(prompts, choices, strict=True))
+        if astray:
+            warnings.warn(
+                f"{astray} of {len(prompts)} answers were none of the options and count as no answer.", stacklevel=2
+            )
+        return [
+            Scores(
+                logp=tuple(0.0 if option == choice else REFUSED for option in prompt.options),
+                tokens=(1,) * len(prompt.options),
+                chars=tuple(map(len, prompt.options)),
+            )
+            for prompt, choice in zip(prompts, choices, strict=True)
+        ]
+
+    def _choose(self, prompt: Prompt) -> str:
+        text = resolve_separator(prompt.text, None).replace(SLOT, "___")
+        asked = f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(prompt.options)}."
+        schema = {  # an object at the root: OpenAI takes nothing else there
+            "type": "object",
+            "properties": {"answer": {"type": "string", "enum": list(dict.fromkeys(prompt.options))}},
+            "required": ["answer"],
+            "additionalProperties": False,
+        }
+        body = {
+            "messages": [{"role": "user", "content": asked}],
+            "temperature": 0,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "choice", "strict": True, "schema": schema},
+            },
+        }
+        answer = self._client.post("chat/completions", body)
+        try:
+            content = str(answer["choices"][0]["message"]["content"] or "")
+        except (KeyError, IndexError, TypeError) as error:
+            raise UserError(f"{self._client.base} answered without a message: is it a chat server?") from error
+        try:
+            said: Any = json.loads(content)
+        except json.JSONDecodeError:
+            return content.strip()
+        return str(said.get("answer", "")) if isinstance(said, dict) else str(said)

@@ -1,0 +1,81 @@
+"""What servers tell of a completion: OpenAI's older layout of log-probabilities (vLLM) or the newer (llama.cpp)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+from seesay.errors import UserError
+
+LOWEST = -9999.0  # an impossible token's, as vLLM has it
+
+
+@dataclass(frozen=True)
+class Next:
+    """The likeliest next tokens: log-probabilities by text and, where the server tells them, by id."""
+
+    texts: dict[str, float]
+    ids: dict[int, float]
+    count: int
+
+    @property
+    def least(self) -> float:
+        """The lowest log-probability told."""
+        return min(self.texts.values(), default=LOWEST)
+
+
+def text_of(answer: dict[str, Any]) -> str:
+    """The text that was completed."""
+    try:
+        return str(answer["choices"][0]["text"])
+    except (KeyError, IndexError, TypeError) as error:
+        raise UserError("The server answered without a text: is it an OpenAI-compatible server?") from error
+
+
+def _logprobs(answer: dict[str, Any]) -> dict[str, Any]:
+    try:
+        found = answer["choices"][0]["logprobs"]
+    except (KeyError, IndexError, TypeError):
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def tokens_told(answer: dict[str, Any]) -> tuple[list[str], list[float | None]]:
+    """The tokens told and their log-probabilities, in OpenAI's older layout or the newer one (llama.cpp)."""
+    logprobs = _logprobs(answer)
+    try:
+        if "content" in logprobs:
+            rows = [(t["token"], t["logprob"]) for t in logprobs["content"] or []]
+        else:
+            rows = list(zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True))
+        return [str(token) for token, _ in rows], [None if logp is None else _number(logp) for _, logp in rows]
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"The server tells log-probabilities in a layout that is not OpenAI's ({error}).") from error
+
+
+def next_tokens(answer: dict[str, Any]) -> Next:
+    """The likeliest tokens at the first position, in either layout."""
+    logprobs = _logprobs(answer)
+    texts: dict[str, float] = {}
+    ids: dict[int, float] = {}
+    try:
+        if "content" in logprobs:
+            rows = (logprobs["content"] or [{}])[0].get("top_logprobs") or []
+            for row in rows:
+                texts.setdefault(str(row["token"]), _number(row["logprob"]))
+                if "id" in row:
+                    ids[int(row["id"])] = _number(row["logprob"])
+        else:
+            rows = (logprobs.get("top_logprobs") or [{}])[0] or {}
+            texts = {str(token): _number(logp) for token, logp in rows.items()}
+        return Next(texts, ids, len(rows))
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"The server tells log-probabilities in a layout that is not OpenAI's ({error}).") from error
+
+
+def _number(logp: Any) -> float:
+    number = float(logp)
+    if math.isnan(number):
+        raise ValueError("a log-probability is not a number")
+    return max(number, LOWEST)

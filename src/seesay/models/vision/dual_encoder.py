@@ -1,0 +1,61 @@
+"""Dual encoders (CLIP, SigLIP): how well a text fits a picture, as the cosine of their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.errors import UserError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from seesay.models.hf.loading import Options
+
+Rows = NDArray[np.float32]
+
+
+class DualEncoder:
+    """Pictures and texts in one space."""
+
+    def __init__(self, name: str, options: Options) -> None:
+        from seesay.models.hf.components import load_part
+
+        self.name = name
+        self._model: Any = load_part(name, options, "AutoModel", "dual encoder")
+        if not hasattr(self._model, "get_image_features"):
+            raise UserError(f"'{name}' is a {self._model.config.model_type}, no dual encoder: try CLIP or SigLIP.")
+        self._images: Any = load_part(name, options, "AutoImageProcessor", "dual encoder")
+        self._tokenizer: Any = load_part(name, options, "AutoTokenizer", "dual encoder")
+
+    def pictures(self, pictures: Sequence[Image]) -> Rows:
+        """One row of length one a picture."""
+        import torch
+
+        with torch.inference_mode():
+            inputs = self._images(images=[picture.convert("RGB") for picture in pictures], return_tensors="pt")
+            return _unit(self._model.get_image_features(pixel_values=inputs["pixel_values"]))
+
+    def texts(self, texts: Sequence[str]) -> Rows:
+        """One row of length one a text."""
+        import torch
+
+        # SigLIP was trained with every text padded to its full length
+        padding = "max_length" if self._model.config.model_type.startswith("siglip") else True
+        limit = self._model.config.text_config.max_position_embeddings
+        with torch.inference_mode():
+            inputs = self._tokenizer(
+                list(texts), return_tensors="pt", padding=padding, truncation=True, max_length=limit
+            )
+            given = {name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs}
+            return _unit(self._model.get_text_features(**given))
+
+
+def _unit(features: Any) -> Rows:
+    """Rows of length one, from a tensor or from an output that holds one."""
+    tensor = getattr(features, "pooler_output", features).float()
+    rows: Rows = (tensor / tensor.norm(dim=-1, keepdim=True)).numpy()
+    return rows

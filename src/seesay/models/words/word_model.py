@@ -1,0 +1,137 @@
+"""What models of whole words have in common: how they read a text, score it and answer from its score."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from seesay.errors import UserError
+from seesay.models.base import Filled, TokenScores
+from seesay.models.hf.batching import bundles, chunks
+from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.words.vocabulary import END, UNKNOWN, joined, joiner, words
+from seesay.questions import Prompt, Scores
+
+BATCH = 256
+
+
+class WordModel:
+    """A subclass says which words it knows and how probable each of a sentence's words is."""
+
+    family: str
+    scope = "sentence"
+    drops = False
+    """Whether sentences with unknown words were dropped in training: it then cannot score any."""
+
+    def __init__(self, name: str, fingerprint: str) -> None:
+        self.name, self.fingerprint = name, fingerprint
+
+    def knows(self, word: str) -> bool:
+        """Whether the word is in the vocabulary."""
+        raise NotImplementedError
+
+    def tokens(self) -> Iterable[str]:
+        """The vocabulary."""
+        raise NotImplementedError
+
+    @cached_property
+    def _join(self) -> Callable[[str], str]:
+        """Makes one word of each phrase that is one in the vocabulary (`in_front_of`)."""
+        return joiner(token.replace("_", " ") for token in self.tokens() if "_" in token.strip("_"))
+
+    def read(self, text: str) -> list[str]:
+        """The text's words, as the model was trained on them: phrases that it learnt as one word are one."""
+        return words(self._join(text))
+
+    def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
+        """Log-probabilities of each sentence's words and of its end, given what stands before them."""
+        raise NotImplementedError
+
+    def score(
+        self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
+    ) -> Iterator[TokenScores]:
+        """Every word's log-probability given the ones before it, and the end's unless `end` is False."""
+        if stride is not None:
+            raise UserError(f"'{self.name}' reads texts of any length in one go: leave --stride out.")
+        unknown = total = 0
+        for some in bundles(texts, BATCH):
+            sentences = [self.known(text) for text in some]
+            total += sum(map(len, sentences))
+            unknown += sum(sentence.count(UNKNOWN) for sentence in sentences)
+            scored = iter(self.logps([sentence for sentence in sentences if self.can_score(sentence)]))
+            for sentence in sentences:
+                if not self.can_score(sentence):
+                    yield TokenScores((), (), f"holds words unknown to '{self.name}', which has never met {UNKNOWN}")
+                    continue
+                logp = next(scored)
+                if end is False:
+                    yield TokenScores(tuple(sentence), tuple(logp[:-1]))
+                else:
+                    yield TokenScores((*sentence, END), tuple(logp))
+        if unknown and not self.drops:
+            warnings.warn(
+                f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.", stacklevel=2
+            )
+
+    def reading(self, end: bool | None, stride: int | None) -> str:
+        """How `score` reads texts, for a signature."""
+        return f"eos:{'no' if end is False else 'yes'}|window:none"
+
+    def can_score(self, sentence: Sequence[str]) -> bool:
+        """Whether it has learnt what stands in the sentence: unknown words, if they kept theirs in training."""
+        return not self.drops or UNKNOWN not in sentence
+
+    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
+        """Every word in every gap, whole sentences with their ends."""
+        fills = [self.fill(word) for word in words]
+        sides = [(self.known(before), self.known(after)) for before, after in gaps]
+        rows = self.logps([[*before, *fill, *after] for fill in fills for before, after in sides])
+        shape = (len(fills), len(sides))
+        return Filled(
+            np.array([sum(row) for row in rows]).reshape(shape), np.array([len(row) for row in rows]).reshape(shape)
+        )
+
+    def fill(self, word: str) -> list[str]:
+        """A word for a gap: of several words, one token if the model was trained on it as one."""
+        one = joined(word)
+        if self.knows(one):
+            return [one]
+        fill = self.known(word)
+        if UNKNOWN in fill:
+            warnings.warn(f"'{self.name}' does not know '{word}': it counts as {UNKNOWN}.", stacklevel=2)
+        return fill
+
+    def known(self, text: str) -> list[str]:
+        """The text's words, unknown ones as the unknown word."""
+        return [word if self.knows(word) else UNKNOWN for word in self.read(text)]
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Batches in order."""
+        return list(chunks(range(len(prompts)), BATCH))
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """log P(option and the rest of the sentence | what stands before the slot)."""
+        spelt: list[tuple[list[str], int]] = []
+        for prompt in prompts:
+            before, after = (self.known(resolve_separator(part, None)) for part in prompt.parts)
+            for option in prompt.options:
+                chosen = self.read(option)
+                if not chosen or not all(map(self.knows, chosen)):
+                    raise UserError(
+                        f"'{self.name}' does not know the option {option!r}: leave the option out or use another model."
+                    )
+                spelt.append(([*before, *chosen, *after], len(before)))
+        found = self.logps([sentence for sentence, _ in spelt])
+        rows = iter([logp[start:] for logp, (_, start) in zip(found, spelt, strict=True)])
+        return [self._scores(prompt, [next(rows) for _ in prompt.options]) for prompt in prompts]
+
+    def _scores(self, prompt: Prompt, rows: Sequence[Sequence[float]]) -> Scores:
+        after = prompt.parts[1]
+        return Scores(
+            logp=tuple(map(sum, rows)),
+            tokens=tuple(map(len, rows)),
+            chars=tuple(len(option) + len(after) for option in prompt.options),
+        )

@@ -1,0 +1,185 @@
+"""What all charts are made of: elements, texts that fit, axes with round ticks.
+
+A chart is drawn for a narrow screen (440 units wide) and stretches with its column. Colours come from classes: the page
+has them in light and dark, and a stand-alone file carries the light ones.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from seesay.report.charts.dotplot import hue
+from seesay.report.formatting import printable
+
+WIDTH = 440.0
+LINE = 16.0
+"""From one line of text to the next."""
+
+_CHARACTER = 6.5
+"""The width of an ordinary character at the charts' size: texts are fitted without the font at hand."""
+
+
+def element(name: str, content: object = "", /, **attributes: object) -> Markup:
+    """An element; `class_` and `text_anchor` are written as SVG does, numbers with at most two decimals.
+
+    >>> element("rect", x=1.504, width=20, class_="a<b")
+    Markup('<rect x="1.5" width="20" class="a&lt;b"/>')
+    """
+    written = Markup("").join(
+        Markup(' {}="{}"').format(
+            key.rstrip("_").replace("_", "-"), short(value) if isinstance(value, float) else value
+        )
+        for key, value in attributes.items()
+        if value is not None
+    )
+    inside = escape(content)
+    if not inside:
+        return Markup("<{}{}/>").format(name, written)
+    return Markup("<{}{}>{}</{}>").format(name, written, inside, name)
+
+
+def short(value: float) -> str:
+    """A coordinate, with no more digits than can be seen.
+
+    >>> short(10.0), short(-0.001), short(1 / 3)
+    ('10', '0', '0.33')
+    """
+    written = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if written == "-0" else written
+
+
+def text(x: float, y: float, words: str, class_: str = "", room: float = math.inf, **attributes: object) -> Markup:
+    """A text; one longer than its room ends in an ellipsis and is told whole when pointed at."""
+    words = printable(words)
+    fitted = fit(words, room)
+    content = escape(fitted) if fitted == words else escape(fitted) + tooltip(words)
+    return element("text", content, x=x, y=y, class_=class_ or None, **attributes)
+
+
+def tooltip(words: str) -> Markup:
+    """What is told of an element when it is pointed at."""
+    return element("title", printable(words))
+
+
+def fit(words: str, room: float) -> str:
+    """
+    >>> fit("chair", 60), fit("kitchen cabinet", 60)
+    ('chair', 'kitchen…')
+    """
+    most = len(words) if room == math.inf else max(int(room / _CHARACTER), 1)
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+def breadth(names: Iterable[str], most: float) -> float:
+    """The room that names need, up to `most`."""
+    return min(max((len(printable(name)) * _CHARACTER + 4 for name in names), default=0.0), most)
+
+
+def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False) -> Markup:
+    """The whole drawing, under its title; `height` is that of the drawing without the title."""
+    lines = title_lines(title, width)
+    heading = [text(0, 13 + LINE * index, line, "title") for index, line in enumerate(lines)]
+    body = element("g", Markup("").join(parts), transform=f"translate(0 {short(LINE * len(lines) + 8)})")
+    height += LINE * len(lines) + 8
+    return element(
+        "svg",
+        Markup("").join((*heading, body)),
+        xmlns="http://www.w3.org/2000/svg",
+        class_=f"chart {kind}{' wide' if wide else ''}",
+        viewBox=f"0 0 {short(width)} {short(height)}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=printable(title),
+    )
+
+
+def title_lines(title: str, width: float) -> list[str]:
+    """A title broken to fit, three lines at most."""
+    return textwrap.wrap(printable(title), max(int(width / 8.2), 10), max_lines=3, placeholder=" …") or [""]
+
+
+def nothing(kind: str, title: str) -> Markup:
+    """What stands where there is nothing to draw."""
+    return chart(kind, WIDTH, 40, title, [text(0, 20, "No data.", "note")])
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A range of values laid on a range of coordinates, with round ticks."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    ticks: tuple[float, ...]
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Where a value stands."""
+        low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
+        return self.start + (self.end - self.start) * (value - low) / (high - low)
+
+
+def axis(values: Iterable[float], start: float, end: float, zero: bool = False, tight: bool = False) -> Axis:
+    """An axis over the finite values that begins and ends at round numbers; `tight`: at the outermost values."""
+    known = [value for value in values if math.isfinite(value)] or [0.0]
+    low, high = min(known), max(known)
+    if zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        margin = abs(low) / 2 or 0.5
+        low, high = (low, high + 2 * margin) if zero and low == 0 else (low - margin, high + margin)
+    step = _step(high - low)
+    if not tight:
+        low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return Axis(low, high, start, end, tuple(step * index for index in range(first, last + 1)))
+
+
+def log_axis(values: Iterable[float], start: float, end: float) -> Axis:
+    """A logarithmic axis from the least value to the greatest, ticks at 1, 10, 100 (and 2 and 5 where that is few)."""
+    known = [value for value in values if math.isfinite(value)]
+    low, high = (min(known), max(known)) if known else (1.0, 10.0)
+    if low <= 0:
+        raise ValueError(f"a logarithmic axis needs values above 0, not {low}")
+    if low == high:
+        low, high = low / 2, high * 2
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    few = math.log10(high / low) < 2
+    ticks = (10.0**power * digit for power in powers for digit in ((1, 2, 5) if few else (1,)))
+    inside = tuple(tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
+    return Axis(low, high, start, end, inside, log=True)
+
+
+def legend(names: Sequence[str], keys: Sequence[Markup], width: float, top: float) -> tuple[list[Markup], float]:
+    """Keys with their names, in as many lines as they need; and the height of it. A key is drawn around 0, 0."""
+    parts, x, y = [], 0.0, top
+    for name, drawn in zip(names, keys, strict=True):
+        needed = min(breadth([name], width - 20) + 20, width)
+        if x and x + needed > width:
+            x, y = 0.0, y + LINE
+        parts.append(element("g", drawn, transform=f"translate({short(x + 6)} {short(y + 8)})"))
+        parts.append(text(x + 16, y + 12, name, room=needed - 20))
+        x += needed + 8
+    return parts, (y + LINE - top if names else 0.0)
+
+
+def square(class_: str) -> Markup:
+    """A legend's key for something painted."""
+    return element("rect", x=-5, y=-5, width=10, height=10, rx=2, class_=class_)
+
+
+def lane(index: int) -> str:
+    """The class of a series' colour."""
+    return f"m{hue(index)}"
+
+
+def _step(span: float, most: int = 5) -> float:
+    power: float = 10.0 ** math.floor(math.log10(span / most))
+    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power * most >= span * (1 - 1e-9))

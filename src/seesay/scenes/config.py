@@ -1,0 +1,108 @@
+"""What to generate: the task, its options, and which class every item belongs to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from seesay.errors import UserError
+from seesay.scenes.adjectives import Adjective, adjective
+from seesay.scenes.task_kinds import Kind, kind
+from seesay.scenes.thresholds import Threshold, threshold
+from seesay.scenes.world import COLOURS, SHAPES
+
+MOST_THINGS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One class of items: who is asked about, with which adjective, and whether the sentence is true."""
+
+    colour: str
+    shape: str
+    positive: bool
+    answer: bool
+
+    @property
+    def high(self) -> bool:
+        """Whether the target itself is on the adjective's positive side."""
+        return self.positive == self.answer
+
+
+def cells() -> list[Cell]:
+    """All 80 classes, in an order in which every beginning is as balanced as it can be.
+
+    Colours and shapes run side by side: since 4 and 5 share no factor, every pair comes once in 20 steps. The four ways
+    to ask (adjective, answer) change with every step, and shift so that each pair has had them all after 80.
+    """
+    found = []
+    for i in range(4 * len(COLOURS) * len(SHAPES)):
+        rounds, pair = divmod(i, len(COLOURS) * len(SHAPES))
+        way = (rounds + pair + pair // 4) % 4
+        found.append(Cell(COLOURS[pair % len(COLOURS)], SHAPES[pair % len(SHAPES)], way < 2, way % 2 == 0))
+    return found
+
+
+def seen(cell: Cell) -> bool:
+    """The combinations of the compositional training set: big circles and rectangles, small squares and triangles."""
+    return cell.positive == (cell.shape in ("circle", "rectangle"))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a scene depends on: equal recipes give equal scenes, on any machine, with any number of workers."""
+
+    task: str
+    seed: int = 0
+    objects: tuple[int, int] = (5, 9)
+    adjective: str = "big"
+    threshold: str = "rh-r"
+    k_mean: float | None = None
+    k_deviation: float | None = None
+    kind: Kind = field(init=False, repr=False, compare=False)
+    words: Adjective = field(init=False, repr=False, compare=False)
+    line: Threshold = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "kind", kind(self.task))
+        put(self, "task", self.kind.name)
+        put(self, "words", adjective(self.adjective))
+        base = threshold(self.threshold)
+        mean = base.mean if self.k_mean is None else self.k_mean
+        deviation = base.deviation if self.k_deviation is None else self.k_deviation
+        if not (np.isfinite(mean) and np.isfinite(deviation) and deviation >= 0):
+            raise UserError(f"k needs a finite mean and a deviation of 0 or more, not {mean} and {deviation}.")
+        put(self, "line", Threshold(base.name, base.line, mean, deviation))
+        low, high = self.objects
+        least = max(self.kind.least, 2)
+        if not least <= low <= high <= MOST_THINGS:
+            raise UserError(f"{self.task} takes {least} to {MOST_THINGS} objects a scene, not {low} to {high}.")
+        if self.seed < 0:
+            raise UserError(f"A seed is 0 or more, not {self.seed}.")
+
+    def settings(self) -> dict[str, object]:
+        """What a data set's manifest keeps of it."""
+        full = asdict(self)
+        return {
+            name: full[name] for name in ("task", "seed", "objects", "adjective", "threshold", "k_mean", "k_deviation")
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the settings."""
+        return hashlib.blake2b(json.dumps(self.settings(), sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def generator(self, stream: int, index: int) -> np.random.Generator:
+        """The own source of chance of item `index` of a stream."""
+        key = (_number(self.task), stream, index)
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
+
+
+@lru_cache(maxsize=64)
+def _number(task: str) -> int:
+    return int.from_bytes(hashlib.blake2b(task.encode(), digest_size=4).digest(), "big")

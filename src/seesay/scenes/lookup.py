@@ -1,0 +1,49 @@
+"""From a picture to its scene: the annotation stands in the same data set.
+
+A picture `ROOT/images/SPLIT/12.png` is scene "12" of `ROOT/annotation/SPLIT_annotation.json`; a picture of the
+published examples has `annotations_*.json` beside it, which name it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from seesay.errors import UserError
+from seesay.scenes.annotation import Annotated, read
+
+
+def picture_path(root: Path, split: str, name: str) -> Path:
+    """Where a data set keeps a picture; where it would keep it, if it has none."""
+    places = [root / "images" / split / name, root / split / name, root / "images" / name]
+    return next((place for place in places if place.is_file()), places[0])
+
+
+def annotation_path(root: Path, split: str) -> Path:
+    """Where a data set keeps what is in its pictures."""
+    return root / "annotation" / f"{split}_annotation.json"
+
+
+def annotated(picture: str | Path) -> Annotated:
+    """What is known of the picture's scene."""
+    picture = Path(picture)
+    path = annotation_path(picture.parent.parent.parent, picture.parent.name)
+    if path.is_file():
+        found = _by_index(path).get(picture.stem)
+        if found is not None:
+            return found
+    for path in sorted(picture.parent.glob("annotations_*.json")):
+        found = _by_image(path).get(picture.name)
+        if found is not None:
+            return found
+    raise UserError(f"No annotation tells what is in '{picture}': expected {annotation_path(Path('ROOT'), 'SPLIT')}.")
+
+
+@lru_cache(maxsize=16)
+def _by_index(path: Path) -> dict[str, Annotated]:
+    return {scene.index: scene for scene in read(path)[0]}
+
+
+@lru_cache(maxsize=16)
+def _by_image(path: Path) -> dict[str, Annotated]:
+    return {scene.image: scene for scene in read(path)[0]}

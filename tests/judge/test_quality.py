@@ -1,0 +1,120 @@
+"""The published rule, and what it does to careless people."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.judge.annotators import Rater, always_middle, always_similar, at_random, careful, judge
+from tests.judge.made_up import choice_study, rating_study
+
+from seesay.judge.results.agreement import coefficients
+from seesay.judge.results.export_tables import item_rows
+from seesay.judge.results.quality import Judgement, Rule, clean
+from seesay.judge.study import Design, Study
+from seesay.judge.study_builder import from_pairs
+from seesay.metrics.agreement import rank_correlation
+
+WORDS = ["above", "over", "under", "below", "near", "next", "left", "right", "in", "on", "far", "away"]
+
+
+def published_size(folder: Path) -> tuple[Study, dict[str, float]]:
+    """66 pairs of 12 relations, 10 judgements each, as in the published collection; the truth is made up."""
+    path = folder / "relations.csv"
+    pairs = list(combinations(WORDS, 2))
+    path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in pairs), encoding="utf-8")
+    study = from_pairs(path, Design(judgements=10, per_page=10, pages=1))
+    chance = random.Random(5)
+    return study, {item.id: chance.random() for item in study.measured}
+
+
+def judgement(study: Study, person: int, control: str, value: int) -> Judgement:
+    item = next(item for item in study.controls if item.control == control)
+    return Judgement(person, item, value, 50, "moved", 3.0, 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("control", "value", "dropped"),
+    [("distinct", 60, False), ("distinct", 61, True), ("same", 90, False), ("same", 89, True)],
+)
+def test_the_published_thresholds(tmp_path: Path, control: str, value: int, dropped: bool) -> None:
+    """Above 60 % on a green item, or below 90 % on a self item: all contributions are lost (facts of the paper)."""
+    study = rating_study(tmp_path)
+    given = [Judgement(1, item, 40, 50, "moved", 3.0, 0, 0.0) for item in study.measured]
+    kept, out = clean([*given, judgement(study, 1, control, value)], Rule(), {1: "CODE"})
+    assert (len(out), len(kept)) == ((1, 0) if dropped else (0, len(given)))
+    if dropped:
+        assert out[0].code == "CODE"
+        assert out[0].judgements == len(given)
+        assert str(value) in out[0].reasons[0]
+
+
+def test_one_failed_control_is_enough_and_others_are_untouched(tmp_path: Path) -> None:
+    study = rating_study(tmp_path)
+    good = [judgement(study, 1, "distinct", 5), judgement(study, 1, "same", 99)]
+    bad = [judgement(study, 2, "distinct", 5), judgement(study, 2, "same", 20)]
+    measured = [Judgement(person, study.measured[0], 40, 50, "moved", 3.0, 0, 0.0) for person in (1, 2)]
+    kept, out = clean([*good, *bad, *measured], Rule())
+    assert [j.person for j in kept] == [1]
+    assert [person.person for person in out] == [2]
+    kept, out = clean([*good, *bad, *measured], Rule(same_below=0.1))
+    assert not out
+
+
+def test_known_answers_and_speed() -> None:
+    study = choice_study(count=12)
+    controls = study.controls[:2]
+    right = [item.options.index(item.known[0]) for item in controls]
+    answers = {1: right, 2: [right[0], (right[1] + 1) % 3], 3: right}
+    given = [
+        Judgement(person, item, value, None, "chosen", 0.2 if person == 3 else 3.0, 0, 0.0)
+        for person, values in answers.items()
+        for item, value in zip(controls, values, strict=True)
+    ]
+    assert [p.person for p in clean(given, Rule())[1]] == [2]
+    assert [p.person for p in clean(given, Rule(known_below=0.5))[1]] == []
+    assert [p.person for p in clean(given, Rule(seconds_below=1))[1]] == [2, 3]
+
+
+def test_careless_people_go_and_the_truth_comes_back(tmp_path: Path) -> None:
+    """66 people as published, 9 of them careless: those go, about 8.6 judgements a pair remain, and means follow truth.
+
+    A careless person passes only if their sliders happen to fall right on both controls: the rule is about them.
+    """
+    study, truth = published_size(tmp_path)
+    careless: list[Rater] = [at_random, always_similar, always_middle] * 3
+    people: list[Rater] = [*careless, *[careful(truth)] * 57]
+    every = judge(study, people)
+    kept, dropped = clean(every, Rule())
+    assert {person.person for person in dropped} == set(range(1, 10))
+    assert {j.person for j in kept} == set(range(10, 67))
+    assert len(kept) / len(study.measured) == pytest.approx(8.6, abs=0.3)
+
+    def recovered(judgements: list[Judgement]) -> float:
+        means = {row["item"]: row["mean"] for row in item_rows(study, judgements)}
+        return rank_correlation(*np.array([(means[item], truth[item]) for item in truth]).T)
+
+    with_all = recovered([j for j in every if not j.item.control])
+    print(f"Spearman with the truth: {with_all:.3f} with all, {recovered(kept):.3f} cleaned")
+    assert recovered(kept) > 0.97
+    assert recovered(kept) > with_all
+
+
+def test_cleaning_raises_agreement_when_a_third_is_careless(tmp_path: Path) -> None:
+    study, truth = published_size(tmp_path)
+    people: list[Rater] = [at_random, always_similar] * 11 + [careful(truth)] * 44
+    every = judge(study, people)
+    kept, dropped = clean(every, Rule())
+    assert {person.person for person in dropped} <= set(range(1, 23))  # no careful person is lost
+    assert len(dropped) >= 20  # a random slider passes both controls once in about sixteen times
+    before = coefficients(study, [j for j in every if not j.item.control], resamples=200)
+    after = coefficients(study, kept, resamples=200)
+    for name in before:
+        low, high = before[name].value, after[name].value
+        assert low is not None
+        assert high is not None
+        assert high > low, name
+    assert after["split_half_spearman_brown"].value == pytest.approx(0.98, abs=0.02)

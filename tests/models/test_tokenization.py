@@ -1,0 +1,163 @@
+"""Options stand in their sentence as running text would have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.models.reference import CausalReference, MaskedReference
+from tests.tiny import ALL, CAUSAL, COLOURS, MASKED
+from transformers import AutoTokenizer
+
+from seesay.errors import UserError
+from seesay.models import Options, load_model
+from seesay.models.hf.tokenization import resolve_separator, spell
+from seesay.questions import Prompt, Question, Template
+
+Folder = Callable[[str], Path]
+
+
+def pieces(folder: Path, text: str, *options: str) -> list[list[str]]:
+    """The tokens that spell each option in the text."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    return [
+        tokenizer.convert_ids_to_tokens(list(s.ids[s.start : s.stop]))
+        for s in spell(tokenizer, [Prompt(text, options)])[0]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "red", "light_blue"),
+    [
+        ("bert", ["red"], ["light", "blue"]),
+        ("roberta", ["Ġred"], ["Ġlight", "Ġblue"]),
+        ("modernbert", ["Ġred"], ["Ġlight", "Ġblue"]),
+        ("gpt2", ["Ġred"], ["Ġlight", "Ġblue"]),
+        ("albert", ["▁red"], ["▁light", "▁blue"]),
+        ("deberta-v2", ["▁red"], ["▁light", "▁blue"]),
+        ("llama", ["▁red"], ["▁light", "▁blue"]),
+    ],
+)
+def test_words_in_mid_sentence(kind: str, red: list[str], light_blue: list[str], tiny_folder: Folder) -> None:
+    assert pieces(tiny_folder(kind), "The sky is [MASK] today.", "red", "light blue") == [red, light_blue]
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("roberta", ["Ġ", "5"]),
+        ("gpt2", ["Ġ", "5"]),
+        ("albert", ["▁", "5"]),
+        ("deberta-v2", ["▁", "5"]),
+        ("llama", ["▁", "5"]),
+    ],
+)
+def test_a_space_that_is_its_own_token_belongs_to_the_option(kind: str, found: list[str], tiny_folder: Folder) -> None:
+    assert pieces(tiny_folder(kind), "It is [MASK] .", "5") == [found]
+
+
+def test_a_slot_at_the_start_has_no_space_before_it(tiny_folder: Folder) -> None:
+    assert "".join(pieces(tiny_folder("roberta"), "[MASK] is it.", "Red")[0]) == "Red"
+    assert pieces(tiny_folder("llama"), "[MASK] is it.", "Red") == [["▁Red"]]
+    assert pieces(tiny_folder("bert"), "[MASK] is it.", "Red") == [["red"]]
+
+
+def test_an_option_that_opens_the_sentence_is_written_like_one() -> None:
+    question = Question("1", {"thing": "sky"}, ("blue", "light blue"), {"blue": 1.0}, "sky")
+    asked = Template("first", "[MASK] is the color of the {thing}.").ask(question)
+    assert asked.options == ("Blue", "Light blue")
+
+
+@pytest.mark.parametrize(("kind", "separator"), [("bert", "[SEP]"), ("roberta", "</s>"), ("albert", "[SEP]")])
+def test_the_separator_is_the_models_own(kind: str, separator: str, tiny_folder: Folder) -> None:
+    tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder(kind))
+    [[spelt]] = spell(tokenizer, [Prompt("What color? [SEP] Answer: [MASK].", ("red",))])
+    assert list(spelt.ids).count(tokenizer.convert_tokens_to_ids(separator)) == 2
+    assert tokenizer.unk_token_id not in spelt.ids
+
+
+@pytest.mark.parametrize("kind", CAUSAL)
+def test_a_model_without_separator_reads_nothing_there(kind: str, tiny_folder: Folder) -> None:
+    model = load_model(str(tiny_folder(kind)))
+    with_it, without = model.answer(
+        [Prompt(f"What color? {sep}Answer: [MASK].", ("red", "blue")) for sep in ("[SEP] ", "")]
+    )
+    assert with_it == without
+
+
+def test_resolving_a_separator() -> None:
+    assert resolve_separator("What? [SEP] It", "</s>") == "What? </s> It"
+    assert resolve_separator("What? [SEP] It", None) == "What? It"
+    assert resolve_separator("What?[SEP]", None) == "What?"
+
+
+@pytest.mark.parametrize("kind", ["bert", "albert", "deberta-v2", "t5"])
+def test_an_option_that_becomes_unknown_is_refused(kind: str, tiny_folder: Folder) -> None:
+    model = load_model(str(tiny_folder(kind)))
+    with pytest.raises(UserError, match="cannot write the option '綠'"):
+        model.answer([Prompt("The sky is [MASK].", ("red", "綠"))])
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_an_empty_option_is_refused(kind: str, tiny_folder: Folder) -> None:
+    with pytest.raises(UserError, match="cannot write the option ''"):
+        load_model(str(tiny_folder(kind))).answer([Prompt("The sky is [MASK].", ("red", ""))])
+
+
+def test_bytes_write_what_words_cannot(tiny_folder: Folder) -> None:
+    reference = CausalReference(tiny_folder("llama"))
+    [scores] = load_model(str(tiny_folder("llama"))).answer([Prompt("The sky is [MASK].", ("綠", "naïve", "🍎"))])
+    expected = [reference.given("The sky is", f" {option}.") for option in ("綠", "naïve", "🍎")]
+    assert scores.logp == pytest.approx(expected, abs=1e-5, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "albert"])
+def test_unicode_before_the_slot_moves_nothing(kind: str, tiny_folder: Folder) -> None:
+    spelt = pieces(tiny_folder(kind), "e\u0301 ﬁ 🍎🍏 ﷺ İstanbul: it is [MASK] today.", *COLOURS)
+    plain = pieces(tiny_folder(kind), "it is [MASK] today.", *COLOURS)
+    assert spelt == plain
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "mamba"])
+def test_options_that_begin_alike_do_not_disturb_each_other(kind: str, tiny_folder: Folder) -> None:
+    model = load_model(str(tiny_folder(kind)), Options(scope="option"))
+    nested = ("blue", "blue green", "blue green red", "blue")
+    [together] = model.answer([Prompt("It is [MASK]", nested)])
+    alone = [model.answer([Prompt("It is [MASK]", (option,))])[0].logp[0] for option in nested]
+    assert together.logp == pytest.approx(alone, abs=1e-5)
+    assert together.logp[0] == together.logp[3] > together.logp[1] > together.logp[2]
+    assert together.tokens == (1, 2, 3, 1)
+
+
+@pytest.mark.parametrize("kind", CAUSAL)
+def test_without_a_rest_both_scopes_are_one(kind: str, tiny_folder: Folder) -> None:
+    asked = [Prompt("The color of the sky is [MASK]", (*COLOURS, "turquoise"))]
+    folder = str(tiny_folder(kind))
+    sentence, option = (load_model(folder, Options(scope=scope)).answer(asked)[0] for scope in ("sentence", "option"))
+    assert sentence.logp == pytest.approx(option.logp, abs=1e-5)
+
+
+def test_a_text_that_tokenisers_close_ends_with_the_option_all_the_same(tiny_folder: Folder, tmp_path: Path) -> None:
+    tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder("llama"), add_bos_token=True, add_eos_token=True)
+    assert tokenizer("red")["input_ids"][-1] == tokenizer.eos_token_id
+    model: Any = CausalReference(tiny_folder("llama")).model
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    asked = [Prompt("The sky is [MASK].", ("red", "blue"))]
+    option = Options(scope="option")
+    assert load_model(str(tmp_path), option).answer(asked) == load_model(str(tiny_folder("llama")), option).answer(
+        asked
+    )
+
+
+@pytest.mark.parametrize("kind", MASKED)
+def test_ranks_count_the_whole_vocabulary(kind: str, tiny_folder: Folder) -> None:
+    reference = MaskedReference(tiny_folder(kind))
+    [scores] = load_model(str(tiny_folder(kind))).answer([Prompt("I saw a [MASK] sky", (*COLOURS, "light blue"))])
+    assert scores.rank is not None
+    slot = sorted(reference.slot("I saw a [MASK] sky").tolist(), reverse=True)
+    for logp, rank in zip(scores.logp[:-1], scores.rank, strict=False):
+        assert slot[rank - 1] == pytest.approx(logp, abs=1e-5)
+    assert scores.rank[-1] == 0

@@ -1,0 +1,122 @@
+"""Vectors are encoded once, kept, found again, and never half-written."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from seesay.errors import UserError
+from seesay.probes import vector_cache as module
+from seesay.probes.vector_cache import Features
+
+
+class Letters:
+    """A real if simple encoder: how often each letter stands in a text. It counts what it was asked."""
+
+    name = "letters"
+
+    def __init__(self, fingerprint: str = "letters-1") -> None:
+        self.fingerprint = fingerprint
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        return np.array([[text.count(letter) for letter in "abcdefgh"] for text in texts], np.float32)
+
+
+TEXTS = ["cab", "a bad cab", "cab", "face", ""]
+
+
+def test_rows_stand_in_order_and_each_text_is_encoded_once(tmp_path: Path) -> None:
+    encoder = Letters()
+    features = Features(encoder, tmp_path)
+    np.testing.assert_array_equal(features.rows(TEXTS), Letters().encode(TEXTS))
+    assert encoder.asked == ["", "a bad cab", "cab", "face"]
+    np.testing.assert_array_equal(features.rows(TEXTS[::-1]), Letters().encode(TEXTS[::-1]))
+    assert len(encoder.asked) == 4
+    assert features.rows([]).shape[0] == 0
+
+
+def test_another_process_finds_them(tmp_path: Path) -> None:
+    Features(Letters(), tmp_path).rows(TEXTS)
+    later = Letters()
+    np.testing.assert_array_equal(Features(later, tmp_path).rows(["face", "bed", "cab"])[1], [0, 1, 0, 1, 1, 0, 0, 0])
+    assert later.asked == ["bed"]
+
+
+def test_another_encoder_has_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
+    Features(Letters()).rows(TEXTS)
+    other = Letters("letters-2")
+    Features(other).rows(TEXTS)
+    assert len(other.asked) == 4
+    assert len(list((tmp_path / "features").iterdir())) == 2
+
+
+def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHARD", 2)
+    Features(Letters(), tmp_path).rows(["a", "b", "c"])
+    told: list[tuple[int, int]] = []
+    Features(Letters(), tmp_path).rows(["a", "b", "c", "d", "e", "f"], lambda done, total: told.append((done, total)))
+    assert told == [(3, 6), (2, 6), (1, 6)]
+
+
+@pytest.mark.parametrize("damage", ["rows", "keys", "cut", "empty"])
+def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
+    Features(Letters(), tmp_path).rows(TEXTS)
+    keys = next(tmp_path.glob("*.keys"))
+    rows = keys.with_suffix(".npy")
+    if damage == "rows":
+        rows.write_bytes(b"no array")
+    elif damage == "keys":
+        keys.write_bytes(keys.read_bytes()[:-3])
+    elif damage == "empty":
+        rows.write_bytes(b"")
+    else:
+        rows.write_bytes(rows.read_bytes()[:140])
+    encoder = Letters()
+    np.testing.assert_array_equal(Features(encoder, tmp_path).rows(TEXTS), Letters().encode(TEXTS))
+    assert len(encoder.asked) == 4
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UserError, match="Could not keep features in"):
+        Features(Letters(), tmp_path / "file").rows(TEXTS)
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from tests.probes.test_features import Letters
+from seesay.probes import features
+features.SHARD = 4
+class Slow(Letters):
+    def encode(self, texts):
+        time.sleep(0.05)
+        return super().encode(texts)
+features.Features(Slow(), Path(sys.argv[1])).rows([f"cab {i}" for i in range(400)])
+"""
+
+
+def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)])
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("*.keys"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = len(list(tmp_path.glob("*.keys")))
+    assert 3 <= kept < 100
+    encoder = Letters()
+    rows = Features(encoder, tmp_path).rows([f"cab {i}" for i in range(400)])
+    assert len(encoder.asked) == 400 - 4 * kept
+    np.testing.assert_array_equal(rows, Letters().encode([f"cab {i}" for i in range(400)]))

@@ -5,3 +5,10 @@ from __future__ import annotations
 
 class UserError(Exception):
     """A mistake that the user can fix. The command line prints it as one sentence and exits with code 2."""
+
+
+def missing_extra(what: str, extra: str, error: ImportError) -> UserError:
+    """The error for a command that needs an extra which is not installed, with its install line."""
+    return UserError(
+        f"{what} needs an extra that is not installed ({error.name}): pip install -e '.[{extra}]' in a clone of seesay."
+    )

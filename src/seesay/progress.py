@@ -1,0 +1,8 @@
+"""How long work reports its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+ProgressCallback = Callable[[int, int], None]
+"""Called with how many units are newly done, and how many there are in all."""

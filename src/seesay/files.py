@@ -103,7 +103,7 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
     """
     wanted = json.loads(json.dumps(settings))
     if not path.is_file():
-        write_json(path, wanted)
+        write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
         return
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The eleven basic color terms of English (Berlin & Kay 1969), listed once; a task derives its own order or spelling."""
+"""The eleven basic color terms (Berlin & Kay 1969), listed once; a task derives its own order or spelling."""
 
 from __future__ import annotations
 

@@ -107,7 +107,8 @@ def prepare(
                 _check_same(held, design, texts)
                 if held.items != study.items:
                     raise UserError(
-                        f"The study in {remove_secrets(where)} asks other items than '{source}': give this one another --study."
+                        f"The study in {remove_secrets(where)} asks other items than '{source}': "
+                        "give this one another --study."
                     )
                 study = held
         except BaseException:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -96,6 +93,7 @@ def probe(
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
     from seesay.cli.probe_plan import TRAINED, Asking, checked_names, with_categories
+    from seesay.command_line import recorded_command
     from seesay.errors import UserError
     from seesay.models import Options
     from seesay.models.catalogue import DEFAULT
@@ -132,7 +130,7 @@ def probe(
     if how == "few-shot":
         _learn(asking, names, tasks, target, failed, as_json)
     else:
-        settings = Settings(length, limit, seed, resamples, command=_command())
+        settings = Settings(length, limit, seed, resamples, command=recorded_command())
         runs = _run(asking, names, tasks, settings, failed)
         _report(asking, runs, settings, target, as_json)
     if failed:
@@ -282,12 +280,6 @@ def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
 
     if value not in allowed:
         raise UserError(f"{option} is '{value}': choose {' or '.join(allowed)}.")
-
-
-def _command() -> str:
-    """The command line as one could type it again; bytes that are no text are shown as such."""
-    typed = shlex.join(["seesay", *sys.argv[1:]]).encode("utf-8", "backslashreplace").decode()
-    return re.sub(r"://[^/@\s]*@", "://…@", typed)  # a password in an address is nobody else's
 
 
 def _say_left_out(tasks: Sequence[Task]) -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.report.papers.viphy.test_gold import made_up
 from tests.report.made_up import HOSTILE, run
+from tests.report.papers.viphy.test_gold import made_up
 
 from seesay.questions import Answer, Published, Scores, Task, Template
 from seesay.report import render, write

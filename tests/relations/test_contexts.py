@@ -16,7 +16,7 @@ from seesay.errors import UserError
 from seesay.relations.contexts import WARNINGS, Context, collect, enough, seen_in_training
 from seesay.relations.lexicon import Found, Lexicon, read_lexicon, spellings
 from seesay.training.captions import split
-from seesay.training.checkpoint import same_settings
+from seesay.training.checkpoint import check_settings
 
 LEXICON = Lexicon()
 
@@ -113,7 +113,7 @@ def test_whether_a_model_has_read_the_contexts(tmp_path: Path, part: str, seed: 
     path = tmp_path / "captions.txt"
     path.write_text("".join(f"thing {i} in a place\n" for i in range(40)), encoding="utf-8")
     if seed is not None:  # what `pretrain` writes down
-        same_settings(tmp_path / "training", {"captions": split([path], seed=seed).fingerprint})
+        check_settings(tmp_path / "training", {"captions": split([path], seed=seed).fingerprint})
     assert seen_in_training(tmp_path, collect([path], LEXICON), part) == seen
     assert (seen in WARNINGS) == (seen in ("yes", "partly", "other"))
 

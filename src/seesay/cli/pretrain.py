@@ -319,7 +319,6 @@ def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, a
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
-
     from seesay.report.pages.training import write_curve
     from seesay.training.checkpoint import best_line
 
@@ -329,6 +328,13 @@ def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, a
             "train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated,
             "bad_rows": len(captions.bad_rows),
         }  # fmt: skip
-        print_json({"folder": str(output), "captions": read, **asdict(result), "validation": best_line(output / "training", result.best_step)})
+        print_json(
+            {
+                "folder": str(output),
+                "captions": read,
+                **asdict(result),
+                "validation": best_line(output / "training", result.best_step),
+            }
+        )
     elif not quiet:
         out.print(summary(output, result), soft_wrap=True)

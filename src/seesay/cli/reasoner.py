@@ -238,9 +238,7 @@ def _train(
         with stage_bars(title, quiet=quiet) as show_stage:
             splits = experiment.extract_splits(source, extractor, show_stage)
         with training_bar(f"{config.network}, {title}", quiet=quiet) as show:
-            ended = experiment.train_and_test(
-                source, splits, folder, config, start=start, device=device, progress=show
-            )
+            ended = experiment.train_and_test(source, splits, folder, config, start=start, device=device, progress=show)
         write_curve(folder, command="reasoner")
         return ended
 

@@ -42,7 +42,7 @@ def with_features(
     extractor = open_extractor(name, image_size or config.image_size)
     if image_size is not None and extractor.image_size != image_size:
         raise UserError(
-            f"--image-size is {image_size}: the features '{name}' need pictures of {extractor.image_size} pixels a side."
+            f"--image-size is {image_size}: the features '{name}' need pictures of {extractor.image_size} pixels."
         )
     return replace(config, features=name, image_size=extractor.image_size), extractor
 

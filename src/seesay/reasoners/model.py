@@ -83,7 +83,9 @@ class Reasoner:
         import torch
 
         with torch.inference_mode():
-            rows: NDArray[np.float64] = self.network(*self.tensors(features, sentences)).log_softmax(1).double().cpu().numpy()
+            rows: NDArray[np.float64] = (
+                self.network(*self.tensors(features, sentences)).log_softmax(1).double().cpu().numpy()
+            )
         return rows
 
     def attention_maps(self, features: NDArray[Any], sentences: Sequence[str]) -> list[tuple[AttentionMap, ...]]:

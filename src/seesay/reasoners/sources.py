@@ -79,9 +79,7 @@ class FolderSource:
         return from_folder(self.path, split, extractor, progress=progress)
 
 
-def open_source(
-    task: str | None = None, data: Path | None = None, items: int | None = None
-) -> tuple[ItemSource, str]:
+def open_source(task: str | None = None, data: Path | None = None, items: int | None = None) -> tuple[ItemSource, str]:
     """The source of a task's items, or of a data set on disk, and its name; `items` limits the training items."""
     if data is not None:
         if items is not None:

@@ -172,7 +172,9 @@ def _counts(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
         hint = f"{between(row)}: {right} right, {items - right} wrong"
         for number, (low, high) in enumerate(((0, right), (right, items))):
             box = {"x": x + 1, "y": y.at(high), "width": step - 2, "height": y.at(low) - y.at(high)}
-            parts.append(element("g", element("rect", tooltip(hint), **box, class_="fill"), class_=series_class(number)))
+            parts.append(
+                element("g", element("rect", tooltip(hint), **box, class_="fill"), class_=series_class(number))
+            )
         if i % 2 == 0:
             parts.append(text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
     parts.append(text((LEFT + WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", WIDTH))

@@ -186,7 +186,9 @@ def pretrain(
     begun = _load(start) if start is not None else _taken(tokenizer, config) if tokenizer is not None else None
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
-        checkpoint.check_settings(folder / "training", asdict(config.schedule) | shaping)  # before the folder is touched
+        checkpoint.check_settings(
+            folder / "training", asdict(config.schedule) | shaping
+        )  # before the folder is touched
         return _pretrain(captions, folder, config, begun, mix, shaping, watch, device, progress)
 
 

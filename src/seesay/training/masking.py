@@ -56,7 +56,9 @@ def encode(
 
 def concatenate(parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
     """All the texts of the parts, one part after another."""
-    return TokenizedTexts(concatenate_rows([part.ids for part in parts]), concatenate_rows([part.words for part in parts]))
+    return TokenizedTexts(
+        concatenate_rows([part.ids for part in parts]), concatenate_rows([part.words for part in parts])
+    )
 
 
 def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np.bool_]:

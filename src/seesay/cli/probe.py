@@ -189,7 +189,7 @@ def _learn(
     """Few-shot curves: their page, and what is printed of them."""
     from seesay.cli.output import out, print_json
     from seesay.cli.probe_plan import learning_curves
-    from seesay.report import analyses
+    from seesay.report.papers import viphy
     from seesay.report.tables import curves_table
     from seesay.runs import learning_curve
 
@@ -197,7 +197,7 @@ def _learn(
     if not points:
         raise failed[0]
     bands = learning_curve.bands(points)
-    runs = analyses.write(target, "Learning from a few", analyses.few_shot(bands))
+    runs = viphy.write_analyses(target, "Learning curves", viphy.learning_curves(bands))
     if as_json:
         print_json(learning_curve.as_json(points))
     elif not asking.quiet:

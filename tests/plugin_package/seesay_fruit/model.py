@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from seesay_fruit import COLORS
 
 from seesay.models import Options
 from seesay.models.base import Model
 from seesay.questions import Prompt, Scores
+from seesay_fruit import COLORS
 
 PURE = {"red": (255, 0, 0), "yellow": (255, 255, 0), "green": (0, 160, 0)}
 

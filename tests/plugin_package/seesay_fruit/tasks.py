@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seesay_fruit import COLORS
-
 from seesay.questions import Question, Task, Template
+from seesay_fruit import COLORS
 
 OPTIONS = tuple(COLORS)
 

@@ -14,11 +14,12 @@ import pytest
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.models import Model
 from seesay.probes import vector_cache as module
 from seesay.probes.vector_cache import Features
 
 
-class Letters:
+class Letters(Model):
     """A real if simple encoder: how often each letter stands in a text. It counts what it was asked."""
 
     name = "letters"
@@ -97,6 +98,7 @@ SLOW = """
 import sys, time
 from pathlib import Path
 from tests.probes.test_features import Letters
+from seesay.models import Model
 from seesay.probes import features
 features.SHARD = 4
 class Slow(Letters):

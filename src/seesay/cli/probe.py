@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -96,6 +93,7 @@ def probe(
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
     from seesay.cli.probe_plan import TRAINED, Asking, checked_names, with_categories
+    from seesay.command_line import recorded_command
     from seesay.errors import UserError
     from seesay.models import ModelOptions
     from seesay.models.catalogue import DEFAULT
@@ -132,7 +130,7 @@ def probe(
     if how == "few-shot":
         _learn(asking, names, tasks, target, failed, as_json)
     else:
-        settings = Settings(length, limit, seed, resamples, command=_command())
+        settings = Settings(length, limit, seed, resamples, command=recorded_command())
         runs = _run(asking, names, tasks, settings, failed)
         _report(asking, runs, settings, target, as_json)
     if failed:
@@ -190,7 +188,7 @@ def _learn(
     """Few-shot curves: their page, and what is printed of them."""
     from seesay.cli.output import out, print_json
     from seesay.cli.probe_plan import learning_curves
-    from seesay.report import analyses
+    from seesay.report.papers import viphy
     from seesay.report.tables import curves_table
     from seesay.runs import learning_curve
 
@@ -198,7 +196,7 @@ def _learn(
     if not points:
         raise failed[0]
     bands = learning_curve.bands(points)
-    runs = analyses.write(target, "Learning from a few", analyses.few_shot(bands))
+    runs = viphy.write_analyses(target, "Learning curves", viphy.learning_curves(bands))
     if as_json:
         print_json(learning_curve.as_json(points))
     elif not asking.quiet:
@@ -281,12 +279,6 @@ def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
 
     if value not in allowed:
         raise UserError(f"{option} is '{value}': choose {' or '.join(allowed)}.")
-
-
-def _command() -> str:
-    """The command line as one could type it again; bytes that are no text are shown as such."""
-    typed = shlex.join(["seesay", *sys.argv[1:]]).encode("utf-8", "backslashreplace").decode()
-    return re.sub(r"://[^/@\s]*@", "://…@", typed)  # a password in an address is nobody else's
 
 
 def _say_left_out(tasks: Sequence[Task]) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from seesay.models import Options
-from seesay.models.base import Model
+from seesay.models import Model, ModelOptions
 from seesay.questions import Prompt, Scores
 from seesay_fruit import COLORS
 
@@ -23,7 +21,7 @@ class FruitModel(Model):
 
     family = "fruit"
     scope = "slot"
-    accepts: ClassVar[frozenset[str]] = frozenset({"text", "pictures"})
+    accepts = frozenset({"text", "pictures"})
 
     def __init__(self, name: str) -> None:
         self.name = f"plugin-model:{name}"
@@ -61,6 +59,6 @@ def _seen(picture: str) -> list[float]:
     return [float(distance == min(apart)) for distance in apart]
 
 
-def load(name: str, options: Options) -> FruitModel:
+def load(name: str, options: ModelOptions) -> FruitModel:
     """What stands behind `plugin-model:NAME`."""
     return FruitModel(name)

@@ -37,7 +37,7 @@ from seesay.reasoners.networks.base import ReasonerNetwork
 from seesay.reasoners.networks.registry import build
 from seesay.reasoners.train import ReasonerBatch, ReasonerBatches, losses
 from seesay.reasoners.vocabulary import SentenceVocabulary
-from seesay.scenes import Output, Recipe, make, make_plan
+from seesay.scenes import SceneConfig, SceneOutput, make_plan, write_dataset
 from seesay.scenes.raster import PUBLISHED
 
 TASK, SPLIT = "set+pos", "train"
@@ -163,7 +163,7 @@ def main() -> None:
         several, extracted = [], {}
         for pixels in (PUBLISHED, PRESET.image_size):
             folder = Path(temporary) / str(pixels)
-            make(Recipe(TASK), plan, Output(folder, pixels, formats=("json",)), workers=1)
+            write_dataset(SceneConfig(TASK), plan, SceneOutput(folder, pixels, formats=("json",)), workers=1)
             found, extracted[pixels] = ways(folder, pixels, PRESET.network, config, (0, given.workers))
             several += found
         for _ in range(ROUNDS):

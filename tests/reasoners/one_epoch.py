@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from seesay.models import load_model
-from seesay.models.hf.loading import Options
+from seesay.models.options import ModelOptions
 from seesay.reasoners.config import PRESETS
 from seesay.reasoners.dataset import from_scenes
 from seesay.reasoners.features.extractor import open_extractor
@@ -32,6 +32,6 @@ def train_one(network: str, task: str, folder: Path) -> Path:
 
 def load_one(folder: Path) -> Reasoner:
     """The reasoner in it."""
-    reasoner = load_model(str(folder), Options(device="cpu"))
+    reasoner = load_model(str(folder), ModelOptions(device="cpu"))
     assert isinstance(reasoner, Reasoner)
     return reasoner

@@ -18,7 +18,7 @@ from seesay.reasoners.networks.object_centred import ObjectCentred
 from seesay.reasoners.sources import scene_source
 from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.scenes.raster import rgb
-from seesay.scenes.world import Scene, Thing
+from seesay.scenes.world import Scene, SceneObject
 
 SENTENCES = (
     "The red square is a big object",
@@ -108,7 +108,7 @@ def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred)
 def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCentred) -> None:
     """Two pictures, one thing each: once "red" and "blue" are told apart, the right pairing costs less."""
     pictures = np.stack(
-        [rgb(Scene((Thing("square", colour, 100, 512, 512),), 0.29), 192) for colour in ("red", "blue")]
+        [rgb(Scene((SceneObject("square", colour, 100, 512, 512),), 0.29), 192) for colour in ("red", "blue")]
     )
     seen = torch.from_numpy(find_objects(pictures))
     told = build("no", "yes")

@@ -18,9 +18,9 @@ from seesay.folders import cache_folder
 from seesay.progress import ProgressCallback
 from seesay.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
 from seesay.scenes.batches import batches
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
-from seesay.scenes.plan import Plan
+from seesay.scenes.plan import ScenePlan
 from seesay.scenes.published import read_questions
 
 NO_YES = ("no", "yes")
@@ -58,19 +58,19 @@ class ReasonerDataset:
 
 
 def from_scenes(
-    plan: Plan, split: str, extractor: FeatureExtractor, *, seed: int = 0, progress: ProgressCallback | None = None
+    plan: ScenePlan, split: str, extractor: FeatureExtractor, *, seed: int = 0, progress: ProgressCallback | None = None
 ) -> ReasonerDataset:
     """Scenes made on the fly."""
-    recipe = Recipe(plan.task, seed=seed)
+    config = SceneConfig(plan.task, seed=seed)
     if split not in plan.splits():
         raise UserError(f"{plan.name} has no {split} items: it has {', '.join(plan.splits())}.")
 
     def labelled() -> Iterator[LabelledPictures]:
-        for batch in batches(recipe, plan, split, size=extractor.image_size, count=BATCH):
+        for batch in batches(config, plan, split, size=extractor.image_size, count=BATCH):
             yield batch.pictures, batch.sentences, batch.answers.astype(np.int64).tolist()
 
     total = plan.splits()[split]
-    name = f"{plan.name}-{split}-{total}-{recipe.fingerprint}"
+    name = f"{plan.name}-{split}-{total}-{config.fingerprint}"
     return extract_cached(name, labelled(), total, extractor, NO_YES, progress)
 
 

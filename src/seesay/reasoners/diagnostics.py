@@ -158,11 +158,11 @@ def diagnose_folder(
     progress: StageProgress | None = None,
 ) -> Diagnosis:
     """Diagnose the trained reasoner in a folder. `tests` is a cache of tests that several reasoners share."""
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
     from seesay.reasoners.model import load_reasoner
 
     network, trained_task = trained_on(folder, task)
-    reasoner, tests = load_reasoner(str(folder), Options(device=device)), {} if tests is None else tests
+    reasoner, tests = load_reasoner(str(folder), ModelOptions(device=device)), {} if tests is None else tests
     names = tests_for(trained_task)
     for name in names:
         if name not in tests:

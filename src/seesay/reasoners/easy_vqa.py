@@ -75,7 +75,7 @@ class EasyVqaSource:
         return from_easy_vqa(split, extractor, count=self.count if split == "train" else None, progress=progress)
 
 
-def _rows(split: str, seed: int) -> tuple[easy_vqa.Asked, ...]:
+def _rows(split: str, seed: int) -> tuple[easy_vqa.VqaQuestion, ...]:
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
     if split == "test":

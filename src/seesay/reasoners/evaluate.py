@@ -14,12 +14,12 @@ from seesay.errors import UserError
 from seesay.progress import ProgressCallback
 from seesay.reasoners.sources import HARD, TASKS
 from seesay.scenes import rules
-from seesay.scenes.batches import items as drawn
-from seesay.scenes.config import Recipe
-from seesay.scenes.labels import judge as labels
+from seesay.scenes.batches import scene_items
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.labels import label_objects
 from seesay.scenes.plan import test_plan
 from seesay.scenes.raster import rgb
-from seesay.scenes.sampling import Item
+from seesay.scenes.sampling import SceneItem
 from seesay.scenes.sentences import sentence
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class SceneTest:
 
     def __init__(self, name: str, count: int, progress: ProgressCallback | None = None) -> None:
         plan = test_plan(name, count)
-        self.name, self.recipe = name, Recipe(plan.task)
-        self.items: list[Item] = []
-        for item in drawn(self.recipe, plan, plan.parts[0].split):
+        self.name, self.config = name, SceneConfig(plan.task)
+        self.items: list[SceneItem] = []
+        for item in scene_items(self.config, plan, plan.parts[0].split):
             self.items.append(item)
             if progress:
                 progress(1, count)
@@ -69,13 +69,13 @@ class SceneTest:
         """Whether it leaves out the largest and the smallest things."""
         return self.name.endswith("-hard")
 
-    def sentence(self, item: Item) -> str:
+    def sentence(self, item: SceneItem) -> str:
         """The sentence of an item."""
-        return sentence(self.recipe, item)
+        return sentence(self.config, item)
 
     def rules(self) -> dict[str, rules.Positive]:
         """The rules that differ here: superlatives need no k, and without a named set the whole scene is the set."""
-        kind = self.recipe.kind
+        kind = self.config.kind
         if kind.degree != "positive":
             return {CEILING: rules.RULES[CEILING]}
         return {name: rule for name, rule in rules.RULES.items() if kind.by_set or name != "whole-scene"}
@@ -125,17 +125,15 @@ def predict(reasoner: Reasoner, test: SceneTest, done: Callable[[int], None] = l
     return predictions
 
 
-def extract_items(reasoner: Reasoner, items: list[Item]) -> NDArray[np.generic]:
+def extract_items(reasoner: Reasoner, items: list[SceneItem]) -> NDArray[np.generic]:
     """The features of the items' pictures."""
     return reasoner.extractor.extract(np.stack([rgb(item.scene, reasoner.extractor.image_size) for item in items]))
 
 
-def _prediction(test: SceneTest, item: Item, p_yes: float, by_rule: dict[str, bool]) -> Prediction:
-    recipe, cell = test.recipe, item.cell
+def _prediction(test: SceneTest, item: SceneItem, p_yes: float, by_rule: dict[str, bool]) -> Prediction:
+    config, cell = test.config, item.cell
     distance = None
-    if recipe.kind.degree == "positive":
-        distance = labels(item.scene, recipe.kind, recipe.words, recipe.line)[item.target].distance
-    adjective = getattr(recipe.words, recipe.kind.degree)[0 if cell.positive else 1]
-    return Prediction(
-        test.name, adjective, cell.colour, cell.shape, cell.answer, p_yes, item.scene.k, distance, by_rule
-    )
+    if config.kind.degree == "positive":
+        distance = label_objects(item.scene, config.kind, config.adjectives, config.threshold_fn)[item.target].distance
+    adjective = getattr(config.adjectives, config.kind.degree)[0 if cell.positive else 1]
+    return Prediction(test.name, adjective, cell.color, cell.shape, cell.answer, p_yes, item.scene.k, distance, by_rule)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.hf.batching import chunks
+from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.models.scene_baselines import sentence_of
 from seesay.questions import Prompt, Scores
 from seesay.reasoners import checkpoints
@@ -21,14 +21,14 @@ from seesay.reasoners.features.extractor import FeatureExtractor, Pictures, open
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
     from seesay.reasoners.networks.base import ReasonerNetwork
 
 BATCH = 64
 _SAME = {"true": "yes", "false": "no"}
 
 
-def load_reasoner(name: str, options: Options) -> Reasoner:
+def load_reasoner(name: str, options: ModelOptions) -> Reasoner:
     """`reasoner:FOLDER`, or the folder alone."""
     from seesay.models.hf.loading import device_of, file_digest
 
@@ -49,12 +49,13 @@ def load_reasoner(name: str, options: Options) -> Reasoner:
     return Reasoner(str(Path(name)), network.to(device), config, extractor, fingerprint, options.batch_size)
 
 
-class Reasoner:
+class Reasoner(Model):
     """Gives every answer a probability from a picture and a sentence."""
 
     family = "reasoner"
     scope = "choice"
-    sees = True
+    accepts = TEXT_AND_PICTURES
+    probabilities_hint = "ask it a task that is scored right or wrong"
 
     def __init__(
         self,
@@ -66,11 +67,7 @@ class Reasoner:
         batch: int | None = None,
     ) -> None:
         self.name, self.network, self.config, self.extractor = name, network, config, extractor
-        self.fingerprint, self._batch = fingerprint, batch or BATCH
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order."""
-        return list(chunks(range(len(prompts)), self._batch))
+        self.fingerprint, self.prompts_per_batch = fingerprint, batch or BATCH
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The log-probability of every option, renormalised over the options."""

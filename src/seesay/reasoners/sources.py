@@ -11,9 +11,9 @@ from seesay.errors import UserError
 from seesay.progress import ProgressCallback
 from seesay.reasoners.dataset import ReasonerDataset, from_folder, from_scenes, size_and_time
 from seesay.reasoners.features.extractor import FeatureExtractor
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
-from seesay.scenes.plan import NAMES, Part, Plan, make_plan, test_plan
+from seesay.scenes.plan import NAMES, PlanPart, ScenePlan, make_plan, test_plan
 from seesay.scenes.published import read_questions
 
 TASKS = tuple(name for name in NAMES if not name.endswith("-hard"))
@@ -41,8 +41,8 @@ class ItemSource(Protocol):
 class SceneSource:
     """Scenes of a task, always the same ones: the seed of a training sets weights and order only."""
 
-    plan: Plan
-    hard: Plan | None = None
+    plan: ScenePlan
+    hard: ScenePlan | None = None
 
     @property
     def splits(self) -> dict[str, int]:
@@ -50,7 +50,7 @@ class SceneSource:
 
     @property
     def settings(self) -> dict[str, object]:
-        fingerprint = Recipe(self.plan.task).fingerprint
+        fingerprint = SceneConfig(self.plan.task).fingerprint
         return {"task": self.plan.name, "items": self.plan.splits()["train"], "scenes": fingerprint}
 
     def items(
@@ -131,7 +131,7 @@ def tested_splits(source: ItemSource) -> tuple[str, ...]:
     return tuple(split for split in source.splits if split not in ("train", "val"))
 
 
-def _resized(plan: Plan, items: int) -> tuple[Part, ...]:
+def _resized(plan: ScenePlan, items: int) -> tuple[PlanPart, ...]:
     held_out = max(1, items // 8)
     first, *others = (part for part in plan.parts if part.split == "train")
     left = items - sum(part.count for part in others)  # a mixture's name gives the number of its unseen combinations

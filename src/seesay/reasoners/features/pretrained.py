@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError, missing_extra
-from seesay.models.hf.loading import Options, commit, file_digest, on_hub, require_models
+from seesay.models.hf.loading import commit, file_digest, on_hub, require_models
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     import torch
@@ -164,7 +165,7 @@ class _Origin:
                 "efficientnet-lite0 needs no hub."
             )
         place = str(folder.resolve()) if folder.is_dir() else source
-        config: Any = read_config(source, place, Options(revision=revision))
+        config: Any = read_config(source, place, ModelOptions(revision=revision))
         if folder.is_dir():
             digest = file_digest(path for kind in ("*.safetensors", "*.json") for path in folder.glob(kind))
         else:

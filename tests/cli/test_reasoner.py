@@ -124,7 +124,7 @@ def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "answers" in err
     assert "There is no trained reasoner in" in refused(capsys, "diagnose", folder, tmp_path, *command[3:])
     asked = ("reasoner", "diagnose", folder, "-o", page, "--device", "gpu")
-    assert "'--device': 'gpu' is not one of 'cpu', 'auto'" in misused(capsys, *asked)
+    assert "'gpu' is not one of 'cpu', 'auto'" in misused(capsys, *asked)
 
 
 def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from seesay.reasoners import checkpoints
 from seesay.reasoners import train as train_module
 from seesay.reasoners.config import ReasonerConfig
 from seesay.reasoners.dataset import ReasonerDataset
+from seesay.reasoners.networks.base import ReasonerNetwork
 from seesay.reasoners.train import ReasonerBatch, ReasonerBatches, train
 from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.training import checkpoint
@@ -71,7 +72,7 @@ def test_interrupted_and_resumed_it_ends_with_the_same_weights(
     for stop in at:
         taken = 0
 
-        def interrupted(network: torch.nn.Module, batch: ReasonerBatch, stop: int = stop) -> dict[str, torch.Tensor]:
+        def interrupted(network: ReasonerNetwork, batch: ReasonerBatch, stop: int = stop) -> dict[str, torch.Tensor]:
             nonlocal taken
             taken += network.training
             if taken == stop and network.training:

@@ -190,3 +190,11 @@ def test_the_learning_rate_rises_then_falls() -> None:
     cosine = linear.changed(decay="cosine")
     assert [cosine.rate(done) for done in (0.1, 0.2, 0.6, 1.0)] == pytest.approx([1.0, 2.0, 1.0, 0.0])
     assert loop.Schedule(epochs=1, learning_rate=2.0).rate(0.7) == 2.0
+
+
+def test_a_training_without_clipping_is_resumed_too(tmp_path: Path) -> None:
+    """Infinity is no JSON number by the book, and yet one of the settings."""
+    schedule = SCHEDULE.changed(clip=float("inf"))
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", schedule, stop_after=3)
+    assert equal(run(tmp_path / "parts", schedule), run(tmp_path / "whole", schedule))

@@ -74,9 +74,12 @@ class DiagnosedExample:
     attention: tuple[AttentionMap, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As a program reads it."""
+        """As a program reads it; the keys are older than the names of the fields."""
         fields = asdict(replace(self, attention=()))
         del fields["attention"]
+        for thing in fields["scene"]["objects"]:
+            thing["colour"] = thing.pop("color")
+        fields["scene"] = {"things": fields["scene"]["objects"], "k": self.scene.k}
         return fields | {"yes": fields.pop("p_yes"), "looks": [attention.to_json() for attention in self.attention]}
 
 
@@ -106,10 +109,13 @@ class Diagnosis:
 
     def to_json(self) -> dict[str, Any]:
         """The same rows as a program reads them."""
-        rows = {"accuracy": self.accuracy, "types": self.types, "colours": self.colors, "k": self.k}
+        rows: dict[str, Sequence[GroupAccuracy | BinAccuracy]] = {
+            "accuracy": self.accuracy, "types": self.types, "colours": self.colors, "k": self.k,
+            "distance": self.distance,
+        }  # fmt: skip
         return {
             **{name: getattr(self, name) for name in ("name", "network", "task", "own")},
-            **{name: [asdict(row) for row in table] for name, table in (rows | {"distance": self.distance}).items()},
+            **{name: [asdict(row) for row in table] for name, table in rows.items()},
             "examples": [example.to_json() for example in self.examples],
         }
 

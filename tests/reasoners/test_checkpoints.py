@@ -26,8 +26,9 @@ from seesay.reasoners.model import Reasoner
 from seesay.reasoners.train import train
 from seesay.training import loop
 
-OLD_SIZES = {"width": 8, "halvings": 1, "levels": 1, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
-SIZES = {
+COMMON = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
+OLD_SIZES = {**COMMON, "halvings": 1, "levels": 1}
+SIZES = {**COMMON, "strided_layers": 1, "plain_layers": 1}
     "width": 8,
     "strided_layers": 1,
     "plain_layers": 1,

@@ -24,8 +24,8 @@ import jenkspy
 import numpy as np
 import pyarrow.parquet as pq
 
-from seesay.mine import count_relations, synthetic, write_knowledge
-from seesay.mine.aggregate import Counts
+from seesay.mine import count_relations, write_knowledge
+from seesay.mine.aggregate import RelationCounts
 from seesay.mine.facts import Thresholds
 
 ROWS = 20_000
@@ -43,24 +43,29 @@ def main() -> None:
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        sample = synthetic.write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
+        sample = synthetic_pictures.write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
         rules_time, peer_time, plain = peer(sample)
         start = time.perf_counter()
-        ours = count_relations.count_part(sample, count_relations.Counting())
+        ours = count_relations.count_part(sample, count_relations.CountingConfig())
         sample_time = time.perf_counter() - start
         same = as_counter(ours.sizes) == plain[0] and as_counter(ours.places) == plain[1]
         print(f"{given.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
         line("plain loop with jenkspy, rules alone", given.peer_images, rules_time)
         line("plain loop with jenkspy, from the file", given.peer_images, peer_time)
         line("seesay, one process, the same pictures", given.peer_images, sample_time, peer_time / given.peer_images)
-        parts = synthetic.write_parts(folder / "parts", given.images, ROWS)
+        parts = synthetic_pictures.write_parts(folder / "parts", given.images, ROWS)
         size = sum(path.stat().st_size for path in parts) / 2**20
         print(
             f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
         )
         start = time.perf_counter()
-        mined = count_relations.mine_parts(
-            parts, folder / "knowledge", count_relations.Counting(), given.engine, given.workers, least=(100, 100, 1)
+        mined = count_relations.count_parts(
+            parts,
+            folder / "knowledge",
+            count_relations.CountingConfig(),
+            given.engine,
+            given.workers,
+            min_counts=(100, 100, 1),
         )
         counted = time.perf_counter() - start
         write_knowledge.write_facts(folder / "knowledge", mined, Thresholds())
@@ -154,7 +159,7 @@ def through(i: int, j: int, bridges: list[int], known: dict[tuple[int, int], int
     return said.pop() if len(said) == 1 else None
 
 
-def as_counter(counts: Counts) -> Counter[Key]:
+def as_counter(counts: RelationCounts) -> Counter[Key]:
     """Our counts in the loop's shape."""
     signs = "><" if counts.labels == 2 else ">=<"
     fields = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)

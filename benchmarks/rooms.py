@@ -18,18 +18,18 @@ from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
+from benchmarks.room_accuracy import PrecisionRecall, color_accuracy, place_accuracy, size_accuracy, statement_accuracy
 
 from seesay.data.knowledge import COLORS, PLACES, SIZES
 from seesay.mine import places as place_rules
 from seesay.mine import sizes as size_rules
-from seesay.mine.aggregate import Counts, combine, count
-from seesay.mine.colors import by_pixels, color_facts
+from seesay.mine.aggregate import RelationCounts, combine, count
+from seesay.mine.colors import color_facts, colors_by_pixels
 from seesay.mine.depth_maps import region_depths
 from seesay.mine.facts import place_facts, size_facts
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
-from seesay.mine.rooms import Tally, elevation, larger, snapshots
-from seesay.mine.truth import Score, color_score, place_score, size_score, statement_score
+from seesay.mine.rooms import RoomTruth, elevation, larger, snapshots
 
 LEAST, RELATION = 30, 3
 """A pair must be seen so often: a hundred, as published, is much for two thousand pictures."""
@@ -59,7 +59,7 @@ class World:
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     apart: dict[str, pa.Table] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    truth: RoomTruth = field(default_factory=RoomTruth)
     sizes: dict[tuple[str, str], str] = field(default_factory=dict)
     places: dict[tuple[str, str], str] = field(default_factory=dict)
     colors: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
@@ -79,20 +79,20 @@ def main() -> None:
     print(
         f"{given.pictures:,} rooms, seed {given.seed}; made and seen in {made:.0f} s; facts from {LEAST} pictures on\n"
     )
-    truth = world.tally.table()
+    truth = world.truth.to_json()
     head("size rule")
     for name, rule, source in SIZE_CASES:
         if source in world.tables:
             facts = size_facts(sizes(world.tables[source], rule), LEAST)
-            each = statement_score(sizes(world.apart[source], rule), SIZES, world.sizes)
-            row(name, each, size_score(facts, truth, LEAST))
+            each = statement_accuracy(sizes(world.apart[source], rule), SIZES, world.sizes)
+            row(name, each, size_accuracy(facts, truth, LEAST))
     print()
     head("space rule")
     for name, rule, source in SPACE_CASES:
         if source in world.tables:
             found = place_facts(places(world.tables[source], rule), LEAST, RELATION)
-            each = statement_score(places(world.apart[source], rule), PLACES, world.places)
-            row(name, each, place_score(found, truth, LEAST, RELATION))
+            each = statement_accuracy(places(world.apart[source], rule), PLACES, world.places)
+            row(name, each, place_accuracy(found, truth, LEAST, RELATION))
     print()
     print_colors(world, truth)
 
@@ -112,7 +112,7 @@ def print_colors(world: World, truth: dict[str, Any]) -> None:
         shown[thing].update(named)
     seen = Counter(thing for thing, _, named in world.colors if named)
     counts = {thing: [colors[color] for color in COLORS] for thing, colors in shown.items()}
-    score = color_score(color_facts(counts, seen, {}, {}, enough=LEAST), truth, LEAST)
+    score = color_accuracy(color_facts(counts, seen, {}, {}, min_answers=LEAST), truth, LEAST)
     print(
         f"\ntypical colours of things: {score.said} said of {score.true}, "
         f"precision {100 * score.precision:.1f}, recall {100 * score.recall:.1f}"
@@ -133,12 +133,12 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
     own: list[list[str]] = []
     for shot in snapshots(pictures, seed):
         picture = shot.picture
-        world.tally.add(picture.scene, shot.things)
+        world.truth.add(picture.scene, shot.things)
         names = [f"{picture.id}/{i:03d}" for i in range(len(shot.things))]
         own.append(names)
         for (a, one), (b, other) in combinations(zip(names, shot.things, strict=True), 2):
             world.sizes[a, b], world.places[a, b] = larger(one, other), elevation(one, other)
-        for thing, named in zip(shot.things, by_pixels(shot.view.rgb, picture.regions), strict=True):
+        for thing, named in zip(shot.things, colors_by_pixels(shot.view.rgb, picture.regions), strict=True):
             world.colors.append((thing.name, thing.color, named))
         maps = {"true": shot.view.depth}
         if model is not None:
@@ -164,18 +164,28 @@ def regions(row: dict[str, object]) -> list[dict[str, object]]:
     return list(found)
 
 
-def sizes(table: pa.Table, rule: str) -> Counts:
+def sizes(table: pa.Table, rule: str) -> RelationCounts:
     """Counts by a size rule."""
     found = [flatten(part) for part in batches(table)]
     chosen = size_rules.RULES[rule]
-    return combine([count(size_rules.compare(r, chosen), r, 2, scenes=False, pictures=chosen.pictures) for r in found])
+    return combine(
+        [
+            count(size_rules.compare(r, chosen), r, 2, by_scene=False, once_per_picture=chosen.once_per_picture)
+            for r in found
+        ]
+    )
 
 
-def places(table: pa.Table, rule: str) -> Counts:
+def places(table: pa.Table, rule: str) -> RelationCounts:
     """Counts by a space rule."""
     found = [flatten(part) for part in batches(table)]
     chosen = place_rules.RULES[rule]
-    return combine([count(place_rules.compare(r, chosen), r, 3, scenes=True, pictures=chosen.pictures) for r in found])
+    return combine(
+        [
+            count(place_rules.compare(r, chosen), r, 3, by_scene=True, once_per_picture=chosen.once_per_picture)
+            for r in found
+        ]
+    )
 
 
 def batches(table: pa.Table, rows: int = 1000) -> Iterator[pa.Table]:
@@ -190,7 +200,7 @@ def head(name: str) -> None:
     print("|---|---|---|---|---|---|---|")
 
 
-def row(name: str, each: Score, facts: Score) -> None:
+def row(name: str, each: PrecisionRecall, facts: PrecisionRecall) -> None:
     """A line of it."""
     cells = [f"{s.said:,} | {100 * s.precision:.1f} | {100 * s.recall:.1f}" for s in (each, facts)]
     print(f"| {name} | {' | '.join(cells)} |", flush=True)

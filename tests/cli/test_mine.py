@@ -16,7 +16,7 @@ from seesay.mine import rooms
 
 @pytest.fixture(scope="module")
 def spec(tmp_path_factory: pytest.TempPathFactory) -> str:
-    world = rooms.write(tmp_path_factory.mktemp("rooms"), 12, width=160, height=120)
+    world = rooms.write_rooms(tmp_path_factory.mktemp("rooms"), 12, width=160, height=120)
     return f"plain:{world / 'annotations.parquet'}"
 
 

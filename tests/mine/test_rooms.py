@@ -17,23 +17,25 @@ from PIL import Image
 from seesay.data.knowledge import COLORS
 from seesay.mine.readers import read
 from seesay.mine.records import Picture
-from seesay.mine.rooms import Room, Tally, Thing, elevation, larger, snapshot, snapshots, write
+from seesay.mine.rooms import Room, RoomObject, RoomTruth, elevation, larger, snapshot, snapshots, write
 from seesay.mine.rooms.kinds import KINDS, SCENES, SHAPES
 from seesay.mine.rooms.raster import FOCAL, render
 
 EYE = (0.0, 1.5, 0.0)
 
 
-def a_thing(name: str, size: tuple[float, float, float], at: tuple[float, float, float], turn: float = 0.0) -> Thing:
-    return Thing(name, name, "red", (200.0, 30.0, 30.0), size, at, turn)
+def a_thing(
+    name: str, size: tuple[float, float, float], at: tuple[float, float, float], turn: float = 0.0
+) -> RoomObject:
+    return RoomObject(name, name, "red", (200.0, 30.0, 30.0), size, at, turn)
 
 
-def a_room(*things: Thing) -> Room:
+def a_room(*things: RoomObject) -> Room:
     grey = (200.0, 200.0, 200.0)
     return Room("office", (6.0, 3.0, 6.0), EYE, 0.0, grey, grey, boards=False, things=things)
 
 
-def view(*things: Thing, width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def view(*things: RoomObject, width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     seen = render(a_room(*things), width, height, np.random.default_rng(0))
     return seen.rgb, seen.depth, seen.ids
 
@@ -104,7 +106,7 @@ def test_elevation_by_hand() -> None:
     chair = a_thing("chair", (0.5, 0.9, 0.5), (1, 0, 4))
     assert [elevation(cup, table), elevation(table, cup), elevation(table, chair)] == [">", "<", "="]
     assert [larger(table, cup), larger(cup, table)] == [">", "<"]  # 0.9 against 0.01 square metres
-    tally = Tally()
+    tally = RoomTruth()
     tally.add("kitchen", [table, cup, replace(cup, color="blue"), chair])
     truth = tally.table()
     assert {"scene": "kitchen", "a": "cup", "b": "table", "above": 2, "level": 0, "below": 0} in truth["places"]

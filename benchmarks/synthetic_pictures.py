@@ -1,7 +1,6 @@
-"""Random annotated pictures without pixels: things of lasting size at random places before a pinhole camera.
+"""Random annotated pictures without pixels: objects of fixed size at random places before a pinhole camera.
 
-For benchmarks and tests, by array operations: a million pictures in seconds. Names follow Zipf's law, as names in
-captions do.
+Array operations make a million pictures in seconds. Names follow Zipf's law, as names in captions do.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ WIDTH, HEIGHT = 640, 480
 
 
 def pictures(count: int, seed: int = 0, first: int = 0, names: int = NAMES, mean: float = 11.0) -> pa.Table:
-    """A table of `count` pictures with the columns of `SCHEMA` and `DEPTHS`; `first` is the first one's number."""
+    """A table of `count` pictures with the columns of `SCHEMA` and `DEPTHS`; `first` is the number of the first."""
     rng = np.random.default_rng((seed, first))
-    many = np.clip(rng.poisson(mean, count), 1, 60)
-    offsets = np.concatenate([[0], np.cumsum(many)]).astype(np.int32)
+    lengths = np.clip(rng.poisson(mean, count), 1, 60)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     total = int(offsets[-1])
     weights = 1 / np.arange(1, names + 1)
     name = rng.choice(names, total, p=weights / weights.sum())
-    lasting = np.random.default_rng(seed).lognormal(-0.7, 0.9, names)  # metres
+    sizes = np.random.default_rng(seed).lognormal(-0.7, 0.9, names)  # metres
     distance = rng.uniform(1.0, 8.0, total)
-    side = lasting[name] * rng.lognormal(0.0, 0.15, total) * 300 / distance
+    side = sizes[name] * rng.lognormal(0.0, 0.15, total) * 300 / distance
     width = np.clip(side * rng.uniform(0.6, 1.6, total), 2, WIDTH - 1)
     height = np.clip(side, 2, HEIGHT - 1)
     left, top = rng.uniform(0, WIDTH - width), rng.uniform(0, HEIGHT - height)

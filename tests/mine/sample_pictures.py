@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from seesay.mine import places as place_rules
 from seesay.mine import sizes as size_rules
 from seesay.mine.aggregate import RelationCounts, count
+from seesay.mine.choices import SizeRule, SpaceRule
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
 
@@ -59,7 +60,7 @@ def sizes(pictures: pa.Table, rule: str = "paper") -> Said:
 def places(pictures: pa.Table, rule: str = "paper") -> Said:
     """What a space rule says."""
     regions = flatten(pictures)
-    chosen = place_rules.RULES[rule]
+    chosen = place_rules.RULES[SpaceRule(rule)]
     found = count(
         place_rules.compare(regions, chosen), regions, 3, by_scene=True, once_per_picture=chosen.once_per_picture
     )
@@ -69,7 +70,7 @@ def places(pictures: pa.Table, rule: str = "paper") -> Said:
 def size_counts(pictures: pa.Table, rule: str = "paper") -> RelationCounts:
     """Counts by a size rule."""
     regions = flatten(pictures)
-    chosen = size_rules.RULES[rule]
+    chosen = size_rules.RULES[SizeRule(rule)]
     return count(
         size_rules.compare(regions, chosen), regions, 2, by_scene=False, once_per_picture=chosen.once_per_picture
     )

@@ -25,6 +25,7 @@ from seesay.mine.aggregate import (
     to_table,
     write,
 )
+from seesay.mine.choices import SizeRule
 from seesay.mine.regions import flatten
 
 THINGS = [Thing(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)]
@@ -62,7 +63,7 @@ def test_examples_are_the_smallest_ids() -> None:
 def test_pictures_or_pairs_of_regions() -> None:
     regions = flatten(table([row([*THINGS, Thing("a", (0.0, 0.0, 1.0, 1.0))], "1")]))
     for pictures_only, expected in ((True, 1), (False, 2)):
-        seen = sizes.compare(regions, sizes.RULES["boxes"])
+        seen = sizes.compare(regions, sizes.RULES[SizeRule.BOXES])
         counts = count(seen, regions, 2, by_scene=False, once_per_picture=pictures_only)
         assert {r["b"]: r["count"] for r in content(counts) if r["a"] == "a"}["f"] == expected
 

@@ -62,7 +62,7 @@ def test_kept_names_are_frequent_short_and_colourless() -> None:
     counts = {"dog": 9, "cat": 5, "bird": 4, "blue sky": 50, "orange": 7, "old red brick wall": 8, "a b c": 5}
     assert frequent_names(counts) == {"dog": 9, "orange": 7, "a b c": 5, "cat": 5}
     assert frequent_names(counts, min_count=9) == {"dog": 9}
-    assert frequent_names(counts, longest=1) == {"dog": 9, "orange": 7, "cat": 5}
+    assert frequent_names(counts, max_words=1) == {"dog": 9, "orange": 7, "cat": 5}
 
 
 def test_equal_captions_count_each_time() -> None:

@@ -32,7 +32,11 @@ def test_kinds_of_maps(tmp_path: Path) -> None:
 def test_what_is_no_map(tmp_path: Path) -> None:
     (tmp_path / "text.png").write_text("no picture")
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
-    for name, reason in (("none.png", "missing"), ("text.png", "broken"), ("cube.npy", "plane of numbers")):
+    for name, reason in (
+        ("none.png", "missing"),
+        ("text.png", "broken"),
+        ("cube.npy", "two-dimensional array of numbers"),
+    ):
         with pytest.raises(BadDepthMapError, match=reason):
             read_map(tmp_path / name)
     with pytest.raises(BadDepthMapError, match="no distance"):

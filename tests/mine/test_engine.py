@@ -96,11 +96,11 @@ count_relations.count_parts(parts, folder / "ray", count_relations.CountingConfi
 
 @pytest.mark.slow
 def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
-    from benchmarks import synthetic_pictures
+    from benchmarks.mine import write_parts
 
     from seesay.mine import count_relations
 
-    parts = synthetic_pictures.write_parts(tmp_path / "parts", 1_200, 200)
+    parts = write_parts(tmp_path / "parts", 1_200, 200)
     count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
     (tmp_path / "ray").mkdir()
     ended = subprocess.run(

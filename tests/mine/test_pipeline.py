@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from benchmarks import synthetic_pictures
-from benchmarks.room_accuracy import color_accuracy, place_accuracy, size_accuracy
+from benchmarks.mine import write_parts
+from benchmarks.rooms import color_accuracy, place_accuracy, size_accuracy
 
 from seesay.data import knowledge
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
@@ -134,12 +134,12 @@ def test_files_that_changed_are_not_mixed_in(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     mine_boxes(Path("small.jsonl"), Path("k"))  # the same file by another name
     small(tmp_path, "cup", "elephant")
-    with pytest.raises(UserError, match="begun with files .* their files have changed since"):
+    with pytest.raises(UserError, match=r"begun with files .* their files have changed since"):
         mine_boxes(path, tmp_path / "k")
 
 
 def test_models_and_subtypes_that_changed_are_not_mixed_in(tmp_path: Path) -> None:
-    parts = synthetic_pictures.write_parts(tmp_path / "parts", 4, 4)
+    parts = write_parts(tmp_path / "parts", 4, 4)
     (tmp_path / "model").mkdir()
     (tmp_path / "model/config.json").write_text("{}")
     counts, chosen = tmp_path / "counts", CountingConfig(select=str(tmp_path / "model"))
@@ -232,7 +232,7 @@ def test_lost_and_broken_files_are_counted_by_reason(world: Path, tmp_path: Path
 
 
 def test_batches_and_gathering_piece_by_piece_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = synthetic_pictures.write_parts(tmp_path / "parts", 300, 50)
+    parts = write_parts(tmp_path / "parts", 300, 50)
     at_once = count_relations.count_parts(parts, tmp_path / "counts", CountingConfig())
     monkeypatch.setattr(count_relations, "BATCH", 7)
     monkeypatch.setattr(aggregate, "COMBINE_ROWS", 100)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.room_accuracy import PrecisionRecall, color_accuracy, place_accuracy
+from benchmarks.rooms import PrecisionRecall, color_accuracy, place_accuracy
 
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact
 

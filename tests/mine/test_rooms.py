@@ -17,7 +17,7 @@ from PIL import Image
 from seesay.data.knowledge import COLORS
 from seesay.mine.readers import read
 from seesay.mine.records import Picture
-from seesay.mine.rooms import Room, RoomObject, RoomTruth, elevation, larger, snapshot, snapshots, write
+from seesay.mine.rooms import Room, RoomObject, RoomTruth, elevation, larger, snapshot, snapshots, write_rooms
 from seesay.mine.rooms.kinds import KINDS, SCENES, SHAPES
 from seesay.mine.rooms.raster import FOCAL, render
 
@@ -108,7 +108,7 @@ def test_elevation_by_hand() -> None:
     assert [larger(table, cup), larger(cup, table)] == [">", "<"]  # 0.9 against 0.01 square metres
     tally = RoomTruth()
     tally.add("kitchen", [table, cup, replace(cup, color="blue"), chair])
-    truth = tally.table()
+    truth = tally.to_json()
     assert {"scene": "kitchen", "a": "cup", "b": "table", "above": 2, "level": 0, "below": 0} in truth["places"]
     assert {"a": "cup", "b": "table", "larger": 0, "smaller": 2} in truth["sizes"]
     assert truth["colors"]["cup"] == {"red": 1, "blue": 1}
@@ -163,9 +163,9 @@ def test_pictures_do_not_depend_on_the_count() -> None:
 
 
 def test_all_formats_say_the_same(tmp_path: Path) -> None:
-    heard: list[int] = []
-    write(tmp_path, 5, seed=1, tell=heard.append)
-    assert heard == list(range(1, 6))
+    reported: list[tuple[int, int]] = []
+    write_rooms(tmp_path, 5, seed=1, progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(1, 5)] * 5
     plain = list(read(f"plain:{tmp_path / 'annotations.parquet'}"))
     assert len(plain) == 5
     assert all(isinstance(picture, Picture) for picture in plain)
@@ -193,7 +193,7 @@ def test_all_formats_say_the_same(tmp_path: Path) -> None:
 
 
 def test_no_pictures(tmp_path: Path) -> None:
-    write(tmp_path, 0)
+    write_rooms(tmp_path, 0)
     assert json.loads((tmp_path / "visual_genome/objects.json").read_text()) == []
     assert list(read(f"plain:{tmp_path / 'annotations.parquet'}")) == []
 

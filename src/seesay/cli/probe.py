@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -17,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from seesay.cli.probe_plan import Asking
     from seesay.errors import UserError
-    from seesay.models import CanAnswer
+    from seesay.models import Model
     from seesay.questions import Task
     from seesay.runs.ask import Settings
     from seesay.runs.run import Run
@@ -96,15 +93,16 @@ def probe(
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
     from seesay.cli.probe_plan import TRAINED, Asking, checked_names, with_categories
+    from seesay.command_line import recorded_command
     from seesay.errors import UserError
-    from seesay.models import Options
+    from seesay.models import ModelOptions
     from seesay.models.catalogue import DEFAULT
     from seesay.runs.ask import Settings
 
     if quiet:
         warnings.showwarning = lambda *_, **__: None  # kept in the manifest all the same
     _check(how, scope, endpoint, seeds, limit)
-    options = Options(
+    options = ModelOptions(
         scope=scope,
         style=style,
         family=family,
@@ -132,7 +130,7 @@ def probe(
     if how == "few-shot":
         _learn(asking, names, tasks, target, failed, as_json)
     else:
-        settings = Settings(length, limit, seed, resamples, command=_command())
+        settings = Settings(length, limit, seed, resamples, command=recorded_command())
         runs = _run(asking, names, tasks, settings, failed)
         _report(asking, runs, settings, target, as_json)
     if failed:
@@ -143,12 +141,11 @@ def _check(how: str, scope: str, endpoint: str, seeds: int | None, limit: int | 
     """Refuse what makes no sense, alone or together."""
     from seesay.cli.probe_plan import HOWS, TRAINED
     from seesay.errors import UserError
-    from seesay.models.server.completions import SCOPES
-    from seesay.models.server.loading import ENDPOINTS
+    from seesay.models.options import Endpoint, Scope
 
     _one_of("--how", how, HOWS)
-    _one_of("--scope", scope, SCOPES)
-    _one_of("--endpoint", endpoint, ENDPOINTS)
+    _one_of("--scope", scope, list(Scope))
+    _one_of("--endpoint", endpoint, list(Endpoint))
     if seeds is not None and how not in TRAINED:
         raise UserError(f"--seeds is for probes that are trained (--how linear or few-shot), not for {how}.")
     if limit is not None and how == "few-shot":
@@ -191,7 +188,7 @@ def _learn(
     """Few-shot curves: their page, and what is printed of them."""
     from seesay.cli.output import out, print_json
     from seesay.cli.probe_plan import learning_curves
-    from seesay.report import analyses
+    from seesay.report.papers import viphy
     from seesay.report.tables import curves_table
     from seesay.runs import learning_curve
 
@@ -199,7 +196,7 @@ def _learn(
     if not points:
         raise failed[0]
     bands = learning_curve.bands(points)
-    runs = analyses.write(target, "Learning from a few", analyses.few_shot(bands))
+    runs = viphy.write_analyses(target, "Learning curves", viphy.learning_curves(bands))
     if as_json:
         print_json(learning_curve.as_json(points))
     elif not asking.quiet:
@@ -259,7 +256,7 @@ def _report(asking: Asking, runs: Sequence[Run], settings: Settings, target: Pat
         out.print(f"Report: {target}", soft_wrap=True)
 
 
-def _ask(model: CanAnswer, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:
+def _ask(model: Model, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:
     from seesay.cli.output import progress_bar
     from seesay.runs import ask
 
@@ -282,12 +279,6 @@ def _one_of(option: str, value: str, allowed: Sequence[str]) -> None:
 
     if value not in allowed:
         raise UserError(f"{option} is '{value}': choose {' or '.join(allowed)}.")
-
-
-def _command() -> str:
-    """The command line as one could type it again; bytes that are no text are shown as such."""
-    typed = shlex.join(["seesay", *sys.argv[1:]]).encode("utf-8", "backslashreplace").decode()
-    return re.sub(r"://[^/@\s]*@", "://…@", typed)  # a password in an address is nobody else's
 
 
 def _say_left_out(tasks: Sequence[Task]) -> None:

@@ -61,7 +61,7 @@ class Observations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelationCounts:
-    """How often each label was observed for each pair. `keys` are sorted and unique; `starts` bounds a key's examples."""
+    """How often each label was observed for each pair. `keys` are sorted and unique; `starts` bound their examples."""
 
     scenes: list[str]
     names: list[str]

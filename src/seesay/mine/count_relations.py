@@ -43,7 +43,7 @@ from seesay.progress import ProgressCallback
 BATCH = 1 << 15
 """Pictures that a worker holds in memory; 64 where picture files are opened."""
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
-"""Number of labels by kind of counts. The last label of colours counts the answers, of which one may name two colours."""
+"""Number of labels by kind of counts. The last label of colours counts answers, since one may name two colours."""
 SETTINGS = "counting.json"
 SLICES = 8
 """Slices in which counts are gathered, one after the other."""
@@ -124,7 +124,7 @@ def count_part(
         for kind, (observations, once) in by_kind.items():
             by_scene = kind == "places"
             counts[kind].append(count(observations, regions, LABELS[kind], by_scene=by_scene, once_per_picture=once))
-    return MinedCounts(*(combine(counts[kind]) for kind in LABELS), pictures, bad)
+    return MinedCounts(combine(counts["sizes"]), combine(counts["places"]), combine(counts["colors"]), pictures, bad)
 
 
 def extractor(config: CountingConfig, names: NameRules) -> VisualFeatureExtractor:

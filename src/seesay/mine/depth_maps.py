@@ -93,7 +93,7 @@ def region_depths(
 def _pixels(
     region: Region, across: float, down: float, shape: tuple[int, ...]
 ) -> tuple[slice, slice, NDArray[np.bool_]]:
-    """The part of a map that a region's box covers, at least one pixel, and which of its pixels belong to the region."""
+    """The part of a map that a region's box covers, at least one pixel, and which of its pixels are in the region."""
     left, top, width, height = region.box
     within = corners((left * across, top * down, width * across, height * down), shape[1], shape[0])
     x0, y0, x1, y1 = within

@@ -23,7 +23,7 @@ BLOCK = 1 << 20
 
 
 def natural_breaks(values: FloatArray, classes: int = CLASSES) -> IntArray:
-    """The class (0: the lowest) of every value, in each row of an array (B, n). Short rows are padded with NaN, of class −1.
+    """The class of every value (0: the lowest) in each row of an array (B, n); NaN, the padding, is of class −1.
 
     >>> natural_breaks(np.array([[1.0, 50.0, 2.0, 1.0, 49.0], [3.0, 2.0, 3.0, np.nan, np.nan]]), 2).tolist()
     [[0, 1, 0, 0, 1], [1, 0, 1, -1, -1]]

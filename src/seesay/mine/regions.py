@@ -59,7 +59,7 @@ class RegionArrays:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureBlock:
-    """Pictures with similarly many regions: their indices (B,), their regions' indices (B, n), padded where not `mask`."""
+    """Pictures with similarly many regions: indices of pictures (B,) and regions (B, n), padded where not `mask`."""
 
     pictures: IntArray
     regions: IntArray

@@ -24,9 +24,9 @@ def subtypes(
 ) -> dict[str, dict[str, int]]:
     """Every name seen `min_count` times or more, with its subtypes and how often each is used, the most frequent first.
 
-    Only a name seen `min_parent_count` times has subtypes other than itself. In the published map a parent is one word, a
-    rarer spelling keeps an entry of its own, and a parent's own count is doubled. `hyponyms` are lexicons:
-    the hyponyms of a name; those that were seen are added.
+    Only a name seen `min_parent_count` times has subtypes other than itself. In the published map a parent is one word,
+    a rarer spelling keeps an entry of its own, and a parent's own count is doubled. `hyponyms` are lexicons: names to
+    their hyponyms, of which those that were seen are added.
     """
     counts = {name: count for name, count in names.items() if count >= min_count}
     result = (_published if rule == SubtypeRule.PUBLISHED else _paper)(counts, min_parent_count)

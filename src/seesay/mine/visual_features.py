@@ -14,6 +14,7 @@ import pyarrow as pa
 from seesay.mine.depth_maps import BadDepthMapError, RegionDepths, read_map, region_depths
 from seesay.mine.records import Picture, from_batch, to_batch
 from seesay.mine.regions import DEPTHS
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -42,25 +43,22 @@ class VisualFeatureExtractor:
         self._select: Any = None
         if depth and not self._given:
             from seesay.models.depth import load_depth
-            from seesay.models.hf.loading import Options
 
-            self._depth = load_depth(depth, Options())
+            self._depth = load_depth(depth, ModelOptions())
         if colors == PIXELS:
             from seesay.mine.colors import colors_by_pixels
 
             self._colors = colors_by_pixels
         elif colors:
             from seesay.mine.colors import VqaColors
-            from seesay.models.hf.loading import Options
             from seesay.models.vision.vision_language import load_vision
 
-            self._colors = VqaColors(load_vision(colors, Options()))
+            self._colors = VqaColors(load_vision(colors, ModelOptions()))
         if select:
             from seesay.mine.selection import SubtypeSelector
-            from seesay.models.hf.loading import Options
             from seesay.models.vision.dual_encoder import DualEncoder
 
-            self._select = SubtypeSelector(DualEncoder(select, Options()), subtypes or {})
+            self._select = SubtypeSelector(DualEncoder(select, ModelOptions()), subtypes or {})
 
     @property
     def opens_files(self) -> bool:

@@ -1,4 +1,4 @@
-"""Readers of annotation files: pictures one by one, nothing held in memory as a whole, nothing dropped without a reason.
+"""Readers of annotation files: pictures one by one, no file held in memory, nothing dropped without a reason.
 
 `read("coco:instances.json,captions.json")` yields `Picture`s, and a `BadAnnotation` for whatever could not be used.
 """
@@ -32,7 +32,7 @@ BAD_ROWS = "bad.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class AnnotationParts:
-    """What `to_parquet` wrote: the parts in order, the number of pictures, and how often each kind of mistake occurred."""
+    """What `to_parquet` wrote: the parts in order, the number of pictures, and the bad annotations by kind."""
 
     parts: tuple[Path, ...]
     pictures: int

@@ -1,7 +1,7 @@
 """Our own format: one row per picture, in Parquet or JSON lines, with the columns of `records.SCHEMA`.
 
-`id`, `width`, `height` and `regions` (or `captions`) are required, the others optional. Paths of pictures and depth maps
-are relative to the file.
+`id`, `width`, `height` and `regions` (or `captions`) are required, the others optional. Paths of pictures and depth
+maps are relative to the file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Validation of annotations: names, boxes and picture files are untrusted input.
 
-A box that is partly outside its picture is clipped at the edge, and its polygon's points are moved to the edge; one that
-is entirely outside, empty, or not four finite numbers is left out with the reason.
+A box that is partly outside its picture is clipped at the edge, and its polygon's points are moved to the edge; one
+that is entirely outside, empty, or not four finite numbers is left out with the reason.
 """
 
 from __future__ import annotations

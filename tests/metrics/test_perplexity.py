@@ -21,13 +21,13 @@ BY_HAND = [[1 / 2, 1 / 4, 1 / 8], [1 / 4]]
 def token_perplexity(sentences: list[list[float]]) -> float:
     """2^(−(1/T) Σ log2 q(w_t | w_<t)), over all tokens of all sentences, as the paper writes it."""
     bits = [logp / math.log(2) for sentence in sentences for logp in sentence]
-    return 2.0 ** (-math.fsum(bits) / len(bits))
+    return math.pow(2, -math.fsum(bits) / len(bits))
 
 
 def sentence_perplexity(sentences: list[list[float]]) -> float:
     """2^(−(1/|S|) Σ_s log2 P(s)), P(s) by the chain rule, as the paper writes it."""
     bits = [math.fsum(sentence) / math.log(2) for sentence in sentences]
-    return 2.0 ** (-math.fsum(bits) / len(bits))
+    return math.pow(2, -math.fsum(bits) / len(bits))
 
 
 def logs(table: list[list[float]]) -> list[list[float]]:

@@ -105,15 +105,16 @@ def reproduce(data: PublishedFiles) -> list[Reproduction]:
     for distance in odd_one_out.DISTANCES:
         odd = _odd_one_out(shown, distance, phrases)
         figures.append(Reproduction(f"odd one out, phrases, {distance}", "P-vectors", "67 x 57", *odd))
-    for name, vectors, part, printed in (
+    correlated: tuple[tuple[str, WordVectors, str, tuple[float | None, float | None]], ...] = (
         ("P-vectors", whole, "97 x 97", (0.48, 0.40)),
         ("LM embeddings", data.embeddings, "", (None, None)),
         ("spatial templates", data.templates, "", (None, None)),
-    ):
+    )
+    for name, vectors, part, (all_pairs, related_pairs) in correlated:
         reading = f"{part}, the stronger direction" if part else "the stronger direction"
         above_zero = data.association.above_zero()
-        figures += _correlation("word association", name, reading, vectors, data.association, printed[0])
-        figures += _correlation("word association above 0", name, reading, vectors, above_zero, printed[1])
+        figures += _correlation("word association", name, reading, vectors, data.association, all_pairs)
+        figures += _correlation("word association above 0", name, reading, vectors, above_zero, related_pairs)
         figures += _correlation("word similarity", name, part, vectors, data.similarity, None)
     return figures
 

@@ -161,7 +161,7 @@ def our_loss(folder: Path, texts: list[str], batch_size: int | None) -> float:
 
 
 def test_smollm2_on_captions_is_transformers_loss(smollm2: Path) -> None:
-    texts = list(captions(60))
+    texts = list(captions(16))
     expected = transformers_loss(smollm2, texts)
     for batch_size in (None, 40):
         assert our_loss(smollm2, texts, batch_size) == pytest.approx(expected, abs=1e-4)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import signal
 import subprocess
 import time
@@ -20,8 +19,8 @@ from tests.needs import absent
 
 from seesay.cli import main
 from seesay.models import load_model
-from seesay.scenes.config import Recipe
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
 
 QUICK = ("--items", "80", "--epochs", "1", "--preset", "cpu", "--device", "cpu")
@@ -86,7 +85,9 @@ def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What `scenes make` writes is learnt from; `probe` on its test items finds the accuracy that `train` told."""
     data, folder = tmp_path / "data", tmp_path / "made"
-    make(Recipe("pos"), make_plan("pos", 100), Output(data, picture=192, formats=("json",)), workers=1)
+    write_dataset(
+        SceneConfig("pos"), make_plan("pos", 100), SceneOutput(data, picture=192, formats=("json",)), workers=1
+    )
     run("reasoner", "train", "object-centred", "--data", data, "-o", folder, *QUICK[2:], "--json")
     told = json.loads(capsys.readouterr().out)
     assert (told["task"], told["items"]) == ("data", {"train": 80, "val": 10, "test": 10})
@@ -158,15 +159,14 @@ def test_easy_vqa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
     """The weights are those of a training that nothing interrupted, bit by bit; dropout, turns and all."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [
-        *SEESAY, "reasoner", "train", "cnn-lstm", "-t", "pos", "--items", "80", "--side", "16", "--epochs", "4",
+        "reasoner", "train", "cnn-lstm", "-t", "pos", "--items", "80", "--side", "16", "--epochs", "4",
         "--batch", "8", "--dropout", "0.3", "--preset", "cpu", "--device", "cpu", "--quiet", "-o",
     ]  # fmt: skip
-    subprocess.run([*command, str(tmp_path / "whole")], check=True, env=environment)
+    run(*command, tmp_path / "whole")
     checkpoint = tmp_path / "parts" / "training" / "checkpoint.safetensors"
     with subprocess.Popen(
-        [*command, str(tmp_path / "parts")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        [*SEESAY, *command, str(tmp_path / "parts")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         while not checkpoint.exists():
             assert process.poll() is None
@@ -176,7 +176,7 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert not (tmp_path / "parts" / "config.json").exists()
     assert (process.returncode, out) == (130, "")
     assert err == "seesay: Interrupted. What was answered is kept: the same command goes on from there.\n"
-    subprocess.run([*command, str(tmp_path / "parts")], check=True, env=environment)
+    run(*command, tmp_path / "parts")
     whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
     assert whole == parts
 

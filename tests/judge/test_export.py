@@ -23,7 +23,7 @@ from seesay.judge.results.quality import Judgement
 from seesay.judge.storage.database import Transaction
 from seesay.judge.study import Study, StudyDesign
 from seesay.judge.study_builder import study_from_pairs, study_from_task
-from seesay.models import Options, load_model
+from seesay.models import ModelOptions, load_model
 from seesay.report.pages import runs as runs_page
 from seesay.report.tables import overview
 from seesay.runs.ask import Settings
@@ -97,7 +97,7 @@ def test_people_stand_in_a_report_beside_a_model(colours: tuple[ServedStudy, Stu
     served, exported = colours
     assert exported.run is not None
     assert served.study.task is not None
-    model = load_model("baseline:uniform", Options())
+    model = load_model("baseline:uniform", ModelOptions())
     ask(model, served.study.task, tmp_path / "runs", Settings(resamples=500))
     runs = find_runs([exported.folder / "runs", tmp_path / "runs"])
     assert {run.manifest.family for run in runs} == {"people", "baseline"}

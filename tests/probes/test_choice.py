@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.models.toy_server import Reply, chat, serving
 from tests.shared_data import shared
 
-from seesay.models import Options, load_model
+from seesay.models import Model, ModelOptions, load_model
 from seesay.probes.choice import Choice, choice, worded
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import ask
@@ -23,7 +23,7 @@ OPTIONS = ("red", "green", "light blue", "black")
 PROMPT = Prompt("What is the color of a crow? [MASK]", OPTIONS)
 
 
-class Leaning:
+class Leaning(Model):
     """Likes options for what they are and for where they stand."""
 
     name = fingerprint = "leaning"
@@ -60,7 +60,7 @@ def test_who_always_prefers_one_position_comes_out_uniform(n: int, data: st.Data
     model = Choice(Leaning({}, [0.0 if i == place else -13.0 for i in range(n)]))
     [scores] = model.answer([Prompt("Which? [MASK]", tuple("abcdefgh"[:n]))])
     assert softmax(scores.logp) == pytest.approx([1 / n] * n)
-    assert f"({place + 1}) 100.0%" in model.remark()
+    assert f"({place + 1}) 100.0%" in model.position_bias()
 
 
 LOGITS = st.floats(-20, 0)
@@ -92,7 +92,7 @@ def test_every_rotation_is_shown_with_letters() -> None:
             "Snow is ___ in winter. (a) black (b) white Answer: [MASK]",
         ]
     )
-    assert model.remark().count("Position bias") == 2
+    assert model.position_bias().count("Position bias") == 2
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "t5"])
@@ -115,7 +115,9 @@ def test_real_families_answer_by_choice(kind: str, tiny_folder: Callable[[str], 
     assert model.scope == f"{inner.scope}-rotated"
 
 
-def test_a_chat_server_that_takes_the_first_option_is_at_chance(tmp_path: Path) -> None:
+def test_a_chat_server_that_takes_the_first_option_is_at_chance(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     def first(_: str, body: dict[str, object]) -> Reply:
         text = json.dumps(body)
         if "opposite of up" in text:
@@ -126,9 +128,9 @@ def test_a_chat_server_that_takes_the_first_option_is_at_chance(tmp_path: Path) 
     question = Question("crow", {"object": "a crow"}, OPTIONS, {"black": 1.0}, "crow")
     task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), (question,), ("accuracy",))
     with serving(first) as address:
-        model = choice(load_model("openai:first", Options(base_url=address, endpoint="chat")))
-        with pytest.warns(UserWarning, match="Position bias"):
-            run = ask.run(model, task, tmp_path, ask.Settings(resamples=100))
+        model = choice(load_model("openai:first", ModelOptions(base_url=address, endpoint="chat")))
+        run = ask.run(model, task, tmp_path, ask.Settings(resamples=100))
+    assert "Position bias" in caplog.text
     assert run.manifest.scope == "choice-rotated"
     assert [(figure.metric, figure.value) for figure in run.figures if figure.template is None] == [("accuracy", 0.25)]
     assert run.manifest.notes == [
@@ -141,7 +143,7 @@ def test_positions_are_counted_anew_for_each_task() -> None:
     model = Choice(Leaning({}, (1.0, 0.0, 0.0, 0.0)))
     model.answer([PROMPT])
     model.prepare(load_task("core-color"))
-    assert model.remark() == ""
+    assert model.position_bias() == ""
 
 
 def test_a_baseline_is_left_alone() -> None:

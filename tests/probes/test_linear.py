@@ -12,9 +12,9 @@ from tests.probes.test_vector_cache import Letters
 from tests.shared_data import shared
 
 from seesay.errors import UserError
-from seesay.models import CanAnswer
+from seesay.models import Model
 from seesay.models.catalogue import MINILM_WHEEL, unpacked
-from seesay.models.encoders import Encoder, load_encoder
+from seesay.models.encoders import load_encoder
 from seesay.probes.linear import LinearProbe, ask_task, linear_template, probe, text_of, texts_of
 from seesay.probes.linear_layer import Recipe, log_softmax, with_bias
 from seesay.probes.vector_cache import Features
@@ -52,7 +52,7 @@ def trained(tmp_path: Path) -> LinearProbe:
 
 
 def test_it_answers_like_any_model(trained: LinearProbe, tmp_path: Path) -> None:
-    assert isinstance(trained, CanAnswer)
+    assert "answer" in trained.abilities
     done = run(trained, SPLITS["test"], tmp_path / "runs", Settings(resamples=100))
     figures = {figure.metric: figure.value for figure in done.figures if figure.slice is None and not figure.template}
     assert figures["relaxed_accuracy"] == 1
@@ -146,14 +146,14 @@ def test_a_template_with_words_after_the_slot_is_no_probe() -> None:
 
 
 @pytest.fixture(scope="session")
-def minilm() -> Encoder:
+def minilm() -> Model:
     try:
         return load_encoder(str(unpacked(MINILM_WHEEL)))
     except UserError as error:
         absent(str(error))
 
 
-def test_minilm_knows_more_of_colours_than_the_commonest_one(minilm: Encoder, tmp_path: Path) -> None:
+def test_minilm_knows_more_of_colours_than_the_commonest_one(minilm: Model, tmp_path: Path) -> None:
     """Real weights on a part of the published colours: well above always saying the commonest colour."""
     splits = {part: ask_task(of) for part, of in kinds.splits("viphy-color", shared("viphy/results").parent).items()}
     some = {part: replace(of, questions=of.questions[:600]) for part, of in splits.items()}

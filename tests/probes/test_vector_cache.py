@@ -12,11 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.models import Model
 from seesay.probes import vector_cache as module
 from seesay.probes.vector_cache import Features
 
 
-class Letters:
+class Letters(Model):
     """A real if simple encoder: how often each letter stands in a text. It counts what it was asked."""
 
     name = "letters"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from seesay.models import Model
 from seesay.questions import Prompt, Question, Scores, Task, Template
 
 COLOURS = ("red", "green", "blue")
@@ -37,7 +38,7 @@ def task(count: int = 4, neutral: bool = True) -> Task:
 
 
 @dataclass
-class Counting:
+class Counting(Model):
     """A model that remembers what it was asked, in batches of three, and may break down."""
 
     name: str = "counting"

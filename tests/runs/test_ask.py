@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -155,7 +154,7 @@ class Says(Counting):
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         if self._warning:
-            warnings.warn(self._warning, stacklevel=2)
+            self.note(self._warning)
         return [Scores(self._logp, (1,) * len(self._logp), (1,) * len(self._logp)) for _ in prompts]
 
 
@@ -174,9 +173,9 @@ def test_a_model_that_only_chooses_gets_right_or_wrong_figures(tmp_path: Path) -
         run(Says((0.0, -9.0, -9.0), scope="choice"), replace(task(3), metrics=("jensen_shannon",)), tmp_path, FEW)
 
 
-def test_what_was_warned_of_stays_with_the_run(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="out of reach"):
-        done = run(Says((-1.0, -2.0, -3.0), warning="2 options were out of reach"), task(3), tmp_path, FEW)
+def test_what_was_warned_of_stays_with_the_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    done = run(Says((-1.0, -2.0, -3.0), warning="2 options were out of reach"), task(3), tmp_path, FEW)
+    assert [record.message for record in caplog.records] == ["2 options were out of reach"]
     assert done.manifest.notes == ["2 options were out of reach"]
 
 

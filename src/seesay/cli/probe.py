@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from seesay.cli.probe_plan import Asking
     from seesay.errors import UserError
-    from seesay.models import CanAnswer
+    from seesay.models import Model
     from seesay.questions import Task
     from seesay.runs.ask import Settings
     from seesay.runs.run import Run
@@ -95,14 +95,14 @@ def probe(
     from seesay.cli.probe_plan import TRAINED, Asking, checked_names, with_categories
     from seesay.command_line import recorded_command
     from seesay.errors import UserError
-    from seesay.models import Options
+    from seesay.models import ModelOptions
     from seesay.models.catalogue import DEFAULT
     from seesay.runs.ask import Settings
 
     if quiet:
         warnings.showwarning = lambda *_, **__: None  # kept in the manifest all the same
     _check(how, scope, endpoint, seeds, limit)
-    options = Options(
+    options = ModelOptions(
         scope=scope,
         style=style,
         family=family,
@@ -141,12 +141,11 @@ def _check(how: str, scope: str, endpoint: str, seeds: int | None, limit: int | 
     """Refuse what makes no sense, alone or together."""
     from seesay.cli.probe_plan import HOWS, TRAINED
     from seesay.errors import UserError
-    from seesay.models.server.completions import SCOPES
-    from seesay.models.server.loading import ENDPOINTS
+    from seesay.models.options import Endpoint, Scope
 
     _one_of("--how", how, HOWS)
-    _one_of("--scope", scope, SCOPES)
-    _one_of("--endpoint", endpoint, ENDPOINTS)
+    _one_of("--scope", scope, list(Scope))
+    _one_of("--endpoint", endpoint, list(Endpoint))
     if seeds is not None and how not in TRAINED:
         raise UserError(f"--seeds is for probes that are trained (--how linear or few-shot), not for {how}.")
     if limit is not None and how == "few-shot":
@@ -257,7 +256,7 @@ def _report(asking: Asking, runs: Sequence[Run], settings: Settings, target: Pat
         out.print(f"Report: {target}", soft_wrap=True)
 
 
-def _ask(model: CanAnswer, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:
+def _ask(model: Model, task: Task, output: Path, settings: Settings, quiet: bool) -> Run:
     from seesay.cli.output import progress_bar
     from seesay.runs import ask
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from seesay.errors import UserError
-    from seesay.models import CanAnswer, Options
+    from seesay.models import Model, ModelOptions
     from seesay.probes.vector_cache import Features
     from seesay.questions import Task
     from seesay.runs.learning_curve import Point
@@ -24,7 +24,7 @@ class Asking:
     """How models are asked: what every way of asking needs to know."""
 
     how: str
-    options: Options
+    options: ModelOptions
     output: Path
     data: Path | None
     seeds: int
@@ -46,7 +46,7 @@ def checked_names(names: Sequence[str], asking: Asking) -> None:
             locate(name, asking.options)
 
 
-def asked_by(asking: Asking, name: str, tasks: Sequence[Task]) -> Iterator[tuple[CanAnswer, Task]]:
+def asked_by(asking: Asking, name: str, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
     """A model with each task, both as this way of asking wants them."""
     if asking.how == "linear":
         yield from _probes(asking, name, tasks)
@@ -60,7 +60,7 @@ def asked_by(asking: Asking, name: str, tasks: Sequence[Task]) -> Iterator[tuple
     yield from ((model, task) for task in tasks)
 
 
-def _probes(asking: Asking, name: str, tasks: Sequence[Task]) -> Iterator[tuple[CanAnswer, Task]]:
+def _probes(asking: Asking, name: str, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
     """A probe a task and seed; a baseline, which needs no training, is asked the same questions."""
     from seesay.cli.output import progress_bar
     from seesay.models import load_model
@@ -131,7 +131,7 @@ def _curve(asking: Asking, features: Features, parts: dict[str, Task]) -> list[P
         return curve(features, parts, seeds=range(asking.seeds), progress=advance)
 
 
-def with_categories(tasks: Sequence[Task], encoder: str, options: Options) -> list[Task]:
+def with_categories(tasks: Sequence[Task], encoder: str, options: ModelOptions) -> list[Task]:
     """The tasks about single things with a category for every thing that has none, found by a sentence encoder."""
     from seesay.errors import UserError
     from seesay.models.encoders import load_encoder

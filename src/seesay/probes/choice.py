@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.models.base import CanAnswer
+from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.multiple_choice import lettered, question
 from seesay.questions import SLOT, Prompt, Scores, Task
@@ -25,7 +25,7 @@ LETTERS_ITSELF = "answer-qa"
 WHOLE_VOCABULARY = "vocabulary_"
 
 
-def choice(model: CanAnswer) -> CanAnswer:
+def choice(model: Model) -> Model:
     """The model, asked by choice. A baseline weighs options whatever their order, so it stays as it is."""
     return model if isinstance(model, Baseline) else Choice(model)
 
@@ -43,22 +43,21 @@ def worded(task: Task) -> Task:
     )
 
 
-class Choice:
+class Choice(Model):
     """Wraps a model that answers: every prompt becomes one lettered prompt a rotation of its options."""
 
-    def __init__(self, model: CanAnswer) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
         self.name, self.family, self.fingerprint = model.name, model.family, model.fingerprint
         self.scope = f"{model.scope}-rotated"
-        self.sees = getattr(model, "sees", False)
+        self.accepts = model.accepts
         self._picked: dict[int, NDArray[np.float64]] = {}
+        self._rotated: list[Scores] = []
 
     def prepare(self, task: Task) -> None:
         """Count positions anew for each task."""
-        self._picked = {}
-        prepare = getattr(self._model, "prepare", None)
-        if prepare is not None:
-            prepare(task)
+        self._picked, self._rotated = {}, []
+        self._model.prepare(task)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """The model's own batches of the prompts as they stand."""
@@ -70,6 +69,7 @@ class Choice:
         said: dict[int, Scores] = {}
         for batch in self._model.plan(rotated):
             said |= zip(batch, self._model.answer([rotated[i] for i in batch]), strict=True)
+        self._rotated += said.values()
         answers, start = [], 0
         for prompt in prompts:
             stop = start + len(prompt.options)
@@ -77,7 +77,12 @@ class Choice:
             start = stop
         return answers
 
-    def remark(self) -> str:
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """The model's own, and the position bias."""
+        bias = self.position_bias() if answered else ""
+        return [*self._model.notes(self._rotated if answered else ()), *([bias] if bias else [])]
+
+    def position_bias(self) -> str:
         """How often the option picked stood in each place, over all that was asked since the task began."""
         return " ".join(
             f"Position bias: over {round(times.sum()):,} prompts with {n} lettered options, the one picked stood "

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.encoders import Encoder
+from seesay.models.base import Model
 from seesay.models.hf.batching import chunks
 from seesay.probes.linear_layer import Recipe, Trained, log_softmax, train, with_bias
 from seesay.probes.vector_cache import Features, Progress
@@ -35,7 +35,7 @@ class Split:
     gold: NDArray[np.bool_]
 
 
-class LinearProbe:
+class LinearProbe(Model):
     """A trained layer on an encoder."""
 
     family = "linear"
@@ -78,7 +78,7 @@ class LinearProbe:
 
 
 def probe(
-    encoder: Encoder | Features,
+    encoder: Model | Features,
     splits: Mapping[str, Task],
     *,
     seed: int = 0,
@@ -96,7 +96,7 @@ def probe(
 
 
 def linear_models(
-    encoder: Encoder | Features,
+    encoder: Model | Features,
     task: str,
     *,
     data: Path | None = None,

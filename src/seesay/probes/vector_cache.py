@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.folders import cache_folder
-from seesay.models.encoders import Encoder
+from seesay.models.base import Model
 from seesay.models.hf.batching import chunks
 
 SHARD = 2048  # texts: at a few hundred a second, what a kill can lose is seconds
@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 class Features:
     """An encoder's vectors, from the disk where they are there, else encoded and put there."""
 
-    def __init__(self, encoder: Encoder, folder: Path | None = None) -> None:
+    def __init__(self, encoder: Model, folder: Path | None = None) -> None:
         digest = hashlib.blake2b(encoder.fingerprint.encode(), digest_size=12).hexdigest()
         self.encoder = encoder
         self._folder = folder or cache_folder() / "features" / digest

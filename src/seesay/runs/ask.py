@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import platform
 import random
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import seesay
 from seesay import metrics
 from seesay.errors import UserError
 from seesay.metrics.scoring_rules import LENGTHS
-from seesay.models.base import CanAnswer
+from seesay.models.base import Model
 from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.figures import figures
 from seesay.runs.journal import Journal
 from seesay.runs.records import Manifest
 from seesay.runs.run import Run
+
+log = logging.getLogger(__name__)
 
 RESAMPLES = (100, 1_000_000)
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
@@ -59,17 +59,15 @@ def check_resampling(seed: int, resamples: int) -> None:
         raise UserError(f"--resamples is {resamples}: give a number from {low} to {high:,}.")
 
 
-def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: Progress | None = None) -> Run:
+def run(model: Model, task: Task, root: Path, settings: Settings, progress: Progress | None = None) -> Run:
     """The finished run: read from its folder if it was finished before, else asked as far as it is not yet answered."""
-    prepare = getattr(model, "prepare", None)
-    if prepare is not None:
-        prepare(task)
+    model.prepare(task)
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)
-    if any(q.picture for q in task.questions) and not getattr(model, "sees", False):
+    if any(q.picture for q in task.questions) and "pictures" not in model.accepts:
         raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text alone: try vision:MODEL.")
     if model.scope.startswith("choice"):
-        task = for_choice(task)
+        task = for_choice(task, model)
     manifest = describe(model, task, settings)
     folder = store.folder_for(root, manifest)
     with store.alone(folder):
@@ -81,11 +79,8 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
             if progress:
                 progress(manifest.questions * len(manifest.templates), manifest.questions * len(manifest.templates))
         else:
-            with noting(folder, manifest):
-                said = ask(model, task, Journal(folder / store.JOURNAL), progress)
-                remark = getattr(model, "remark", None)
-                if remark is not None and (said_of_it := remark()):
-                    warnings.warn(said_of_it, stacklevel=2)
+            said = ask(model, task, Journal(folder / store.JOURNAL), progress)
+            keep_notes(model, folder, said)
             store.write_answers(folder / store.ANSWERS, assemble(task, said))
         if not (folder / store.FIGURES).is_file():
             with store.readable(folder):
@@ -95,27 +90,19 @@ def run(model: CanAnswer, task: Task, root: Path, settings: Settings, progress: 
         return store.read_run(folder)
 
 
-@contextmanager
-def noting(folder: Path, manifest: Manifest) -> Iterator[None]:
-    """Keep what is warned of while a model is asked in the manifest too: it belongs to the figures."""
-    shown = warnings.showwarning
-    notes = Manifest.model_validate_json((folder / store.MANIFEST).read_bytes()).notes
-
-    def note(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
-        shown(message, category, *args, **kwargs)
-        if issubclass(category, UserWarning) and str(message) not in notes:
-            notes.append(str(message))
-            store.write_text(
-                folder / store.MANIFEST, manifest.model_copy(update={"notes": notes}).model_dump_json(indent=2)
-            )
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = note
-        yield
+def keep_notes(model: Model, folder: Path, scores: Mapping[str, Scores]) -> None:
+    """Add what a reader of the figures should know to the manifest, and log what the model has not logged itself."""
+    notes, logged = model.notes(list(scores.values())), model.notes()
+    for note in notes:
+        if note not in logged:
+            log.warning("%s", note)
+    manifest = Manifest.model_validate_json((folder / store.MANIFEST).read_bytes())
+    if new := [note for note in notes if note not in manifest.notes]:
+        manifest = manifest.model_copy(update={"notes": [*manifest.notes, *new]})
+        store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
 
 
-def ask(model: CanAnswer, task: Task, journal: Journal, progress: Progress | None = None) -> dict[str, Scores]:
+def ask(model: Model, task: Task, journal: Journal, progress: Progress | None = None) -> dict[str, Scores]:
     """What the model says to every distinct prompt of the task. The journal's answers are not asked again.
 
     Batches are planned over all prompts, answered or not, so that a resumed run computes the same batches and its
@@ -141,12 +128,12 @@ def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
     return scores
 
 
-def for_choice(task: Task) -> Task:
+def for_choice(task: Task, model: Model) -> Task:
     """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong metrics alone."""
     kept = tuple(name for name in task.metrics if metrics.get(name).binary)
     if not kept:
         raise UserError(
-            f"'{task.name}' needs probabilities, and a chat server gives none: use its completions endpoint."
+            f"'{task.name}' needs probabilities, and '{model.name}' only chooses: {model.probabilities_hint}."
         )
     return replace(task, metrics=kept, neutral={})
 
@@ -187,7 +174,7 @@ def limited(task: Task, limit: int, seed: int) -> Task:
     return replace(task, questions=tuple(q for q in task.questions if q.id in kept), published=())
 
 
-def describe(model: CanAnswer, task: Task, settings: Settings) -> Manifest:
+def describe(model: Model, task: Task, settings: Settings) -> Manifest:
     """The manifest, with the signature that every figure carries."""
     signature = "|".join(
         (

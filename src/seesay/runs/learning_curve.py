@@ -10,7 +10,7 @@ import numpy as np
 
 from seesay import metrics
 from seesay.metrics import Items
-from seesay.models.encoders import Encoder
+from seesay.models.base import Model
 from seesay.probes.linear import split_of
 from seesay.probes.linear_layer import Recipe, train, with_bias
 from seesay.probes.vector_cache import Features, Progress
@@ -51,7 +51,7 @@ class Band:
 
 
 def curve(
-    encoder: Encoder | Features,
+    encoder: Model | Features,
     splits: Mapping[str, Task],
     *,
     fractions: Sequence[float] = FRACTIONS,

@@ -15,14 +15,14 @@ from filelock import FileLock
 from seesay.errors import UserError
 from seesay.folders import cache_folder
 from seesay.questions import BadRow, Published, Question, Task, Template
-from seesay.scenes.annotation import Annotated, read
-from seesay.scenes.config import Recipe
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.annotation import AnnotatedScene, read
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.lookup import annotation_path, picture_path
 from seesay.scenes.plan import test_plan
-from seesay.scenes.published import Asked, read_questions
+from seesay.scenes.published import SceneQuestion, read_questions
 from seesay.scenes.raster import PUBLISHED
-from seesay.scenes.sentences import parse
+from seesay.scenes.sentences import parse_sentence
 
 VERSION = "1"
 ITEMS = 2_000
@@ -102,11 +102,11 @@ load_comparative = partial(load, "comparative")
 def generated(name: str) -> Path:
     """The folder of a generated test set, made if it is not there yet; two processes do not make it at once."""
     plan = test_plan(name, ITEMS)
-    recipe = Recipe(plan.task)
-    folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{recipe.fingerprint}-{VERSION}"
+    config = SceneConfig(plan.task)
+    folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
-        make(recipe, plan, Output(folder, picture=PICTURE, formats=("json",)))
+        write_dataset(config, plan, SceneOutput(folder, picture=PICTURE, formats=("json",)))
     return folder
 
 
@@ -118,7 +118,7 @@ def _from_data_set(data: Path, split: str) -> tuple[list[Question], list[BadRow]
         raise UserError(f"There is no file or folder '{data}'.")
     split, root = file.stem, file.parent.parent
     asked, bad = read_questions(file)
-    known: dict[str, Annotated] = {}
+    known: dict[str, AnnotatedScene] = {}
     if annotation_path(root, split).is_file():
         scenes, worse = read(annotation_path(root, split))
         known, bad = {scene.index: scene for scene in scenes}, [*bad, *worse]
@@ -136,7 +136,7 @@ def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
                 (text, holds) for pair in scene.captions for text, holds in zip(pair, (True, False), strict=True)
             ]
             for number, (text, holds) in enumerate(sentences):
-                one = Asked(0, text, holds, scene.image, scene.image, folder.name)
+                one = SceneQuestion(0, text, holds, scene.image, scene.image, folder.name)
                 key = f"{scene.image}/{number}"
                 found.append(_question(one, key, folder / scene.image, {"0": scene}))
     return _once(found, bad)
@@ -157,8 +157,8 @@ def _once(found: list[Question | str], bad: list[BadRow]) -> tuple[list[Question
     return list(kept.values()), bad
 
 
-def _question(one: Asked, key: str, picture: Path, known: dict[str, Annotated]) -> Question | str:
-    said = parse(one.question)
+def _question(one: SceneQuestion, key: str, picture: Path, known: dict[str, AnnotatedScene]) -> Question | str:
+    said = parse_sentence(one.question)
     if said is None:
         return f"{one.question!r} is no sentence about a scene"
     colour, shape, adjective, degree, positive, _ = said
@@ -176,11 +176,11 @@ def _question(one: Asked, key: str, picture: Path, known: dict[str, Annotated]) 
     }
     scene = known.get(str(one.index))
     if scene is not None:
-        tags["objects"] = str(len(scene.scene.things))
+        tags["objects"] = str(len(scene.scene.objects))
         about = [
             label
-            for thing, label in zip(scene.scene.things, scene.labels, strict=True)
-            if (thing.colour, thing.shape) == (colour, shape)
+            for thing, label in zip(scene.scene.objects, scene.labels, strict=True)
+            if (thing.color, thing.shape) == (colour, shape)
         ]
         if len(about) == 1 and about[0].prob is not None:
             tags["vague"] = "yes" if about[0].vague else "no"

@@ -29,14 +29,6 @@ from seesay.training import loop
 COMMON = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
 OLD_SIZES = {**COMMON, "halvings": 1, "levels": 1}
 SIZES = {**COMMON, "strided_layers": 1, "plain_layers": 1}
-    "width": 8,
-    "strided_layers": 1,
-    "plain_layers": 1,
-    "blocks": 2,
-    "embedding": 8,
-    "hidden": 16,
-    "classifier": 16,
-}
 SOURCE = {"task": "pos", "items": 64}
 
 

@@ -221,9 +221,9 @@ def test_from_another_model_no_epoch_changes_nothing(captions: CaptionSplit, tmp
 
 def test_a_model_without_a_mask_is_refused(captions: CaptionSplit, tmp_path: Path) -> None:
     start = save_tiny("gpt2", tmp_path / "start")
-    with pytest.raises(UserError, match="Cannot begin from"):
+    with pytest.raises(UserError, match="Cannot start from"):
         capbert.pretrain(captions, tmp_path / "made", CONFIG, start=str(start), device="cpu")
-    with pytest.raises(UserError, match="Cannot begin from"):
+    with pytest.raises(UserError, match="Cannot start from"):
         capbert.pretrain(captions, tmp_path / "made", CONFIG, start=str(tmp_path / "absent"), device="cpu")
     assert not (tmp_path / "made").exists()  # the mistake is no beginning: the folder stays free
 

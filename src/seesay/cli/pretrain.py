@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True)
 
-
-class PretrainPreset(StrEnum):
-    """The presets of `seesay.training`."""
-
-    cpu = "cpu"
-    paper = "paper"
-
-
+PretrainPreset = StrEnum("PretrainPreset", ["cpu", "paper"])
 Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILES…", help="Captions: one per line, or Flickr's name#0 form; also gzipped."),

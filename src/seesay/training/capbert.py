@@ -12,10 +12,10 @@ before: a network that cannot read yet learns only the frequencies of colours fr
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -110,19 +110,12 @@ def new_network(config: CapBertConfig, vocabulary: int, pad: int) -> PreTrainedM
     from transformers import BertConfig, BertForMaskedLM
 
     torch.manual_seed(config.schedule.seed)
-    return BertForMaskedLM(
-        BertConfig(
-            vocab_size=vocabulary,
-            hidden_size=config.hidden,
-            num_hidden_layers=config.layers,
-            num_attention_heads=config.heads,
-            intermediate_size=4 * config.hidden,
-            max_position_embeddings=LONGEST,
-            hidden_dropout_prob=config.dropout,
-            attention_probs_dropout_prob=config.dropout,
-            pad_token_id=pad,
-        )
-    )
+    bert = BertConfig(
+        vocab_size=vocabulary, hidden_size=config.hidden, num_hidden_layers=config.layers,
+        num_attention_heads=config.heads, intermediate_size=4 * config.hidden, max_position_embeddings=LONGEST,
+        hidden_dropout_prob=config.dropout, attention_probs_dropout_prob=config.dropout, pad_token_id=pad,
+    )  # fmt: skip
+    return BertForMaskedLM(bert)
 
 
 def losses(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, torch.Tensor]:
@@ -176,63 +169,48 @@ def pretrain(
         initial = _with_tokenizer(tokenizer, config)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
-        checkpoint.check_settings(
-            folder / "training", asdict(config.schedule) | settings
-        )  # before the folder is touched
-        return _pretrain(captions, folder, config, initial, mix, settings, watch, device, progress)
+        checkpoint.check_settings(folder / "training", asdict(config.schedule) | settings)  # before the folder changes
+        counts = color_counts(captions.train) if config.statements else {}
+        share = config.statements if counts else 0.0  # captions without a colour give no statements
+        seed, size = config.schedule.seed, round(share * len(captions.train))
 
+        def draw_statements(*stream: int) -> tuple[list[str], list[int]]:
+            return statements(counts, size, np.random.default_rng([seed, _STATE, *stream])) if size else ([], [])
 
-def _pretrain(
-    captions: CaptionSplit,
-    folder: Path,
-    config: CapBertConfig,
-    initial: tuple[PreTrainedModel, PreTrainedTokenizerBase] | None,
-    mix: Sequence[tuple[Sequence[str], float]],
-    settings: Mapping[str, Any],
-    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Measurements] | None,
-    device: str,
-    progress: Callable[[loop.TrainingProgress], None] | None,
-) -> loop.Result:
-    """The training itself, in a folder that is locked."""
-    counts = color_counts(captions.train) if config.statements else {}
-    share = config.statements if counts else 0.0  # captions without a colour give no statements
-    seed, size = config.schedule.seed, round(share * len(captions.train))
+        all_texts = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
+        network, pieces = initial or _new([*all_texts, *draw_statements()[0]], folder, config)
+        longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
+        parts = [masking.encode(pieces, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))]
+        mask, pad = int(pieces.mask_token_id), int(pieces.pad_token_id)
 
-    def draw_statements(*stream: int) -> tuple[list[str], list[int]]:
-        return statements(counts, size, np.random.default_rng([seed, _STATE, *stream])) if size else ([], [])
+        def batches(epoch: int) -> masking.MaskedBatches:
+            texts, places = draw_statements(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
+            corpora = [*parts, *([masking.encode(pieces, texts, longest, places)] if texts else [])]
+            corpus = masking.concatenate(corpora)
+            each = [1 - share if texts else 1.0, *(weight for _, weight in mix), *([1.0] if texts else [])]
+            weights = np.repeat(each, [len(part.ids) for part in corpora])
+            rng = np.random.default_rng([seed, _ORDER, epoch])
+            cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
+            return masking.MaskedBatches(
+                corpus, ragged.shuffled(cut, rng), config.rate, mask, pad, (seed, _TRAIN, epoch)
+            )
 
-    all_texts = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
-    network, tokenizer = initial or _new([*all_texts, *draw_statements()[0]], folder, config)
-    longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
-    parts = [masking.encode(tokenizer, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))]
-    mask, pad = int(tokenizer.mask_token_id), int(tokenizer.pad_token_id)
+        held_out = masking.encode(pieces, captions.held_out, longest)
+        rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
+        cut = ragged.cut(held_out.ids.lengths, rows, tokens=config.tokens)
+        validation = masking.MaskedBatches(held_out, cut, config.rate, mask, pad, (seed, _VALIDATE))
 
-    def batches(epoch: int) -> masking.MaskedBatches:
-        texts, places = draw_statements(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
-        corpora = [*parts, *([masking.encode(tokenizer, texts, longest, places)] if texts else [])]
-        corpus = masking.concatenate(corpora)
-        each = [1 - share if texts else 1.0, *(weight for _, weight in mix), *([1.0] if texts else [])]
-        weights = np.repeat(each, [len(part.ids) for part in corpora])
-        rng = np.random.default_rng([seed, _ORDER, epoch])
-        cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
-        return masking.MaskedBatches(corpus, ragged.shuffled(cut, rng), config.rate, mask, pad, (seed, _TRAIN, epoch))
+        def validate(_: torch.nn.Module) -> loop.Measurements:
+            means = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
+            return {**means, **watch(network, pieces)} if watch else means
 
-    held_out = masking.encode(tokenizer, captions.held_out, longest)
-    rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
-    cut = ragged.cut(held_out.ids.lengths, rows, tokens=config.tokens)
-    validation = masking.MaskedBatches(held_out, cut, config.rate, mask, pad, (seed, _VALIDATE))
-
-    def validate(_: torch.nn.Module) -> loop.Measurements:
-        means = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
-        return {**means, **watch(network, tokenizer)} if watch else means
-
-    result = loop.train(
-        network, batches, losses, validate, folder / "training", config.schedule, settings,
-        device=device, progress=progress,
-    )  # fmt: skip
-    tokenizer.save_pretrained(folder)
-    network.cpu().save_pretrained(folder)
-    return result
+        result = loop.train(
+            network, batches, losses, validate, folder / "training", config.schedule, settings,
+            device=device, progress=progress,
+        )  # fmt: skip
+        pieces.save_pretrained(folder)
+        network.cpu().save_pretrained(folder)
+        return result
 
 
 def _load(start: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

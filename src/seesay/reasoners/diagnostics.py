@@ -122,7 +122,7 @@ def diagnose(
     """Predict every item of the tests, and count."""
     total = sum(len(test.items) for test in tests)
     by_test = {test.name: predict(reasoner, test, lambda done: progress(done, total)) for test in tests}
-    own = [test for test in tests if not test.hard] or list(tests)
+    own = [test for test in tests if not test.name.endswith("-hard")] or list(tests)
     each = -(-examples // len(own))
     predictions = [prediction for rows in by_test.values() for prediction in rows]
     return Diagnosis(

@@ -191,9 +191,8 @@ def pretrain(
             weights = np.repeat(each, [len(part.ids) for part in corpora])
             rng = np.random.default_rng([seed, _ORDER, epoch])
             cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
-            return masking.MaskedBatches(
-                corpus, ragged.shuffled(cut, rng), config.rate, mask, pad, (seed, _TRAIN, epoch)
-            )
+            order = [cut[i] for i in rng.permutation(len(cut))]
+            return masking.MaskedBatches(corpus, order, config.rate, mask, pad, (seed, _TRAIN, epoch))
 
         held_out = masking.encode(pieces, captions.held_out, longest)
         rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]

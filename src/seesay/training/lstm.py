@@ -120,7 +120,7 @@ def pretrain(
     def batches(epoch: int) -> LstmBatches:
         rng = np.random.default_rng([seed, _ORDER, epoch])
         cut = ragged.cut(sentences.lengths, rng.permutation(len(sentences)), texts=config.sentences)
-        return LstmBatches(sentences, ragged.shuffled(cut, rng))
+        return LstmBatches(sentences, [cut[i] for i in rng.permutation(len(cut))])
 
     def validate(_: torch.nn.Module) -> loop.Measurements:
         means = loop.mean_losses(network, validation, losses, lambda batch: int((batch.gold != PAD).sum()))

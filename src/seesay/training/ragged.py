@@ -75,8 +75,3 @@ def draw(weights: NDArray[np.float64], rng: np.random.Generator) -> Rows:
     """The rows of an epoch in random order: each as often as its weight, fractions by chance."""
     times = np.floor(weights + rng.random(len(weights))).astype(np.int64)
     return rng.permutation(np.repeat(np.arange(len(weights)), times))
-
-
-def shuffled(batches: list[Rows], rng: np.random.Generator) -> list[Rows]:
-    """The batches in random order."""
-    return [batches[i] for i in rng.permutation(len(batches))]

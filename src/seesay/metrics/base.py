@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -150,10 +150,13 @@ def mean_metric(
         defined = ~np.isnan(values)
         return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=1)
 
-    def value(sums: FloatArray) -> FloatArray:
-        return ratio(sums[..., 0], sums[..., 1], undefined=undefined)
-
+    value = partial(weighted_mean, undefined=undefined)
     return Metric(name, meaning, stats, value, binary, whole_vocabulary, lower_is_better, guess, is_mean=True)
+
+
+def weighted_mean(sums: FloatArray, undefined: float = np.nan) -> FloatArray:
+    """The first summed statistic over the second."""
+    return ratio(sums[..., 0], sums[..., 1], undefined=undefined)
 
 
 def ratio(numerator: FloatArray, denominator: FloatArray, *, undefined: float) -> FloatArray:

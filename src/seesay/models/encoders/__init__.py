@@ -29,7 +29,7 @@ def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     from seesay.models import MODELS, locate
     from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.encoders import clip_bert
-    from seesay.models.hf.loading import converted
+    from seesay.models.hf.loading import convert_gguf
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
@@ -44,7 +44,7 @@ def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     if name in CATALOGUE:
         return lambda: load_source(name, source_of(CATALOGUE[name], options), options)
     if path.suffix == ".gguf":
-        return lambda: load_source(name, converted(path), options)
+        return lambda: load_source(name, convert_gguf(path), options)
     return lambda: load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
 
 

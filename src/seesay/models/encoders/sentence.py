@@ -17,7 +17,7 @@ from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.encoders.base import BatchEncoder, complete
 from seesay.models.encoders.text import encoder_class
-from seesay.models.hf.loading import open_model
+from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -95,15 +95,15 @@ def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: S
     import torch
 
     spare = ("pooler", "decoder", "lm_head")
-    opened = complete(name, open_model(name, source, options, encoder_class), spare=spare)
+    checkpoint = complete(name, load_checkpoint(name, source, options, encoder_class), spare=spare)
     layers, marks = [], [steps.pooling]
     for folder in steps.after:
         layer, mark = _dense(name, source, folder, options) if folder else (torch.nn.functional.normalize, "unit")
         layers.append(
-            layer.to(opened.model.device, opened.model.dtype) if isinstance(layer, torch.nn.Module) else layer
+            layer.to(checkpoint.model.device, checkpoint.model.dtype) if isinstance(layer, torch.nn.Module) else layer
         )
         marks.append(mark)
-    vectors = pooled(opened.model, steps.pooling)
+    vectors = pooled(checkpoint.model, steps.pooling)
 
     def after(ids: torch.Tensor) -> torch.Tensor:
         rows = vectors(ids)
@@ -111,7 +111,7 @@ def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: S
             rows = layer(rows)
         return rows
 
-    return BatchEncoder(name, opened, after, options, pooling="-".join(marks))
+    return BatchEncoder(name, checkpoint, after, options, pooling="-".join(marks))
 
 
 def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) -> tuple[torch.nn.Module, str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import BatchEncoder, Rows, complete, first_token
-from seesay.models.hf.loading import family_of, load_transformers, open_model
+from seesay.models.encoders.base import BatchEncoder, Vectors, complete, first_token
+from seesay.models.hf.loading import family_of, load_checkpoint, load_transformers
 from seesay.models.options import ModelOptions
 
 
@@ -22,7 +22,7 @@ def load_text(name: str, source: str | Path, options: ModelOptions, config: Any)
             "FLAVA, ViLT, VisualBERT, LXMERT or CLIP-BERT."
         ) from error
     if family == "causal":
-        return LastToken(name, load_transformers(name, source, options))
+        return LastTokenEncoder(name, load_transformers(name, source, options))
     if family == "encoder-decoder":
         return load_encoder_half(name, source, options)
     return load_masked(name, source, options)
@@ -32,17 +32,17 @@ def load_masked(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The state at the first token ([CLS], <s>). A checkpoint needs neither a language-model head nor a pooler."""
     from transformers import AutoModel
 
-    opened = complete(name, open_model(name, source, options, lambda _: AutoModel), spare=("pooler",))
-    return BatchEncoder(name, opened, first_token(opened.model), options, pooling="first")
+    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: AutoModel), spare=("pooler",))
+    return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
 
 
 def load_encoder_half(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The encoder of an encoder-decoder, at the first token; the decoder's weights may be absent."""
     from transformers import AutoModel
 
-    opened = complete(name, open_model(name, source, options, encoder_class), spare=("decoder", "lm_head"))
-    encoder = opened.model.get_encoder() if encoder_class(opened.config) is AutoModel else opened.model
-    return BatchEncoder(name, opened, first_token(encoder), options, pooling="first")
+    checkpoint = complete(name, load_checkpoint(name, source, options, encoder_class), spare=("decoder", "lm_head"))
+    encoder = checkpoint.model.get_encoder() if encoder_class(checkpoint.config) is AutoModel else checkpoint.model
+    return BatchEncoder(name, checkpoint, first_token(encoder), options, pooling="first")
 
 
 def encoder_class(config: Any) -> Any:
@@ -53,13 +53,15 @@ def encoder_class(config: Any) -> Any:
     return AutoModelForTextEncoding if config.model_type in ALONE else AutoModel
 
 
-class LastToken(Model):
+class LastTokenEncoder(Model):
     """A causal model seen as an encoder: only its last token has seen the whole text."""
+
+    family = "encoder"
 
     def __init__(self, name: str, model: Any) -> None:
         self.name, self.fingerprint, self._model = name, f"{model.fingerprint}-last", model
 
-    def encode(self, texts: Any) -> Rows:
-        """One row a text; beginnings that texts share are computed once."""
-        rows: Rows = self._model.encode(texts)
+    def encode(self, texts: Any) -> Vectors:
+        """One row per text; beginnings that texts share are computed once."""
+        rows: Vectors = self._model.encode(texts)
         return rows

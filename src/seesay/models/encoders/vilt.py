@@ -1,4 +1,4 @@
-"""ViLT with a blank image, which its architecture demands: one patch of zeros that no token may look at."""
+"""ViLT with a blank image, which its architecture requires: one patch of zeros that no token attends to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load_vilt(name: str, source: str | Path, options: ModelOptions) -> Model:
-    """The first token; the blank patch is masked, as in the published probe, so the text stands alone."""
+    """The first token; the blank patch is masked, as in the published probe, so that only the text counts."""
     import torch
     from transformers import ViltModel
 

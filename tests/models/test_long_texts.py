@@ -115,7 +115,7 @@ def test_a_masked_model_leaves_out_what_is_too_long_and_goes_on(tiny_folder: Fol
 
 
 def test_the_end_token(tiny_folder: Folder) -> None:
-    """GPT-2's tokeniser writes none; asked for, it is one token more, and the others stay as they are."""
+    """GPT-2's tokenizer writes none; asked for, it is one token more, and the others stay as they are."""
     model = scorer(tiny_folder("gpt2"))
     (own,), (without,), (ended,) = (model.score(["The sky is blue."], end=end) for end in (None, False, True))
     assert own == without

@@ -141,7 +141,7 @@ def test_without_a_rest_both_scopes_are_one(kind: str, tiny_folder: Folder) -> N
     assert sentence.logp == pytest.approx(option.logp, abs=1e-5)
 
 
-def test_a_text_that_tokenisers_close_ends_with_the_option_all_the_same(tiny_folder: Folder, tmp_path: Path) -> None:
+def test_a_text_that_tokenizers_close_ends_with_the_option_all_the_same(tiny_folder: Folder, tmp_path: Path) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder("llama"), add_bos_token=True, add_eos_token=True)
     assert tokenizer("red")["input_ids"][-1] == tokenizer.eos_token_id
     model: Any = CausalReference(tiny_folder("llama")).model

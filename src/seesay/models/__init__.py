@@ -77,7 +77,7 @@ def _load(prefix: str, rest: str, options: ModelOptions) -> Model:
     model: object = MODELS.load(prefix)(rest, options)
     if not isinstance(model, Model):
         raise UserError(
-            f"The package '{MODELS.package(prefix)}' gives a {type(model).__name__} for '{prefix}:', which does not "
-            "subclass seesay.models.Model: update that package or uninstall it."
+            f"The model '{prefix}:' of the package '{MODELS.package(prefix)}' does not subclass seesay.models.Model "
+            f"(it is a {type(model).__name__}): update that package or uninstall it."
         )
     return model

@@ -130,7 +130,7 @@ def test_without_the_word_list_the_answers_of_the_file_are_the_options(tmp_path:
 def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
     (tmp_path / "norms").mkdir()
     path = write(tmp_path / "norms", list(map(line, LOOKS)), words=False, articles=False) / "norms.dat"
-    place = store.place(store.dataset("property-norms"), "labels.txt")
+    place = store.stored_path(store.get_dataset("property-norms"), "labels.txt")
     place.parent.mkdir(parents=True)
     place.write_text("red\nblack\n")
     task = load_task("property-norms", path)

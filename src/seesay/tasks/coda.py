@@ -54,7 +54,7 @@ class _Wording:
 
 
 def _annotation(record: jsonl.Record) -> _Annotation:
-    kind, worker = jsonl.text(record, "class_id"), jsonl.whole_number(record, "worker_id", 0, 10**9)
+    kind, worker = jsonl.text_field(record, "class_id"), jsonl.whole_number(record, "worker_id", 0, 10**9)
     if not isinstance(record.get("included"), bool):
         raise jsonl.BadValueError("'included' is neither true nor false")
     if not record["included"]:
@@ -66,15 +66,15 @@ def _annotation(record: jsonl.Record) -> _Annotation:
 
 
 def _wording(record: jsonl.Record) -> _Wording:
-    things, are = jsonl.text(record, "object_pl"), _verb(record, "areis_pl")
+    things, are = jsonl.text_field(record, "object_pl"), _verb(record, "areis_pl")
     fields = {"things": things, "are": are, "this": "These" if are == "are" else "This", "thing": things, "is": are}
     if record.get("object_s") is not None:
-        fields |= {"this": "This", "thing": jsonl.text(record, "object_s"), "is": _verb(record, "areis_s")}
-    return _Wording(jsonl.text(record, "class_id"), jsonl.text(record, "display_name"), fields)
+        fields |= {"this": "This", "thing": jsonl.text_field(record, "object_s"), "is": _verb(record, "areis_s")}
+    return _Wording(jsonl.text_field(record, "class_id"), jsonl.text_field(record, "display_name"), fields)
 
 
 def _verb(record: jsonl.Record, key: str) -> str:
-    verb = jsonl.text(record, key)
+    verb = jsonl.text_field(record, key)
     if verb not in ("is", "are"):
         raise jsonl.BadValueError(f"'{key}' is neither 'is' nor 'are'")
     return verb
@@ -149,8 +149,8 @@ def load(data: Path | None = None) -> Task:
     """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
     if data is not None and data.is_file():
         raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
-    annotations, bad = jsonl.read(store.find("coda", "annotations.jsonl", data), _annotation)
-    wordings, bad_wordings = jsonl.read(store.find("coda", "objects.jsonl", data), _wording)
+    annotations, bad = jsonl.read(store.require_file("coda", "annotations.jsonl", data), _annotation)
+    wordings, bad_wordings = jsonl.read(store.require_file("coda", "objects.jsonl", data), _wording)
     bad = [BadRow(row.row, f"annotations.jsonl: {row.reason}") for row in bad]
     bad += [BadRow(row.row, f"objects.jsonl: {row.reason}") for row in bad_wordings]
 

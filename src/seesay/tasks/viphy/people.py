@@ -47,8 +47,8 @@ def people(facts: Sequence[ColorFact], data: Path | None = None) -> People:
     """
     said = {question.id: question.gold for question in coda.load(data).questions}
     names, bad = jsonl.read(
-        path := store.find("coda", "objects.jsonl", data),
-        lambda record: (jsonl.text(record, "class_id").strip("/"), jsonl.text(record, "ngram")),
+        path := store.require_file("coda", "objects.jsonl", data),
+        lambda record: (jsonl.text_field(record, "class_id").strip("/"), jsonl.text_field(record, "ngram")),
     )
     if bad:
         warnings.warn(
@@ -76,7 +76,7 @@ def people(facts: Sequence[ColorFact], data: Path | None = None) -> People:
 
 def rows(facts: Sequence[ColorFact]) -> tuple[Published, ...]:
     """People's figures as rows beside a model's, where CoDa is in the data folder and can be used."""
-    if not all(store.lookup("coda", file) for file in ("annotations.jsonl", "objects.jsonl")):
+    if not all(store.find_file("coda", file) for file in ("annotations.jsonl", "objects.jsonl")):
         return ()
     try:
         found = people(facts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +57,14 @@ class Model:
     scope: str = "option"
     """What is scored: `sentence`, `option`, `slot`, `answer` or `choice`; part of the signature."""
 
-    accepts: ClassVar[frozenset[str]] = frozenset({"text"})
+    accepts: frozenset[str] = frozenset({"text"})
     """What a prompt may hold: text, and `pictures` for a model that looks at them."""
+
+    probe: str | None = None
+    """The name that trained probes share whatever their seed; None for a model that is no probe."""
+
+    probe_seed: int | None = None
+    """The seed that a probe was trained with."""
 
     _notes: dict[str, None] | None = None
 

@@ -145,6 +145,10 @@ class Model:
         """What a reader of the run should know; `answered` holds every score of the run, of this process or before."""
         return list(self._notes or ())
 
+    def clear_notes(self) -> None:
+        """Forget the notes: they have been kept with a run."""
+        self._notes = None
+
     def _cannot(self, what: str) -> UserError:
         return UserError(f"'{self.name}' cannot {what}.")
 

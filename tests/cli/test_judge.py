@@ -13,12 +13,15 @@ import pytest
 from tests.judge.annotators import careful, judge
 from tests.judge.crowd import Server
 from tests.judge.made_up import open_place, pairs_file, rating_study
+from tests.judge.postgres import cluster
 from tests.judge.test_export import put
 from typer.testing import CliRunner, Result
 
 from seesay.cli.judge import app
 from seesay.errors import UserError
 from seesay.judge.web.server import prepare, reopen
+from seesay.report.pages import runs as runs_page
+from seesay.runs.store import find_runs
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +103,7 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
         (["export", "nowhere.sqlite", "-o", "out"], "There is no study"),
         (["link", "nowhere.sqlite"], "There is no study"),
         (["serve", source, "--consent", "nowhere.md"], "cannot be read"),
-        (["serve", source, "--database", "postgresql://nobody@127.0.0.1:1/none"], "check --database"),
+        (["serve", source, "--database", "postgresql://nobody@127.0.0.1:1/none"], "check its address (--database)"),
     ):
         result = run(*arguments)
         assert isinstance(result.exception, UserError), (arguments, result.output, result.exception)
@@ -133,6 +136,49 @@ def test_export(tmp_path: Path) -> None:
     assert "Dropped person" in shown.stdout
     assert "above 10%" in shown.stdout
     assert "krippendorff_alpha_interval" in shown.stdout
+
+
+def test_no_record_holds_the_password_of_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = rating_study(tmp_path, count=20, judgements=6)
+    with cluster() as server:
+        address = server.replace("seesay@", "seesay:hunter2@") + "&sslpassword=hunter2"
+        place = open_place(study, address, "secrets")
+        put(place, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
+        place.database.close()
+        arguments = ["export", address, "-o", "out", "--resamples", "200"]
+        monkeypatch.setattr("sys.argv", ["seesay", "judge", *arguments])
+        shown = run(*arguments)
+    assert shown.exit_code == 0, shown.output
+    assert "hunter2" not in shown.output
+    runs = find_runs([tmp_path / "out"])
+    runs_page.write(tmp_path / "out" / "page.html", runs)
+    assert "judge export 'postgresql://***@/postgres" in runs[0].manifest.command
+    for path in (tmp_path / "out").rglob("*"):
+        assert path.is_dir() or b"hunter2" not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://ann:hunter2@127.0.0.1:1/none",  # nothing listens there
+        "postgresql://127.0.0.1:1/none?user=ann&password=hunter2",
+        "postgresql://ann:hunter2/x@127.0.0.1:1/none",  # libpq takes the password for a port
+        "postgresql://localhost:hunter2/x@127.0.0.1:1/none",
+        "postgresql://localhost:1/hunter2@127.0.0.1:1/none",
+        "postgresql://ann:hunter2%zz@127.0.0.1:1/none",
+    ],
+)
+@pytest.mark.parametrize("command", ["serve", "export", "link"])
+def test_no_message_holds_the_password_of_the_database(tmp_path: Path, command: str, address: str) -> None:
+    arguments = {
+        "serve": ["serve", str(pairs_file(tmp_path)), "--database", address],
+        "export": ["export", address, "-o", "out"],
+        "link": ["link", address],
+    }[command]
+    result = run(*arguments)
+    assert isinstance(result.exception, UserError), result.output
+    assert "hunter2" not in str(result.exception)
+    assert "PostgreSQL" in str(result.exception)
 
 
 def test_it_serves_and_tells_where(tmp_path: Path) -> None:

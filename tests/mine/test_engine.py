@@ -81,14 +81,14 @@ RAY = """
 import sys
 from functools import partial
 from pathlib import Path
-from seesay.mine import counting, synthetic
+from seesay.mine import count_relations
 from tests.mine.test_engine import KilledOnce, _kill_when_begun
 
 folder = Path(sys.argv[1])
 parts = sorted((folder / "parts").glob("*.parquet"))
-counting.PartWork = KilledOnce
+count_relations.PartWork = KilledOnce
 _kill_when_begun(folder / "ray", parts[2].stem)
-counting.mine_parts(parts, folder / "ray", counting.Counting(), engine="ray", workers=2)
+count_relations.mine_parts(parts, folder / "ray", count_relations.Counting(), engine="ray", workers=2)
 """
 
 
@@ -111,11 +111,11 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
             assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def KilledOnce(parts: Mapping[str, str], folder: Path, count_relations: Counting, naming: Naming) -> engine.Work:  # noqa: N802
+def KilledOnce(parts: Mapping[str, str], folder: Path, counting: Counting, naming: Naming) -> engine.Work:  # noqa: N802
     """Counting as it is, but the third part waits to be killed."""
     from seesay.mine.count_relations import PartWork
 
-    real = PartWork(parts, folder, count_relations, naming)
+    real = PartWork(parts, folder, counting, naming)
 
     def work(part: str) -> None:
         begun = folder / f"begun-{part}"

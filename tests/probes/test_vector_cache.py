@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
+import multiprocessing
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -93,27 +91,25 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         Features(Letters(), tmp_path / "file").rows(TEXTS)
 
 
-SLOW = """
-import sys, time
-from pathlib import Path
-from tests.probes.test_features import Letters
-from seesay.probes import features
-features.SHARD = 4
 class Slow(Letters):
-    def encode(self, texts):
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         time.sleep(0.05)
         return super().encode(texts)
-features.Features(Slow(), Path(sys.argv[1])).rows([f"cab {i}" for i in range(400)])
-"""
+
+
+def encode_slowly(folder: Path) -> None:
+    module.SHARD = 4
+    Features(Slow(), folder).rows([f"cab {i}" for i in range(400)])
 
 
 def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path) -> None:
-    process = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)])
+    process = multiprocessing.get_context("spawn").Process(target=encode_slowly, args=(tmp_path,))
+    process.start()
     deadline = time.monotonic() + 60
     while len(list(tmp_path.glob("*.keys"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     kept = len(list(tmp_path.glob("*.keys")))
     assert 3 <= kept < 100
     encoder = Letters()

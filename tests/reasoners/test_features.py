@@ -176,7 +176,7 @@ def test_clip_sees_with_its_half_for_pictures(tmp_path: Path) -> None:
     saved(tmp_path / "half", half)
     seen = pictures(2)
     whole, alone = (open_features(f"backbone:{tmp_path / name}", SIDE).look(seen) for name in ("both", "half"))
-    np.testing.assert_array_equal(whole, alone)
+    np.testing.assert_allclose(whole, alone, rtol=HALF, atol=HALF)  # two files, so weights at other addresses
 
 
 def test_values_too_large_for_half_precision_stay_finite(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ def test_a_binary_file_cut_short(tmp_path: Path) -> None:
 
 def test_rows_of_zeros_stay() -> None:
     assert unit(np.array([[3.0, 4], [0, 0]])).tolist() == [[0.6, 0.8], [0, 0]]
-    assert cosine(np.array([[3.0, 4], [0, 0]])).tolist() == [[1, 0], [0, 0]]
+    # 0.36 + 0.64 is rounded once or twice, depending on whether the processor fuses the product and the sum
+    assert cosine(np.array([[3.0, 4], [0, 0]])) == pytest.approx(np.array([[1.0, 0], [0, 0]]), abs=1e-15)
 
 
 def test_words_stand_once() -> None:

@@ -22,7 +22,7 @@ HOSTILE = (
     "\u202eתפוח ליים",
     "\x1b[31mred\x07",
 )
-COLOURS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
+COLORS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
 
 
 def task(name: str = "made-up", objects: tuple[str, ...] = ("lemon", "crow", "grass"), count: int = 3) -> Task:
@@ -31,10 +31,10 @@ def task(name: str = "made-up", objects: tuple[str, ...] = ("lemon", "crow", "gr
         Question(
             id=f"q{i}",
             fields={"object": objects[i % len(objects)] + (f" {i}" if i >= len(objects) else "")},
-            options=COLOURS,
-            gold={COLOURS[i % len(COLOURS)]: 1.0},
+            options=COLORS,
+            gold={COLORS[i % len(COLORS)]: 1.0},
             object=objects[i % len(objects)] + (f" {i}" if i >= len(objects) else ""),
-            tags={"half": "first" if i % 2 else "second", "colour": COLOURS[i % len(COLOURS)]},
+            tags={"half": "first" if i % 2 else "second", "colour": COLORS[i % len(COLORS)]},
         )
         for i in range(count)
     )
@@ -68,7 +68,7 @@ def run(task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", 
             n=len(task.questions),
             signature=signature,
             spread=None if template else 0.021,
-            chance=1 / len(COLOURS),
+            chance=1 / len(COLORS),
         )
 
     figures = []

@@ -13,26 +13,13 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 from tests.report.made_up import HOSTILE
 
-from seesay.report.charts import (
-    Bar,
-    Section,
-    Series,
-    Table,
-    bars,
-    columns,
-    dendrogram,
-    heat_map,
-    histogram,
-    lines,
-    stacked_bars,
-    svg_file,
-    write_page,
-)
+from seesay.report.charts import Bar, Series, bars, columns, dendrogram, heat_map, histogram, lines, stacked_bars
 from seesay.report.charts.kernel import axis, log_axis
 from seesay.report.charts.lines import spread
+from seesay.report.pages.sections import DataTable, Section, write_page, write_svg
 
 NAN = math.nan
-COLOURS = ("red", "green", "white")
+COLORS = ("red", "green", "white")
 
 
 def parsed(chart: Markup) -> ET.Element:
@@ -189,7 +176,7 @@ def test_bars_of_one_name_stand_together() -> None:
 
 
 def test_a_stacked_bar_is_divided_as_its_values_are() -> None:
-    chart = stacked_bars([("apple", (3, 1, 0)), ("none", (0, 0, 0))], COLOURS, title="t")
+    chart = stacked_bars([("apple", (3, 1, 0)), ("none", (0, 0, 0))], COLORS, title="t")
     red, green = (e for e in found(chart, "part") if told(e))
     left = 5 * 6.5 + 4 + 8
     assert box(red)[:1] + box(red)[2:3] == pytest.approx((left, (440 - left) * 0.75), abs=0.01)
@@ -201,7 +188,7 @@ def test_a_stacked_bar_is_divided_as_its_values_are() -> None:
     assert "–" in words(chart)
     for wrong in ((1, 2), (1, 2, -1)):
         with pytest.raises(ValueError, match="'x' needs 3 values"):
-            stacked_bars([("x", wrong)], COLOURS, title="t")
+            stacked_bars([("x", wrong)], COLORS, title="t")
 
 
 def test_columns_are_as_high_as_their_counts() -> None:
@@ -233,7 +220,7 @@ EMPTY = (
     dendrogram([], [], title="t"),
     bars([], title="t"),
     bars([Bar("a", NAN)], title="t"),
-    stacked_bars([], COLOURS, title="t"),
+    stacked_bars([], COLORS, title="t"),
     columns([], title="t", y_label="y"),
     histogram([NAN], title="t", x_label="x"),
 )
@@ -287,7 +274,7 @@ def test_nothing_is_drawn_outside_of_the_chart() -> None:
 
 def test_a_page_holds_its_sections(tmp_path: Path) -> None:
     chart = columns([("a", 1)], title="Chart", y_label="n")
-    table = Table(["name", "share"], [[HOSTILE[0], 0.5], ["b", None]])
+    table = DataTable(["name", "share"], [[HOSTILE[0], 0.5], ["b", None]])
     path = write_page(
         tmp_path / "page.html", HOSTILE[0], [Section("First", "One.\n\nTwo <b>.", [chart], table), Section(HOSTILE[1])]
     )
@@ -301,8 +288,8 @@ def test_a_page_holds_its_sections(tmp_path: Path) -> None:
 
 
 def test_a_file_stands_alone_in_light_colours(tmp_path: Path) -> None:
-    chart = stacked_bars([("apple", (3, 1, 0))], COLOURS, title="t")
-    text = svg_file(tmp_path / "chart.svg", chart).read_text(encoding="utf-8")
+    chart = stacked_bars([("apple", (3, 1, 0))], COLORS, title="t")
+    text = write_svg(tmp_path / "chart.svg", chart).read_text(encoding="utf-8")
     root = ET.fromstring(text)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "var(" not in text

@@ -7,7 +7,8 @@ import math
 import pytest
 from tests.report.made_up import comparison
 
-from seesay.report.charts.dotplot import Mark, dots, hue, scale, swatch
+from seesay.report.charts.dotplot import DotMark, dot_row, percent_axis, position
+from seesay.report.charts.kernel import hue, swatch
 from seesay.report.formatting import count, finding, interval, number, p_value, printable
 
 
@@ -37,16 +38,16 @@ def test_a_terminal_never_sees_control_codes() -> None:
     assert printable("a\x1b[31m\u202eb\n") == "a\ufffd[31m\ufffdb\ufffd"
 
 
-def test_scale_is_the_plainest_that_holds_the_values() -> None:
-    assert (scale([0.2, 0.9]).low, scale([0.2, 0.9]).high) == (0, 1)
-    assert (scale([-0.2, 0.9]).low, scale([-0.2, 0.9]).high) == (-1, 1)
-    assert (scale([0, 37.0]).low, scale([0, 37.0]).high) == (0, 40)
-    assert (scale([-0.12, 0.2], centred=True).low, scale([], centred=True).high) == (-0.2, 0.001)
-    assert scale([None, math.nan]).at(2.0) == "100.00%"
+def test_an_axis_is_the_plainest_that_holds_the_values() -> None:
+    assert (percent_axis([0.2, 0.9]).low, percent_axis([0.2, 0.9]).high) == (0, 1)
+    assert (percent_axis([-0.2, 0.9]).low, percent_axis([-0.2, 0.9]).high) == (-1, 1)
+    assert (percent_axis([0, 37.0]).low, percent_axis([0, 37.0]).high) == (0, 40)
+    assert (percent_axis([-0.12, 0.2], centered=True).low, percent_axis([], centered=True).high) == (-0.2, 0.001)
+    assert position(percent_axis([None, math.nan]), 2.0) == "100.00%"
 
 
 def test_a_value_that_is_not_a_number_draws_no_mark() -> None:
-    assert "point" not in dots(scale([0.5]), [Mark(math.nan, math.nan, math.nan, 0)], "none")
+    assert "point" not in dot_row(percent_axis([0.5]), [DotMark(math.nan, math.nan, math.nan, 0)], "none")
 
 
 def test_swatches_and_marks() -> None:
@@ -57,4 +58,4 @@ def test_swatches_and_marks() -> None:
         None,
         None,
     ]
-    assert len({(lane % 6, hue(lane)) for lane in range(12)}) == 12
+    assert len({(series % 6, hue(series)) for series in range(12)}) == 12

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.made_up import COLOURS, HOSTILE, comparison, hostile_run, run, task
+from tests.report.made_up import COLORS, HOSTILE, comparison, hostile_run, run, task
 
 from seesay.errors import UserError
 from seesay.questions import Answer, Published, Scores
-from seesay.report import render, write
-from seesay.report.answers import confusion, embed, said, said_shares
-from seesay.report.groups import group
+from seesay.report import overview_html, render, write
+from seesay.report.answers import Choice, choice_shares, choices, confusion
+from seesay.report.groups import group_runs
 
 
 class Page(HTMLParser):
@@ -89,9 +89,9 @@ def test_the_data_comes_back_as_it_went_in() -> None:
     assert data["models"][0]["label"] == HOSTILE[1]
     assert data["fields"] == {"object": list(HOSTILE)}
     assert data["templates"][0]["pieces"] == [["<b>", "object"], ["</b> & </script> [MASK].", None]]
-    text = embed({"x": "</script>&\u2028\u2029<!--"})
-    assert not re.search("[<>&\u2028\u2029]", text)
-    assert json.loads(text) == {"x": "</script>&\u2028\u2029<!--"}
+    (embedded,) = re.findall(r'<script type="application/json" id="data-0">(.*?)</script>', render([made]), re.DOTALL)
+    assert not re.search("[<>&\u2028\u2029]", embedded)
+    assert json.loads(embedded) == data
 
 
 def test_the_same_runs_give_the_same_page() -> None:
@@ -125,45 +125,63 @@ def test_every_part_is_there() -> None:
     assert {str(link)[1:] for link in links} <= {str(i) for i in ids}
 
 
+def choice(options: tuple[str, ...], scores: Scores, gold: dict[str, float], metric: str, length: str) -> Choice:
+    """What a model chooses that is asked one question."""
+    question = replace(task().questions[0], options=options, gold=gold)
+    asked = replace(task(), questions=(question,), templates=task().templates[:1], metrics=(metric,))
+    answer = Answer(question.id, "is", tuple(map(str.title, options)), scores)
+    (chosen,) = choices(replace(run(asked, length=length), answers=(answer,))).values()
+    return chosen
+
+
 def test_a_choice_follows_the_length_rule() -> None:
-    question = replace(task().questions[0], options=("red", "orange"), gold={"orange": 1.0})
-    answer = Answer(question.id, "is", ("Red", "Orange"), Scores((-3.0, -4.0), (1, 2), (3, 6)))
-    by_sum, by_mean = said(answer, question, "sum"), said(answer, question, "mean")
-    assert by_sum is not None
-    assert by_mean is not None
+    scores = Scores((-3.0, -4.0), (1, 2), (3, 6))
+    by_sum, by_mean = (
+        choice(("red", "orange"), scores, {"orange": 1.0}, "accuracy", length) for length in ("sum", "mean")
+    )
     assert (by_sum.labels, by_sum.mark) == (("red",), "0")
     assert (by_mean.labels, by_mean.mark) == (("orange",), "1")
     assert by_sum.probability == pytest.approx(1 / (1 + math.exp(-1)))
+    assert by_sum.shares == pytest.approx((1 / (1 + math.exp(-1)), 1 / (1 + math.e)))
 
 
 def test_any_gold_label_is_right_where_accuracy_is_relaxed() -> None:
-    question = replace(task().questions[0], options=("red", "orange"), gold={"orange": 0.7, "red": 0.3})
-    answer = Answer(question.id, "is", ("red", "orange"), Scores((-3.0, -4.0), (1, 1), (3, 6)))
-    strict, relaxed = said(answer, question, "sum"), said(answer, question, "sum", relaxed=True)
-    assert strict is not None
-    assert relaxed is not None
+    scores, gold = Scores((-3.0, -4.0), (1, 1), (3, 6)), {"orange": 0.7, "red": 0.3}
+    strict, relaxed = (
+        choice(("red", "orange"), scores, gold, metric, "sum") for metric in ("true_confidence", "relaxed_accuracy")
+    )
     assert (strict.mark, relaxed.mark) == ("0", "1")
 
 
-def test_a_tie_is_shared_and_no_score_is_no_answer() -> None:
-    question = task().questions[0]
-    n = len(COLOURS)
-    level = said(Answer(question.id, "is", COLOURS, Scores((0.0,) * n, (1,) * n, (1,) * n)), question, "sum")
-    assert level is not None
-    assert level.mark == "="
-    assert said_shares({("q0", "is"): level}, COLOURS) == pytest.approx([1 / n] * n)
-    assert confusion(task(), {("q0", "is"): level}, COLOURS)[0] == pytest.approx([1 / n] * n)
-    for odd in (-math.inf, math.nan):
-        answer = Answer(question.id, "is", COLOURS, Scores((odd,) * n, (1,) * n, (1,) * n))
-        assert said(answer, question, "sum") is None
+def test_a_tie_is_shared() -> None:
+    n = len(COLORS)
+    tie = choice(COLORS, Scores((0.0,) * n, (1,) * n, (1,) * n), {COLORS[0]: 1.0}, "accuracy", "sum")
+    assert (tie.mark, tie.labels) == ("=", COLORS)
+    assert choice_shares({("q0", "is"): tie}, COLORS) == pytest.approx([1 / n] * n)
+    assert confusion(task(), {("q0", "is"): tie}, COLORS)[0] == pytest.approx([1 / n] * n)
+
+
+def test_the_overview_for_notebooks_is_a_fragment() -> None:
+    published = (Published(HOSTILE[1], "accuracy", 0.94, HOSTILE[2]),)
+    text = overview_html([run(replace(task(), published=published)), hostile_run()])
+    fragment = Page(text)
+    assert {tag for tag, _ in fragment.elements} <= {
+        *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "bdi", "small"),
+    }
+    assert all(line.startswith(".seesay-overview ") for line in fragment.scripts[0].strip().splitlines())
+    shown = "".join(fragment.text)
+    for expected in ("0.412", "0.362–0.462", "calibrated_accuracy", "0.940", HOSTILE[1], HOSTILE[2]):
+        assert expected in shown
+    with pytest.raises(UserError, match="at least one run"):
+        overview_html([])
 
 
 def test_runs_that_share_a_name_are_told_apart() -> None:
     asked = task()
-    labels = [e.label for g in group([run(asked), run(asked, length="mean")]) for e in g.entries]
+    labels = [e.label for g in group_runs([run(asked), run(asked, length="mean")]) for e in g.entries]
     assert labels == ["a-model · sum", "a-model · mean"]
-    assert [e.label for g in group([run(asked), run(asked)]) for e in g.entries][1].endswith("(2)")
-    limited, full = group([run(task(count=2)), run(task(count=3))])
+    assert [e.label for g in group_runs([run(asked), run(asked)]) for e in g.entries][1].endswith("(2)")
+    limited, full = group_runs([run(task(count=2)), run(task(count=3))])
     assert (limited.title, full.title) == ("Task made-up · 2 questions", "Task made-up · 3 questions")
     assert limited.anchor != full.anchor
 

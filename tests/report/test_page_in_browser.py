@@ -61,7 +61,7 @@ def test_search_narrows(page: Page) -> None:
     assert objects(page)
     assert all("lemon 1" in name for name in objects(page))
     page.get_by_label("Search").fill("nothing like it")
-    expect(page.locator("#status")).to_have_text("No question fits.")
+    expect(page.locator("#status")).to_have_text("No question matches.")
 
 
 def test_sorting_changes_order_and_says_so(page: Page) -> None:
@@ -79,10 +79,10 @@ def test_sorting_changes_order_and_says_so(page: Page) -> None:
     assert shown == sorted(shown)
 
 
-def test_the_template_changes_the_wording(page: Page) -> None:
-    first = page.locator("#question-table tbody .wording").first
+def test_another_template_shows_other_prompts(page: Page) -> None:
+    first = page.locator("#question-table tbody .prompt").first
     expect(first).to_have_text("The lemon is .")
-    page.get_by_role("combobox", name="Wording").select_option(index=1)
+    page.get_by_role("combobox", name="Template").select_option(index=1)
     expect(first).to_have_text("What colour is the lemon? .")
 
 

@@ -42,9 +42,9 @@ def test_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 SCRIPT = """
 from pathlib import Path
-from seesay.scenes.making import Output, make
+from seesay.scenes.dataset_writer import Output, make
 from seesay.scenes.plan import make_plan
-from seesay.scenes.recipe import Recipe
+from seesay.scenes.config import Recipe
 if __name__ == "__main__":
     output = Output(Path({folder!r}), 512, 16, ("json", "parquet"))
     make(Recipe("pos", seed=2), make_plan("pos", 2000), output, workers=2)

@@ -75,7 +75,8 @@ def test_what_is_saved_gives_the_logits_of_the_best_weights(captions: Split, tra
     with torch.no_grad():
         ours = network.eval()(**inputs).logits
         theirs = AutoModelForMaskedLM.from_pretrained(trained)(**inputs).logits
-    assert torch.equal(ours, theirs)
+    # transformers maps the file, which leaves its weights at other addresses: sums come out in another order
+    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
 def test_seesay_asks_it(trained: Path) -> None:

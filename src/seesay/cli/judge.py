@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -233,6 +232,7 @@ def export(
     """Clean and aggregate: tables, agreement, and a run in which people stand as a model."""
     _need_extra()
     from seesay.cli.output import out, print_json, table
+    from seesay.command_line import recorded_command
     from seesay.judge.results.export import export as export_study
     from seesay.judge.results.quality import Rule
     from seesay.judge.web.server import reopen
@@ -250,7 +250,7 @@ def export(
             name=model_name,
             resamples=resamples,
             seed=seed,
-            command=shlex.join(["seesay", *sys.argv[1:]]),
+            command=recorded_command(),
         )
     finally:
         opened.database.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -298,6 +296,7 @@ def _about(
     **settings: object,
 ) -> dict[str, Any]:
     from seesay import __version__
+    from seesay.command_line import recorded_command
 
     return {
         "model": name,
@@ -306,7 +305,7 @@ def _about(
         "contexts": {word: len(found) for word, found in contexts.items()},
         "unknown": list(unknown),
         **_summary(corpus),
-        "command": shlex.join(["seesay", *sys.argv[1:]]),
+        "command": recorded_command(),
         "seesay": __version__,
     }
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +59,7 @@ def make(
     from importlib.util import find_spec
 
     from seesay.cli.output import err, out, print_json, progress_bar
+    from seesay.command_line import recorded_command
     from seesay.errors import UserError
     from seesay.scenes.dataset_writer import FORMATS, Output
     from seesay.scenes.dataset_writer import make as make_set
@@ -77,10 +76,9 @@ def make(
     else:
         wanted = tuple(dict.fromkeys(["json", *(part.strip() for part in formats.split(",") if part.strip())]))
     target = Output(output, size or None, arrays or None, wanted)
-    command = shlex.join(["seesay", *sys.argv[1:]])
     began = time.perf_counter()
     with progress_bar(f"{plan.name} → {output}", unit="scenes", quiet=quiet or as_json) as advance:
-        splits = make_set(recipe, plan, target, workers=workers, command=command, advance=advance)
+        splits = make_set(recipe, plan, target, workers=workers, command=recorded_command(), advance=advance)
     seconds = time.perf_counter() - began
     if as_json:
         settings = recipe.settings()

@@ -51,15 +51,15 @@ def tasks(
 
 def _write_page(task: Task, page: Path) -> None:
     from seesay.errors import UserError
-    from seesay.report import analyses
+    from seesay.report.papers import viphy
 
-    found = analyses.of_task(task)
+    found = viphy.task_analyses(task)
     if not found:
         raise UserError(f"There is nothing to draw of {task.name}: its questions have two labels and no tags.")
     if page.is_dir():
         raise UserError(f"'{page}' is a folder: name a file for the page.")
     page.parent.mkdir(parents=True, exist_ok=True)
-    analyses.write(page, task.title or task.name, found)
+    viphy.write_analyses(page, task.title or task.name, found)
 
 
 def _list(names: list[str], as_json: bool) -> None:

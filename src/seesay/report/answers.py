@@ -1,41 +1,40 @@
-"""What each model said, question by question: the tallies drawn on the page and the compact JSON embedded in it."""
+"""What each model answered, question by question: the tallies drawn on the page and the compact JSON embedded in it."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Formatter
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
-from seesay.metrics.scoring_rules import adjust
-from seesay.questions import SLOT, Answer, Question, Task, Template
-from seesay.report.charts.dotplot import hue, swatch
-from seesay.report.groups import Group
+from seesay.metrics.relaxed_accuracy import top_credit
+from seesay.questions import SLOT, Question, Task, Template
+from seesay.report.charts.kernel import RAMP, hue, swatch, swatches
+from seesay.report.groups import TaskRuns
+from seesay.runs.figures import items_by_template
 from seesay.runs.run import Run
 
-FEW = 12
-"""With at most this many options, the same for every question, they are drawn one by one."""
+MAX_SHARES = 600_000
+"""Beyond this many numbers a page leaves out the probability of every option and keeps that of the chosen one."""
 
-MOST_SHARES = 600_000
-"""Beyond this many numbers a page leaves out the probability of every option and keeps the chosen one's."""
-
-MOST_PARTS = 40
-"""A tag with more values than this is no list to choose from."""
+MAX_TAG_VALUES = 40
+"""A tag with more values than this is not offered as a filter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A model's choice: the option with the highest score (several where scores tie), and how probability is shared."""
+class Choice:
+    """The options with the highest score (several where scores tie), and what they are worth.
+
+    `shares` has the probability of every option, where all questions have the same few.
+    """
 
     labels: tuple[str, ...]
     probability: float
     credit: float
-    shares: tuple[float, ...]
+    shares: tuple[float, ...] = ()
 
     @property
     def mark(self) -> str:
@@ -43,49 +42,41 @@ class Said:
         return "1" if self.credit == 1 else "=" if self.credit else "0"
 
 
-def said(answer: Answer, question: Question, length: str, *, relaxed: bool = False) -> Said | None:
-    """The choice under the run's length rule; None where no option has a score. `relaxed`: any gold label is right.
-
-    A template may word the options in its own way: they are named here by the question's labels.
-    """
-    scores = np.asarray(adjust(answer.scores, length), dtype=float)
-    if not len(scores) or not np.isfinite(scores.max(initial=-np.inf)) or np.isnan(scores).any():
-        return None
-    weights = np.exp(scores - scores.max())
-    shares = weights / weights.sum()
-    top = np.flatnonzero(scores == scores.max())
-    labels = tuple(question.options[place] for place in top)
-    right = right_labels(question, relaxed=relaxed)
-    credit = sum(label in right for label in labels) / len(labels)
-    return Said(labels, float(shares[top[0]]), credit, tuple(shares.tolist()))
+Choices = Mapping[tuple[str, str], Choice]
+"""By question and template."""
 
 
-def choices(run: Run) -> dict[tuple[str, str], Said]:
-    """Every choice of a run, by question and template."""
-    questions = {question.id: question for question in run.task.questions}
-    made: dict[tuple[str, str], Said] = {}
-    for answer in run.answers:
-        question = questions.get(answer.question)
-        choice = question and said(answer, question, run.manifest.length, relaxed=is_relaxed(run.task))
-        if choice:
-            made[answer.question, answer.template] = choice
-    return made
+def choices(run: Run) -> Choices:
+    """Every choice of a run under its length rule. A template may word the options: they are named by their labels."""
+    task = run.task
+    options = shared_options(task)
+    columns = [task.labels.index(option) for option in options or ()]
+    by_key: dict[tuple[str, str], Choice] = {}
+    for template, items in zip(task.templates, items_by_template(task, run.answers, run.manifest.length), strict=True):
+        if not is_relaxed(task):
+            most = items.gold.max(axis=1, keepdims=True)
+            items = replace(items, gold=np.where(items.gold == most, items.gold, 0.0))
+        highest = items.scores == np.nanmax(items.scores, axis=1, keepdims=True)
+        probability = items.probabilities.max(axis=1)
+        credit = top_credit(items)
+        shares = items.probabilities[:, columns].tolist()
+        for row, question in enumerate(task.questions):
+            labels = tuple(task.labels[column] for column in np.flatnonzero(highest[row]))
+            by_key[question.id, template.name] = Choice(
+                labels, float(probability[row]), float(credit[row]), tuple(shares[row])
+            )
+    return by_key
 
 
 def shared_options(task: Task) -> tuple[str, ...] | None:
-    """The options that all questions have in common, where they are few."""
+    """The options that all questions have in common, where they are few enough to be drawn one by one."""
     first = task.questions[0].options
-    same = len(first) <= FEW and all(question.options == first for question in task.questions)
+    same = len(first) <= RAMP and all(question.options == first for question in task.questions)
     return first if same else None
 
 
-def swatches(labels: Sequence[str]) -> list[str]:
-    """A paint for each of a few labels: colour words in their own colour, others in a quiet ramp."""
-    return [swatch(label) or f"k{index % FEW}" for index, label in enumerate(labels)]
-
-
 def gold_shares(task: Task, labels: Sequence[str]) -> list[float]:
-    """How the gold answers are shared among labels, every question counting the same."""
+    """The share of each label among the gold answers, every question weighted equally."""
     totals: defaultdict[str, float] = defaultdict(float)
     for question in task.questions:
         weight = sum(question.gold.values()) or 1
@@ -94,85 +85,76 @@ def gold_shares(task: Task, labels: Sequence[str]) -> list[float]:
     return [totals[label] / (sum(totals.values()) or 1) for label in labels]
 
 
-def said_shares(made: Mapping[tuple[str, str], Said], labels: Sequence[str]) -> list[float]:
-    """How often a model chose each label, over all wordings; a tie is shared."""
+def choice_shares(chosen: Choices, labels: Sequence[str]) -> list[float]:
+    """How often a model chose each label, over all templates; ties are shared."""
     totals: defaultdict[str, float] = defaultdict(float)
-    for choice in made.values():
+    for choice in chosen.values():
         for label in choice.labels:
             totals[label] += 1 / len(choice.labels)
-    return [totals[label] / max(len(made), 1) for label in labels]
+    return [totals[label] / max(len(chosen), 1) for label in labels]
 
 
 def is_relaxed(task: Task) -> bool:
-    """Whether the task takes any gold label for right, however its weights are."""
+    """Whether the task accepts any gold label, whatever its weight."""
     return "relaxed_accuracy" in task.metrics
 
 
-def right_labels(question: Question, *, relaxed: bool = False) -> list[str]:
-    """The gold labels of the greatest weight: all of an ordinary question's, the commonest of a distribution's."""
+def accepted_labels(question: Question, *, relaxed: bool = False) -> list[str]:
+    """The gold labels with the greatest weight; all of them where accuracy is relaxed."""
     most = max(question.gold.values())
     return [label for label, weight in question.gold.items() if relaxed or weight == most]
 
 
-def confusion(task: Task, made: Mapping[tuple[str, str], Said], labels: Sequence[str]) -> list[list[float] | None]:
+def confusion(task: Task, chosen: Choices, labels: Sequence[str]) -> list[list[float] | None]:
     """Gold × chosen, each row as shares; None for a label that is never gold.
 
-    Where several labels are right, the chosen one counts as itself if it is among them, else under the first.
+    Where several labels are accepted, the chosen one counts as itself if it is among them, else under the first.
     """
     counts = np.zeros((len(labels), len(labels)))
     row = {label: index for index, label in enumerate(labels)}
-    right = {question.id: right_labels(question, relaxed=is_relaxed(task)) for question in task.questions}
-    for (question, _), choice in made.items():
+    accepted = {question.id: accepted_labels(question, relaxed=is_relaxed(task)) for question in task.questions}
+    for (question, _), choice in chosen.items():
         for label in choice.labels:
-            true = label if label in right[question] else right[question][0]
-            counts[row[true], row[label]] += 1 / len(choice.labels)
+            gold = label if label in accepted[question] else accepted[question][0]
+            counts[row[gold], row[label]] += 1 / len(choice.labels)
     return [(line / line.sum()).tolist() if line.sum() else None for line in counts]
 
 
-def pieces(template: Template) -> list[tuple[str, str | None]]:
-    """A wording as (text, field that follows it): what the page needs to fill it in."""
+def template_pieces(template: Template) -> list[tuple[str, str | None]]:
+    """A template as pairs of a text and the field that follows it."""
     return [(text, field) for text, field, _, _ in Formatter().parse(template.text)]
 
 
-def payload(group: Group, made: Sequence[Mapping[tuple[str, str], Said]]) -> dict[str, Any]:
-    """A task's questions and all answers, column by column; numbers in per mille, labels by their place."""
+def payload(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any]:
+    """A task's questions and all answers, column by column; numbers in per mille, labels by their index."""
     task = group.task
-    place = {label: index for index, label in enumerate(task.labels)}
-    templates = [t for t in task.templates if any(t.name in e.run.manifest.templates for e in group.entries)]
-    fields = dict.fromkeys(field for t in templates for _, field in pieces(t) if field)
+    index = {label: i for i, label in enumerate(task.labels)}
+    fields = dict.fromkeys(field for t in task.templates for _, field in template_pieces(t) if field)
     options = shared_options(task)
-    size = len(made) * len(templates) * len(task.questions) * len(options or ())
+    with_shares = len(chosen) * len(task.templates) * len(task.questions) * len(options or ()) <= MAX_SHARES
     return {
         "title": group.title,
         "slot": SLOT,
-        "templates": [{"name": t.name, "pieces": pieces(t)} for t in templates],
+        "templates": [{"name": t.name, "pieces": template_pieces(t)} for t in task.templates],
         "labels": task.labels,
         "paint": [swatch(label) for label in task.labels],
         "options": swatches(options) if options else None,
         "objects": [q.object for q in task.questions],
         "fields": {field: [q.fields.get(field, "") for q in task.questions] for field in fields},
-        "gold": [_gold(q, place) for q in task.questions],
+        "gold": [_gold(q, index) for q in task.questions],
         "tags": _tags(task),
-        "models": [{"label": entry.label, "hue": hue(entry.lane)} for entry in group.entries],
+        "models": [{"label": entry.label, "hue": hue(entry.series)} for entry in group.entries],
         "answers": [
-            [_column(task, t, choice, place, options is not None and size <= MOST_SHARES) for t in templates]
-            for choice in made
+            [_column(task, t, by_key, index, options is not None and with_shares) for t in task.templates]
+            for by_key in chosen
         ],
     }
 
 
-def embed(value: object) -> Markup:
-    """JSON that may stand inside a script element whatever its strings hold."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
-
-
-def _gold(question: Question, place: Mapping[str, int]) -> list[list[float]]:
+def _gold(question: Question, index: Mapping[str, int]) -> list[list[float]]:
     total = sum(question.gold.values()) or 1
     ranked = sorted(question.gold.items(), key=lambda item: -item[1])
-    return [[place[label], round(1000 * weight / total)] for label, weight in ranked]
+    return [[index[label], round(1000 * weight / total)] for label, weight in ranked]
 
 
 def _tags(task: Task) -> dict[str, dict[str, list[Any]]]:
@@ -180,22 +162,22 @@ def _tags(task: Task) -> dict[str, dict[str, list[Any]]]:
     for tag in dict.fromkeys(tag for question in task.questions for tag in question.tags):
         column = [question.tags.get(tag, "") for question in task.questions]
         values = list(dict.fromkeys(column))
-        if 1 < len(values) <= MOST_PARTS:
-            place = {value: index for index, value in enumerate(values)}
-            tags[tag] = {"values": values, "of": [place[value] for value in column]}
+        if 1 < len(values) <= MAX_TAG_VALUES:
+            index = {value: i for i, value in enumerate(values)}
+            tags[tag] = {"values": values, "of": [index[value] for value in column]}
     return tags
 
 
 def _column(
-    task: Task, template: Template, made: Mapping[tuple[str, str], Said], place: Mapping[str, int], shares: bool
+    task: Task, template: Template, by_key: Choices, index: Mapping[str, int], with_shares: bool
 ) -> dict[str, Any]:
-    row = [made.get((question.id, template.name)) for question in task.questions]
-    column: dict[str, Any] = {
-        "said": [place[choice.labels[0]] if choice else -1 for choice in row],
-        "p": [round(1000 * choice.probability) if choice else 0 for choice in row],
-        "marks": "".join(choice.mark if choice else "-" for choice in row),
-        "ties": {index: len(choice.labels) for index, choice in enumerate(row) if choice and len(choice.labels) > 1},
+    column = [by_key[question.id, template.name] for question in task.questions]
+    rows: dict[str, Any] = {
+        "chosen": [index[choice.labels[0]] for choice in column],
+        "p": [round(1000 * choice.probability) for choice in column],
+        "marks": "".join(choice.mark for choice in column),
+        "ties": {row: len(choice.labels) for row, choice in enumerate(column) if len(choice.labels) > 1},
     }
-    if shares:
-        column["shares"] = [[round(100 * s) for s in choice.shares] if choice else [] for choice in row]
-    return column
+    if with_shares:
+        rows["shares"] = [[round(100 * share) for share in choice.shares] for choice in column]
+    return rows

@@ -1,4 +1,4 @@
-"""Runs put in order for reading: by task, each with a name that no other run of that task bears."""
+"""Runs in reading order: grouped by task, each with a label that is unique within its task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seesay.questions import Task
+from seesay.questions import Published, Task
 from seesay.report.formatting import count
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
@@ -15,12 +15,12 @@ from seesay.runs.run import Run, labels_of
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A run under the name shown for it; `lane` gives its colour and mark, the same throughout a report."""
+class LabelledRun:
+    """A run under the name shown for it; `series` gives its color and mark, the same throughout a report."""
 
     run: Run
     label: str
-    lane: int
+    series: int
 
     def figure(self, metric: str, template: str | None = None, part: str | None = None) -> Figure | None:
         """The figure of a metric, for one template or all, for one slice or the whole."""
@@ -38,53 +38,57 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Group:
+class TaskRuns:
     """The runs that asked exactly the same questions."""
 
     task: Task
     title: str
     anchor: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LabelledRun, ...]
 
     @property
     def headline(self) -> str:
         return self.task.metrics[0]
 
+    def published(self, part: str | None = None) -> list[Published]:
+        """The published figures of the headline metric, for one slice or the whole."""
+        return [row for row in self.task.published if row.metric == self.headline and row.slice == part]
+
     @property
-    def way(self) -> str:
-        """The way of asking, by its wordings' names."""
-        return way_of(self.task)
+    def asked_as(self) -> str:
+        """The names of the templates: "linear" for a linear probe, "question" for multiple choice."""
+        return asked_as(self.task)
 
 
-def way_of(task: Task) -> str:
-    """A task's way of asking, by its wordings' names: a probe's is "linear", a choice's "question"."""
+def asked_as(task: Task) -> str:
+    """The names of a task's templates, which tell ways of asking apart."""
     return ", ".join(template.name for template in task.templates)
 
 
-def group(runs: Sequence[Run]) -> tuple[Group, ...]:
+def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     """Runs by task, in order of first appearance.
 
-    Runs that share a task's name but not its fingerprint (a limited run beside a full one) stand apart:
-    side by side their figures would not be comparable.
+    Runs that share a task's name but not its fingerprint (a limited run and a full one) form groups of their own:
+    their figures are not comparable.
     """
     tasks: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         tasks.setdefault((run.task.name, run.manifest.task_fingerprint), []).append(run)
     labels = [labels_of(members) for members in tasks.values()]
-    lanes = {label: lane for lane, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
-    shared = Counter(name for name, _ in tasks)
+    series = {label: i for i, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
+    sizes = Counter(name for name, _ in tasks)
     ways: dict[str, set[str]] = {}
     for members in tasks.values():
-        ways.setdefault(members[0].task.name, set()).add(way_of(members[0].task))
-    groups: list[Group] = []
+        ways.setdefault(members[0].task.name, set()).add(asked_as(members[0].task))
+    groups: list[TaskRuns] = []
     for index, (members, names) in enumerate(zip(tasks.values(), labels, strict=True), start=1):
         task = members[0].task
-        size = f" · {count(len(task.questions), 'question')}" if shared[task.name] > 1 else ""
-        asked = f" · asked as: {way_of(task)}" if len(ways[task.name]) > 1 else ""
+        size = f" · {count(len(task.questions), 'question')}" if sizes[task.name] > 1 else ""
+        way = f" · asked as: {asked_as(task)}" if len(ways[task.name]) > 1 else ""
         slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
         anchor = f"task-{slug}" if slug else f"task-{index}"
         if any(other.anchor == anchor for other in groups):
             anchor = f"{anchor}-{index}"
-        entries = tuple(Entry(run, name, lanes[name]) for run, name in zip(members, names, strict=True))
-        groups.append(Group(task, (task.title or task.name) + asked + size, anchor, entries))
+        entries = tuple(LabelledRun(run, name, series[name]) for run, name in zip(members, names, strict=True))
+        groups.append(TaskRuns(task, (task.title or task.name) + way + size, anchor, entries))
     return tuple(groups)

@@ -1,24 +1,29 @@
-"""What every page shares: the style, the frame that opens offline, and the policy that lets nothing else act."""
+"""What every page shares: the style, the offline layout, and the content policy that allows nothing else."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from seesay import __version__
-from seesay.report.charts.dotplot import COLOURS, key
+from seesay.data.colors import COLORS
+from seesay.report.charts.dotplot import legend_key
 from seesay.report.formatting import cell, count, interval, number, p_value
 
-SHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
-FILTERS = {"number": number, "p_value": p_value, "counted": count, "interval": interval, "key": key, "cell": cell}
+STYLESHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
+FILTERS = {
+    "number": number, "p_value": p_value, "counted": count, "interval": interval, "key": legend_key, "cell": cell,
+}  # fmt: skip
 
 
-def fill(template: str, script: str | None = None, **values: object) -> str:
-    """A template in the shared frame; names are escaped, and only this style and this script may act."""
+@cache
+def templates() -> Environment:
+    """The page templates: names are escaped, embedded JSON (`tojson`) cannot end its element."""
     environment = Environment(
         loader=PackageLoader("seesay.report"),
         autoescape=True,
@@ -27,11 +32,19 @@ def fill(template: str, script: str | None = None, **values: object) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(FILTERS)
-    style = Markup("").join(map(asset, SHEETS))
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return environment
+
+
+def render_page(template: str, script: str | None = None, **values: object) -> str:
+    """A page from a template; only the page's own style and script may act."""
+    style = Markup("").join(map(asset, STYLESHEETS))
     code = None if script is None else asset(script)
-    return environment.get_template(template).render(
-        **values, style=style, script=code, policy=policy(style, code), colours=COLOURS, version=__version__
+    page = templates().get_template(template)
+    text = page.render(
+        **values, style=style, script=code, policy=policy(style, code), colors=COLORS, version=__version__
     )
+    return text.encode("utf-8", "replace").decode()
 
 
 def asset(name: str) -> Markup:
@@ -40,7 +53,7 @@ def asset(name: str) -> Markup:
 
 
 def policy(style: str, script: str | None) -> str:
-    """Only this style and this script, known by their digests, may act; pictures only from the page itself."""
+    """A content policy that allows this style and this script by their digests, and images within the page."""
     scripts = "'none'" if script is None else _digest(script)
     return (
         f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; "

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from seesay.reasoners.diagnostics import REASONER, Bin, Diagnosis, Share, mixtures
 from seesay.reasoners.networks.registry import NAMES
 from seesay.report.charts import Bar, Series, bars, lines
-from seesay.report.charts.kernel import WIDTH, axis, chart, element, lane, legend, square, text, tooltip
+from seesay.report.charts.kernel import WIDTH, axis, chart, element, legend, series_class, square, text, tooltip
 from seesay.report.formatting import brief
 
 RULES = {
@@ -156,7 +156,7 @@ def _shares(name: str, x: Sequence[float], rows: Sequence[Share]) -> Series:
 def _counts(rows: Sequence[Bin], title: str, x_label: str) -> Markup:
     """Columns of right answers with the wrong ones on top, a column a bin."""
     parts, top = legend(
-        ("right", "wrong"), [element("g", square("fill"), class_=lane(i)) for i in range(2)], WIDTH, 0
+        ("right", "wrong"), [element("g", square("fill"), class_=series_class(i)) for i in range(2)], WIDTH, 0
     )  # fmt: skip
     y = axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True)
     parts.append(text(0, top + 12, "items", "note"))
@@ -170,7 +170,9 @@ def _counts(rows: Sequence[Bin], title: str, x_label: str) -> Markup:
         told = f"{between(row)}: {right} right, {items - right} wrong"
         for number, (low, high) in enumerate(((0, right), (right, items))):
             box = {"x": x + 1, "y": y.at(high), "width": step - 2, "height": y.at(low) - y.at(high)}
-            parts.append(element("g", element("rect", tooltip(told), **box, class_="fill"), class_=lane(number)))
+            parts.append(
+                element("g", element("rect", tooltip(told), **box, class_="fill"), class_=series_class(number))
+            )
         if i % 2 == 0:
             parts.append(text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
     parts.append(text((LEFT + WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", WIDTH))

@@ -1,7 +1,6 @@
-"""The tables in the terminal, narrow enough for 80 columns.
+"""Tables for the terminal, narrow enough for 80 columns.
 
-Names stand under each other in one column (task, then model) rather than side by side: at 80 columns three columns of
-names would leave each too little room to tell models apart.
+Task and model share one column: three columns of names would leave too little room to tell models apart.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from rich.text import Text
 
 from seesay.questions import Published
 from seesay.report.formatting import interval, is_shown, metric_name, number, p_value, printable
-from seesay.report.groups import Entry, Group, group
+from seesay.report.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.learning_curve import Band
 from seesay.runs.records import Comparison, Figure
@@ -27,12 +26,12 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def overview(runs: Sequence[Run]) -> Table:
-    """Every metric of every run: the headline in bold, its calibrated twin under it, published figures dim."""
-    groups = group(runs)
+    """Every metric of every run: the headline in bold, calibrated figures indented, published figures dim."""
+    groups = group_runs(runs)
     published = {g.anchor: [row for row in g.task.published if row.slice is None] for g in groups}
-    everyone = [entry.label for g in groups for entry in g.entries]
-    everyone += [row.model for rows in published.values() for row in rows]
-    names = _shorten(everyone)
+    models = [entry.label for g in groups for entry in g.entries]
+    models += [row.model for rows in published.values() for row in rows]
+    names = _shorten(models)
     several = len(names) > 1
     table = _table("task, model" if several else "task", "metric")
     for title in ("value", "95 % interval", "spread", "chance", "n"):
@@ -55,7 +54,7 @@ def overview(runs: Sequence[Run]) -> Table:
 
 
 def seeds_table(rows: Sequence[OverSeeds]) -> Table:
-    """What the seeds of each linear probe have in common."""
+    """The figures of each linear probe over its seeds."""
     names = _shorten([row.model for row in rows])
     table = _table("task, model", "metric")
     for title in ("seeds", "mean", "sd", "lowest", "highest"):
@@ -67,14 +66,13 @@ def seeds_table(rows: Sequence[OverSeeds]) -> Table:
         if row.task != task:
             table.add_row(_name(row.task, "bold"))
         task = row.task
-        spread = "–" if row.spread is None else number(row.spread)
-        figures = (number(row.mean), spread, number(row.low), number(row.high))
+        figures = (number(row.mean), number(row.spread), number(row.low), number(row.high))
         table.add_row(_name(f"  {names[row.model]}"), metric_name(row.metric), str(row.seeds), *figures)
     return table
 
 
 def curves_table(bands: Sequence[Band]) -> Table:
-    """What probes learnt from parts of the training questions."""
+    """The figures of probes trained on fractions of the training questions."""
     names = _shorten([band.model for band in bands])
     table = _table("task, model")
     for title in ("trained on", "questions", "seeds", "mean", "lowest", "highest"):
@@ -118,7 +116,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _add_run(table: Table, g: Group, entry: Entry, name: str) -> None:
+def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
     for metric in entry.metrics:
         for title, figure in ((metric, entry.figure(metric)), ("  calibrated", entry.figure(CALIBRATED + metric))):
             if figure is not None:
@@ -133,13 +131,12 @@ def _add_published(table: Table, row: Published, name: str) -> None:
 
 
 def _numbers(figure: Figure, style: str) -> list[Text]:
-    bold = Text(number(figure.value), style)
-    ends = interval(figure.low, figure.high)
-    return [bold, *(Text(cell) for cell in (ends, number(figure.spread), number(figure.chance), str(figure.n)))]
+    rest = (interval(figure.low, figure.high), number(figure.spread), number(figure.chance), str(figure.n))
+    return [Text(number(figure.value), style), *map(Text, rest)]
 
 
 def _shorten(models: Sequence[str]) -> dict[str, str]:
-    """Hub ids without their owner and paths without their folders, where that still tells the models apart."""
+    """Hub ids without their owner and paths without their folders, where the short names are unique."""
     paths = {model for model in models if re.fullmatch(r"[\w.~/-]*/[\w.-]+", model)}
     short = {model: model.rpartition("/")[2] if model in paths else model for model in models}
     uses = Counter(short.values())
@@ -147,5 +144,5 @@ def _shorten(models: Sequence[str]) -> dict[str, str]:
 
 
 def _name(text: str, style: str = "") -> Text:
-    """Untrusted text in one line: never read as markup, cut with an ellipsis where the terminal is narrow."""
+    """Untrusted text in one line: never parsed as markup, cut with an ellipsis where the terminal is narrow."""
     return Text(printable(text), style, no_wrap=True, overflow="ellipsis")

@@ -11,6 +11,7 @@ from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg import sql as composed
+from psycopg.conninfo import conninfo_to_dict
 
 from seesay.errors import UserError
 from seesay.judge.storage.database import TABLES, Row, UnavailableError
@@ -58,6 +59,7 @@ class PostgresDatabase:
         self._open: list[psycopg.Connection[Row]] = []
         self._guard = threading.Lock()
         self._study = 0
+        _check_address(url)
         try:
             with psycopg.connect(url, autocommit=True) as first:
                 row = first.execute("SELECT hashtextextended(%s, 0)", (self._schema,)).fetchone()
@@ -71,8 +73,7 @@ class PostgresDatabase:
                     for table in TABLES:
                         first.execute(table)
         except psycopg.Error as error:
-            said = str(error).strip().splitlines()[0]
-            raise UserError(f"The PostgreSQL database cannot be used ({said}): check --database.") from error
+            raise _unusable(error) from error
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="seesay-judge-postgres")
 
     def submit(self, work: Callable[[PostgresTransaction], T]) -> Future[T]:
@@ -114,14 +115,33 @@ def schema_name(name: str) -> str:
 
 def studies(url: str) -> list[str]:
     """The schemas in a database that hold studies."""
+    _check_address(url)
     try:
         with psycopg.connect(url) as connection:
-            found = connection.execute(
+            names = connection.execute(
                 "SELECT table_schema FROM information_schema.tables WHERE table_name = 'assignment' "
                 "AND table_schema LIKE %s ORDER BY 1",
                 (PREFIX.replace("_", r"\_") + "%",),
             ).fetchall()
     except psycopg.Error as error:
-        said = str(error).strip().splitlines()[0]
-        raise UserError(f"The PostgreSQL database cannot be used ({said}): check its address.") from error
-    return [str(row[0]).removeprefix(PREFIX) for row in found]
+        raise _unusable(error) from error
+    return [str(row[0]).removeprefix(PREFIX) for row in names]
+
+
+def _check_address(url: str) -> None:
+    """Reject an address that libpq would misread: its messages quote the unparsed part, which may be the password."""
+    try:
+        parts = conninfo_to_dict(url)
+        malformed = not str(parts.get("port", "5432")).isdecimal() or "@" in str(parts.get("dbname", ""))
+    except psycopg.ProgrammingError:
+        malformed = True
+    if malformed:
+        raise UserError(
+            "The PostgreSQL address cannot be parsed: percent-encode special characters of the password (%40 for @, "
+            "%2F for /)."
+        ) from None
+
+
+def _unusable(error: psycopg.Error) -> UserError:
+    reason = str(error).strip().splitlines()[0]
+    return UserError(f"The PostgreSQL database cannot be used ({reason}): check its address (--database).")

@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from seesay.command_line import remove_secrets
 from seesay.errors import UserError
 from seesay.judge import participants, secret
 from seesay.judge.storage import studies
@@ -106,7 +107,8 @@ def prepare(
                 _check_same(held, design, texts)
                 if held.items != study.items:
                     raise UserError(
-                        f"The study in {_plain(where)} asks other items than '{source}': give this one another --study."
+                        f"The study in {remove_secrets(where)} asks other items than '{source}': "
+                        "give this one another --study."
                     )
                 study = held
         except BaseException:
@@ -127,7 +129,7 @@ def reopen(where: str, name: str = "") -> Opened:
     study = studies.find(database)
     if study is None:
         database.close()
-        raise UserError(f"{_plain(where)} holds no study: `seesay judge serve` makes one.")
+        raise UserError(f"{remove_secrets(where)} holds no study: `seesay judge serve` makes one.")
     return Opened(study, database, where)
 
 
@@ -207,7 +209,7 @@ def _told(opened: Opened, listening: Listening, base: str) -> dict[str, Any]:
     tokens = opened.database.submit(lambda tx: participants.invite(tx, count, now)).result() if count else []
     return {
         "study": opened.study.name,
-        "where": _plain(opened.where),
+        "where": remove_secrets(opened.where),
         "address": base,
         "researcher": f"{base}/researcher",
         "password": opened.password,
@@ -228,11 +230,3 @@ def _bind(host: str, port: int) -> socket.socket:
         raise UserError(f"Cannot listen at {host}:{port} ({error.strerror}): choose another --port.") from error
     bound.listen(2048)
     return bound
-
-
-def _plain(where: str) -> str:
-    """An address without its password."""
-    if not studies.is_postgres(where):
-        return where
-    scheme, _, rest = where.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"

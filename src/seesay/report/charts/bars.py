@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.report.answers import swatches
 from seesay.report.charts.kernel import (
     WIDTH,
     axis,
     breadth,
     chart,
     element,
-    lane,
     legend,
     nothing,
+    series_class,
     square,
+    swatches,
     text,
     tooltip,
 )
@@ -51,7 +51,7 @@ def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
     parts: list[Markup] = []
     y = 0.0
     if len(series) > 1:
-        keys = [element("g", square("fill"), class_=lane(index)) for index in range(len(series))]
+        keys = [element("g", square("fill"), class_=series_class(index)) for index in range(len(series))]
         entries, y = legend(series, keys, WIDTH, 0)
         parts += entries
     top = y = y + 4
@@ -60,7 +60,7 @@ def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
         here = [row for row in rows if row.name == name]
         drawn.append(text(left - 8, y + thick * len(here) / 2 + 4, name, "end", ROOM))
         for row in here:
-            drawn.append(_bar(row, x.at, y, thick, lane(series.index(row.series))))
+            drawn.append(_bar(row, x.at, y, thick, series_class(series.index(row.series))))
             y += thick
         y += 6
     for tick in x.ticks:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.dotplot import swatch
-from seesay.report.charts.kernel import WIDTH, Axis, axis, breadth, chart, element, fit, nothing, text, tooltip
+from seesay.report.charts.kernel import WIDTH, Axis, axis, breadth, chart, element, fit, nothing, swatch, text, tooltip
 from seesay.report.formatting import brief
 
 HEIGHT = 180.0

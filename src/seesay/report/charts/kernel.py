@@ -1,6 +1,6 @@
-"""What all charts are made of: elements, texts that fit, axes with round ticks.
+"""The SVG kernel of all charts: elements, texts that fit, axes with round ticks, legends and color classes.
 
-A chart is drawn for a narrow screen (440 units wide) and stretches with its column. Colours come from classes: the page
+A chart is drawn for a narrow screen (440 units wide) and stretches with its column. Colors come from classes: the page
 has them in light and dark, and a stand-alone file carries the light ones.
 """
 
@@ -13,10 +13,16 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from seesay.report.charts.dotplot import hue
+from seesay.data.colors import COLORS
 from seesay.report.formatting import printable
 
 WIDTH = 440.0
+SERIES = 6
+"""Hues, and as many shapes of marks."""
+
+RAMP = 12
+"""Shades for labels that are no color words."""
+
 LINE = 16.0
 """From one line of text to the next."""
 
@@ -175,9 +181,29 @@ def square(class_: str) -> Markup:
     return element("rect", x=-5, y=-5, width=10, height=10, rx=2, class_=class_)
 
 
-def lane(index: int) -> str:
-    """The class of a series' colour."""
-    return f"m{hue(index)}"
+def hue(series: int) -> int:
+    """The hue of a series; shapes and hues run out of step, so that the seventh series still has a mark of its own."""
+    return (series + series // SERIES) % SERIES
+
+
+def series_class(series: int) -> str:
+    """The class that colors a series."""
+    return f"m{hue(series)}"
+
+
+def swatch(label: str) -> str | None:
+    """The class that paints a color word; None for any other word.
+
+    >>> swatch("Grey"), swatch("banana")
+    ('c-gray', None)
+    """
+    word = label.strip().lower().replace("grey", "gray")
+    return f"c-{word}" if word in COLORS else None
+
+
+def swatches(labels: Sequence[str]) -> list[str]:
+    """A class for each of a few labels: color words in their own color, others in a quiet ramp."""
+    return [swatch(label) or f"k{index % RAMP}" for index, label in enumerate(labels)]
 
 
 def _step(span: float, most: int = 5) -> float:

@@ -16,10 +16,10 @@ from seesay.report.charts.kernel import (
     chart,
     element,
     fit,
-    lane,
     legend,
     log_axis,
     nothing,
+    series_class,
     short,
     text,
     tooltip,
@@ -69,11 +69,14 @@ def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, l
     parts = _frame(x, y, x_label, y_label)
     for draw in (_bands, _curves):  # no band lies on a curve
         for index, one, points in drawn:
-            parts.append(element("g", Markup("").join(draw(one.name, points, x, y)), class_=lane(index)))
+            parts.append(element("g", Markup("").join(draw(one.name, points, x, y)), class_=series_class(index)))
     parts += _names([(index, one.name, points) for index, one, points in drawn], x, y)
     bottom = HEIGHT + 42
     if len(series) > 6 or any(fit(one.name, ROOM) != one.name for one in series):
-        keys = [element("g", element("circle", r=4, class_="spot"), class_=lane(index)) for index in range(len(series))]
+        keys = [
+            element("g", element("circle", r=4, class_="spot"), class_=series_class(index))
+            for index in range(len(series))
+        ]
         entries, height = legend([one.name for one in series], keys, WIDTH, bottom)
         parts, bottom = parts + entries, bottom + height
     return chart("lines", WIDTH, bottom, title, parts)
@@ -127,7 +130,7 @@ def _names(drawn: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis) 
         words = [text(x.end + 10, place + 3.5, name, "series", ROOM)]
         if abs(place - at) > 3 or x.end - start > 3:
             words.append(element("path", d=_path([(start + 4, at), (x.end + 8, place)]), class_="leader"))
-        parts.append(element("g", Markup("").join(words), class_=lane(index)))
+        parts.append(element("g", Markup("").join(words), class_=series_class(index)))
     return parts
 
 

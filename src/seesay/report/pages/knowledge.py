@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact
-from seesay.report.answers import embed
 from seesay.report.charts.ladder import ladder
-from seesay.report.layout import fill
+from seesay.report.layout import render_page
 from seesay.runs.store import write_text
 
 MOST_FACTS = 5_000
@@ -52,10 +51,10 @@ def write(
         "places": [[f.scene, f.a, f.b, f.above, f.level, f.below, looks(f)] for f in shown_places],
         "pictures": [[name, source] for name, source in pictures.items()],
     }
-    text = fill(
+    text = render_page(
         "knowledge.html",
         script="knowledge.js",
-        json=embed(payload),
+        payload=payload,
         ladders=ladders(places),
         held={"things": len(colors), "pairs": len(_one_way(sizes)), "places": len(places)},
         shown={"things": len(shown_colors), "pairs": len(shown_sizes), "places": len(shown_places)},

@@ -14,8 +14,9 @@ from seesay.reasoners.networks.registry import NAMES
 from seesay.reasoners.paper_tables import OTHERS, TABLES, Figure, asked, ceiling, published
 from seesay.report import reasoner_figures as figures
 from seesay.report.attention_overlay import drawn
-from seesay.report.charts import Bar, Section, Table, bars, svg_file, write_page
+from seesay.report.charts import Bar, bars
 from seesay.report.formatting import NONE, interval, number
+from seesay.report.pages.sections import DataTable, Section, write_page, write_svg
 from seesay.report.reasoner_figures import RULES, title_of
 
 ACCURACY = (
@@ -92,7 +93,7 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
     if (against := figures.unseen(diagnoses)) is not None:
         charts = {**charts, "unseen": against}
         sections.append(Section("Few unseen examples", UNSEEN, [against], _unseen_table(diagnoses)))
-    drawing: tuple[tuple[str, str, str, Callable[[Diagnosis, str], list[Markup]], Table], ...] = (
+    drawing: tuple[tuple[str, str, str, Callable[[Diagnosis, str], list[Markup]], DataTable], ...] = (
         ("types", "Sentence types, shapes and colours", TYPES, figures.types, _types_table(named)),
         ("k", "The scene's k", BY_K, figures.by_k, _bins_table(named, "k")),
         ("distance", "Distance from the threshold", DISTANCE, figures.by_distance, _bins_table(named, "distance")),
@@ -123,7 +124,7 @@ def sweep_sections(ours: Sequence[Figure], diagnoses: Sequence[Diagnosis] = ()) 
         body.append([f"{_CEILING}, ours", *(number(ceilings[column]) for column in columns)])
         body = [row for row in body if any(cell != NONE for cell in row[1:])]
         header = ["", *(title_of(asked(column)) for column in columns)]
-        sections.append(Section(f"{table}: {about}", "" if sections else SWEEP, (), Table(header, body)))
+        sections.append(Section(f"{table}: {about}", "" if sections else SWEEP, (), DataTable(header, body)))
         drawn = {
             f"published {asked(column)}": _beside(column, found, ceilings[column])
             for column in columns
@@ -134,7 +135,7 @@ def sweep_sections(ours: Sequence[Figure], diagnoses: Sequence[Diagnosis] = ()) 
             sections.append(Section(f"{table} as charts", CHART, list(drawn.values())))
     if others := [one for one in ours if one.table == OTHERS]:
         body = [[NAMES[one.network], one.column, _cell(one)] for one in others]
-        sections.append(Section(OTHERS, "", (), Table(["network", "task and test", "ours"], body)))
+        sections.append(Section(OTHERS, "", (), DataTable(["network", "task and test", "ours"], body)))
     return sections, charts
 
 
@@ -164,7 +165,7 @@ def _beside(column: str, found: Mapping[tuple[str, str], Figure], diagnosed: flo
     return bars(told, title=f"{title_of(asked(column))}: published and ours", x_label="accuracy")
 
 
-def _accuracy_table(named: Named) -> Table:
+def _accuracy_table(named: Named) -> DataTable:
     body: list[list[str]] = []
     for name, one in named:
         for row in one.accuracy:
@@ -172,16 +173,16 @@ def _accuracy_table(named: Named) -> Table:
                 rules = [number(ruled.accuracy) if (ruled := one.of(row.test, rule)) else "" for rule in RULES]
                 said = [number(row.accuracy), interval(row.low, row.high), f"{row.items:,}"]
                 body.append([name, title_of(row.test), *said, *rules, number(published(row.test, NAMES[one.network]))])
-    return Table(["reasoner", "test", "accuracy", "95 % interval", "items", *RULES.values(), "published"], body)
+    return DataTable(["reasoner", "test", "accuracy", "95 % interval", "items", *RULES.values(), "published"], body)
 
 
-def _types_table(named: Named) -> Table:
+def _types_table(named: Named) -> DataTable:
     rows = [(name, row) for name, one in named for row in (*one.types, *one.colours)]
     body = [[name, title_of(row.test), ", ".join(row.group), *_numbers(row)] for name, row in rows]
-    return Table(["reasoner", "test", "group", *_COLUMNS], body)
+    return DataTable(["reasoner", "test", "group", *_COLUMNS], body)
 
 
-def _bins_table(named: Named, what: str) -> Table:
+def _bins_table(named: Named, what: str) -> DataTable:
     """All bins of a reasoner, the hard tests' too."""
     rows: list[tuple[str, Bin]] = [(name, row) for name, one in named for row in getattr(one, what)]
     body = [
@@ -191,15 +192,15 @@ def _bins_table(named: Named, what: str) -> Table:
         ]
         for name, row in rows
     ]  # fmt: skip
-    return Table(["reasoner", "test", "group", what, "mean", *_COLUMNS, "k = 0.29"], body)
+    return DataTable(["reasoner", "test", "group", what, "mean", *_COLUMNS, "k = 0.29"], body)
 
 
-def _unseen_table(diagnoses: Sequence[Diagnosis]) -> Table:
+def _unseen_table(diagnoses: Sequence[Diagnosis]) -> DataTable:
     body = [
         [NAMES[network], f"{count:,}", title_of(row.test), *_numbers(row)]
         for network, count, row in mixtures(diagnoses)
     ]  # fmt: skip
-    return Table(["network", "unseen examples", "test", *_COLUMNS], body)
+    return DataTable(["network", "unseen examples", "test", *_COLUMNS], body)
 
 
 def _numbers(row: Share) -> list[str]:
@@ -210,5 +211,5 @@ def _write(path: Path, title: str, sections: Sequence[Section], charts: Charts) 
     files = {re.sub(r"[^\w+]+", "-", name.lower()).strip("-"): chart for name, chart in charts.items()}
     return [
         write_page(path, title, sections),
-        *(svg_file(path.with_name(f"{path.stem}-{name}.svg"), chart) for name, chart in files.items()),
+        *(write_svg(path.with_name(f"{path.stem}-{name}.svg"), chart) for name, chart in files.items()),
     ]

@@ -13,7 +13,8 @@ from seesay.metrics.base import FloatArray
 from seesay.relations.clusters import Together, Tree, together, tree
 from seesay.relations.evaluate import Row, Tested
 from seesay.relations.pvectors import Matrix, p_vectors
-from seesay.report.charts import Section, Table, dendrogram, heat_map, write_page
+from seesay.report.charts import dendrogram, heat_map
+from seesay.report.pages.sections import DataTable, Section, write_page
 
 READING = (
     "A cell says how well the word at the side fits the contexts of the relation above: bits a {unit} that its "
@@ -58,7 +59,7 @@ def relations_page(
     if groups:
         listed = [[str(i), ", ".join(group)] for i, group in enumerate(groups, 1)]
         sections.append(
-            Section("Clusters", f"k-means with k = {len(groups)}.", (), Table(["cluster", "words"], listed))
+            Section("Clusters", f"k-means with k = {len(groups)}.", (), DataTable(["cluster", "words"], listed))
         )
     sections.append(Section("Tests", TESTS, (), test_table(rows)))
     sections.append(_contexts(matrix, about))
@@ -83,7 +84,7 @@ def sentences(near: Sequence[Together]) -> str:
     return "\n\n".join(told)
 
 
-def test_table(rows: Sequence[Row]) -> Table:
+def test_table(rows: Sequence[Row]) -> DataTable:
     """Tests by vectors; each cell says what chance gives, as not all vectors are asked the same questions."""
     tests = [found.test for found in rows[0].tested]
     people = list(dict.fromkeys(name for row in rows for name in row.people))
@@ -93,7 +94,7 @@ def test_table(rows: Sequence[Row]) -> Table:
     for name in people:
         told = next((f" ({row.told[name]})" for row in rows if name in row.told), "")
         body.append([f"ρ with {name}{told}", *(_rho(row, name) for row in rows)])
-    return Table(["test", *(f"{row.name} ({row.words} words)" for row in rows)], body)
+    return DataTable(["test", *(f"{row.name} ({row.words} words)" for row in rows)], body)
 
 
 def _cell(found: Tested) -> str:
@@ -123,9 +124,9 @@ def _heat(matrix: Matrix, made: Tree, unit: str) -> Section:
     return Section("Heat map", READING.format(unit=unit), [chart])
 
 
-def _pair_table(near: Sequence[Together]) -> Table:
+def _pair_table(near: Sequence[Together]) -> DataTable:
     header = ["pair", "cosine", "rank", "joined at distance", "step", "joined with"]
-    return Table(
+    return DataTable(
         header,
         [
             [
@@ -146,7 +147,7 @@ def _contexts(matrix: Matrix, about: Mapping[str, Any]) -> Section:
     }
     body = [[word, str(counts.get(word, "")), f"{own[word]:.1f}" if word in own else ""] for word in matrix.contexts]
     told = SEEN.get(about.get("seen", ""), "")
-    return Section("Contexts", told, (), Table(["relation", "contexts", "perplexity of the word itself"], body))
+    return Section("Contexts", told, (), DataTable(["relation", "contexts", "perplexity of the word itself"], body))
 
 
 def _title(about: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Charts on a page of their own, and charts as files."""
+"""Pages made of sections with charts and tables, and charts as files."""
 
 from __future__ import annotations
 
@@ -9,42 +9,39 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from seesay.files import write_text
 from seesay.report.charts.kernel import element
-from seesay.report.layout import asset, fill
-from seesay.runs.store import write_text
+from seesay.report.layout import asset, render_page
 
 MARGIN = 12
 
-Cell = str | float | None
-
 
 @dataclass(frozen=True)
-class Table:
+class DataTable:
     """The numbers behind charts."""
 
     header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[str | float | None]]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what there is to say (paragraphs parted by an empty line), charts, and their numbers."""
+    """A heading, paragraphs separated by empty lines, charts, and the numbers behind them."""
 
     heading: str
     text: str = ""
     charts: Sequence[Markup] = ()
-    table: Table | None = None
+    table: DataTable | None = None
 
 
 def write_page(path: Path | str, title: str, sections: Sequence[Section]) -> Path:
-    """A page in the report's style that opens offline; without any script."""
-    text = fill("sections.html", title=title, sections=list(sections))
-    write_text(Path(path), text.encode("utf-8", "replace").decode())
+    """Write a page in the report's style that opens offline and has no script."""
+    write_text(Path(path), render_page("sections.html", title=title, sections=list(sections)))
     return Path(path)
 
 
-def svg_file(path: Path | str, chart: Markup) -> Path:
-    """A chart as a file that stands alone, in the light colours, on paper."""
+def write_svg(path: Path | str, chart: Markup) -> Path:
+    """Write a chart as a stand-alone file in the light color scheme."""
     opening, _, rest = str(chart).partition(">")
     left, top, width, height = (float(part) for part in opening.split('viewBox="')[1].split('"')[0].split())
     box = {"x": left - MARGIN, "y": top - MARGIN, "width": width + 2 * MARGIN, "height": height + 2 * MARGIN}
@@ -58,8 +55,8 @@ def svg_file(path: Path | str, chart: Markup) -> Path:
 
 
 def light(text: str) -> str:
-    """Every `var(--name)` as its value in the light scheme, for programs that know no variables."""
+    """Every `var(--name)` as its value in the light scheme, for programs without CSS variables."""
     root = re.search(r":root \{(.*?)\}", asset("variables.css"), re.DOTALL)
     assert root
     values = dict(re.findall(r"--([\w-]+): ([^;]+);", root[1]))
-    return re.sub(r"var\(--([\w-]+)\)", lambda found: values[found[1]], text)
+    return re.sub(r"var\(--([\w-]+)\)", lambda match: values[match[1]], text)

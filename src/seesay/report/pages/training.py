@@ -9,7 +9,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from seesay.report.charts import Section, Series, Table, lines, svg_file, write_page
+from seesay.report.charts import Series, lines
+from seesay.report.pages.sections import DataTable, Section, write_page, write_svg
 from seesay.training.loop import Result
 
 HELD_OUT = "validation_"
@@ -53,13 +54,13 @@ def training_page(
 ) -> list[Path]:
     """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); what was written."""
     charts = curves(history, wording)
-    table = Table(_columns(history), [[_cell(line.get(key)) for key in _columns(history)] for line in history])
+    table = DataTable(_columns(history), [[_cell(line.get(key)) for key in _columns(history)] for line in history])
     sections = [
         Section("Curves", f"{_ended(history, result)}\n\n{wording.reading}", list(charts.values())),
         Section("Numbers", "", (), table),
     ]
     written = [write_page(path, f"Learning curve of {name}", sections)]
-    return written + [svg_file(path.with_name(f"{path.stem}-{figure}.svg"), chart) for figure, chart in charts.items()]
+    return written + [write_svg(path.with_name(f"{path.stem}-{figure}.svg"), chart) for figure, chart in charts.items()]
 
 
 def curves(history: Sequence[Mapping[str, float]], wording: Wording = CAPTIONS) -> dict[str, Markup]:

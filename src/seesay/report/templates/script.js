@@ -27,7 +27,7 @@
   const data = () => load(view.task);
   const column = (model) => data().answers[model][view.template];
 
-  const wording = (row) => {
+  const prompt = (row) => {
     const { templates, fields } = data();
     return templates[view.template].pieces.map(([text, field]) => text + (field ? fields[field][row] : "")).join("");
   };
@@ -59,7 +59,7 @@
       { key: "gold", title: "Gold", value: (row) => labels[gold[row][0][0]] },
     ];
     models.forEach((model, index) => {
-      list.push({ key: `said-${index}`, title: "Answer", model, value: (row) => labels[column(index).said[row]] ?? "" });
+      list.push({ key: `answer-${index}`, title: "Answer", model, value: (row) => labels[column(index).chosen[row]] });
       list.push({ key: `p-${index}`, title: "Probability", model, value: (row) => column(index).p[row] });
     });
     return list;
@@ -95,9 +95,9 @@
     const cell = make("th", "question");
     cell.scope = "row";
     cell.append(make("bdi", "object", data().objects[row]));
-    const line = make("span", "wording");
+    const line = make("span", "prompt");
     line.dir = "auto";
-    const [before, ...after] = wording(row).split(data().slot);
+    const [before, ...after] = prompt(row).split(data().slot);
     const blank = make("span", "slot");
     blank.setAttribute("role", "img");
     blank.setAttribute("aria-label", "blank");
@@ -119,17 +119,13 @@
   };
 
   const answerCells = (row, model) => {
-    const { said, p, marks, ties, shares } = column(model);
+    const { chosen, p, marks, ties, shares } = column(model);
     const [answer, probability] = [make("td", "answer"), make("td", "num probability")];
-    if (said[row] < 0) {
-      answer.append(make("span", "quiet", "no answer"));
-      return [answer, probability];
-    }
     const [kind, sign] = { 1: ["right", "✓"], 0: ["wrong", "✗"], "=": ["tie", "≈"] }[marks[row]];
     const mark = make("span", `mark ${kind}`, sign);
     mark.setAttribute("role", "img");
     mark.setAttribute("aria-label", kind);
-    answer.append(mark, chip(said[row]));
+    answer.append(mark, chip(chosen[row]));
     if (ties[row]) answer.append(make("span", "quiet", `and ${ties[row] - 1} more`));
     probability.append((p[row] / 1000).toFixed(3));
     if (shares) probability.append(shareBar(shares[row]));
@@ -149,7 +145,7 @@
     }
     if (!view.query) return true;
     const words = [objects[row], ...gold[row].map(([place]) => labels[place])];
-    models.forEach((_, model) => words.push(labels[column(model).said[row]] ?? ""));
+    models.forEach((_, model) => words.push(labels[column(model).chosen[row]]));
     return words.some((word) => word.toLowerCase().includes(view.query));
   };
 
@@ -179,7 +175,7 @@
     table.tBodies[0].replaceChildren(...lines);
     const all = data().objects.length;
     const of = rows.length === all ? `${all}` : `${rows.length} (of ${all})`;
-    status.textContent = rows.length ? `${first + 1}–${first + shown.length} of ${of}` : "No question fits.";
+    status.textContent = rows.length ? `${first + 1}–${first + shown.length} of ${of}` : "No question matches.";
     byId("previous").disabled = view.page === 0;
     byId("next").disabled = view.page >= pages - 1;
   };

@@ -1,4 +1,4 @@
-"""An analysis: what it asks, its rows, and how they are drawn."""
+"""An analysis: its question, its rows and its charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markupsafe import Markup
 
-from seesay.report.charts import Section, Table
+from seesay.report.pages.sections import DataTable, Section
 
 if TYPE_CHECKING:
     from seesay.runs.learning_curve import Band
@@ -18,8 +18,8 @@ PAPER = "Singh, Qasemi & Chen 2023"
 
 
 @dataclass(frozen=True)
-class Score:
-    """A model's figure on a part of the questions; `source` names where a published one stands."""
+class PartScore:
+    """A model's figure on a part of the questions; `source` is the source of a published one."""
 
     part: str
     model: str
@@ -32,8 +32,8 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Shares:
-    """How the gold answers of `n` questions are shared among labels, every question counting the same."""
+class LabelShares:
+    """The mean gold distribution over labels of `n` questions."""
 
     part: str
     n: int
@@ -41,27 +41,27 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class Spread:
-    """A thing's gold distribution and its entropy in bits."""
+class GoldDistribution:
+    """An object's gold distribution and its entropy in bits."""
 
     object: str
     entropy: float
     shares: Mapping[str, float]
 
 
-Row: TypeAlias = "Score | Shares | Spread | Band"
+AnalysisRow: TypeAlias = "PartScore | LabelShares | GoldDistribution | Band"
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """`name` is how a program finds it, `figure` where the paper shows its own; `charts` may be few or none."""
+    """`name` identifies it in JSON, `figure` is the paper's figure or table; `shown` limits the rows on the page."""
 
     name: str
     task: str
     title: str
     figure: str
     text: str
-    rows: Sequence[Row]
+    rows: Sequence[AnalysisRow]
     charts: Sequence[Markup] = ()
     shown: int | None = None
 
@@ -79,16 +79,16 @@ class Analysis:
     @property
     def section(self) -> Section:
         """The analysis on a page, with its first rows as a table."""
-        return Section(f"{self.title} ({self.task})", self.about, self.charts, table(self.rows[: self.shown]))
+        return Section(f"{self.title} ({self.task})", self.about, self.charts, as_table(self.rows[: self.shown]))
 
     @property
     def about(self) -> str:
-        """What it shows, and where the paper shows the same."""
+        """What it shows, with the paper's figure or table."""
         return f"{self.text} (As in {PAPER}, {self.figure}.)" if self.figure else self.text
 
 
-def table(rows: Sequence[Row]) -> Table | None:
-    """Rows as a plain table; shares become a column a label, and columns that are empty throughout are left out."""
+def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
+    """Rows as a plain table: one column per label for shares; columns that are empty throughout are left out."""
     if not rows:
         return None
     flat: list[dict[str, Any]] = []
@@ -97,10 +97,10 @@ def table(rows: Sequence[Row]) -> Table | None:
         flat.append({**cells, **cells.pop("shares", {})})
     header = [name for name in dict.fromkeys(n for cells in flat for n in cells) if name != "shares"]
     header = [name for name in header if any(cells.get(name) is not None for cells in flat)]
-    return Table(header, [[cells.get(name) for name in header] for cells in flat])
+    return DataTable(header, [[cells.get(name) for name in header] for cells in flat])
 
 
 def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _finite(part) for key, part in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value

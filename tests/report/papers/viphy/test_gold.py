@@ -13,9 +13,9 @@ import pytest
 from tests.shared_data import shared
 
 from seesay.questions import Question, Task, Template
-from seesay.report.analyses import of_task
-from seesay.report.analyses.base import Analysis, Shares, Spread
-from seesay.report.analyses.gold import by_category, by_scene, cardinality, entropies
+from seesay.report.papers.viphy import task_analyses
+from seesay.report.papers.viphy.analysis import Analysis, GoldDistribution, LabelShares
+from seesay.report.papers.viphy.gold import by_category, by_scene, cardinality, entropies
 from seesay.tasks.viphy import color, size, space
 
 COLORS = ("red", "green", "white")
@@ -37,13 +37,13 @@ def made_up() -> Task:
 
 
 def shares(analysis: Analysis) -> dict[str, tuple[int, dict[str, float]]]:
-    rows = [row for row in analysis.rows if isinstance(row, Shares)]
+    rows = [row for row in analysis.rows if isinstance(row, LabelShares)]
     assert len(rows) == len(analysis.rows)
     return {row.part: (row.n, dict(row.shares)) for row in rows}
 
 
-def spreads(analysis: Analysis) -> list[Spread]:
-    return [row for row in analysis.rows if isinstance(row, Spread)]
+def spreads(analysis: Analysis) -> list[GoldDistribution]:
+    return [row for row in analysis.rows if isinstance(row, GoldDistribution)]
 
 
 def test_cardinality_by_hand() -> None:
@@ -75,19 +75,23 @@ def test_entropy_by_hand() -> None:
 
 
 def test_what_is_analysed_follows_from_what_is_known() -> None:
-    assert [a.name for a in of_task(made_up())] == ["cardinality", "distributions-by-entropy", "labels-by-category"]
+    assert [a.name for a in task_analyses(made_up())] == [
+        "cardinality",
+        "distributions-by-entropy",
+        "labels-by-category",
+    ]
 
 
 @pytest.fixture(scope="module")
-def colours() -> Task:
+def colors() -> Task:
     return color.load(shared("viphy"))
 
 
-def test_the_published_colours(colours: Task) -> None:
+def test_the_published_colours(colors: Task) -> None:
     """The published test split, counted with json and arithmetic alone."""
     rows = json.loads(shared("viphy/dataset/color/test.json").read_text(encoding="utf-8"))
     assert len(rows) == 9_275
-    found = shares(cardinality(colours))
+    found = shares(cardinality(colors))
     assert {part: n for part, (n, _) in found.items()} == Counter(str(len(gold)) for gold in rows.values())
     category = json.loads(shared("viphy/extra/obj2cat.json").read_text(encoding="utf-8"))
     sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -95,7 +99,7 @@ def test_the_published_colours(colours: Task) -> None:
         for colour, share in gold.items():
             sums[category[name]][colour] += share / sum(gold.values())
     things = Counter(category[name] for name in rows)
-    by = shares(by_category(colours))
+    by = shares(by_category(colors))
     assert {part: n for part, (n, _) in by.items()} == things
     assert len(by) == 17
     for part, (n, parts) in by.items():
@@ -103,8 +107,8 @@ def test_the_published_colours(colours: Task) -> None:
             assert share == pytest.approx(sums[part][colour] / n, abs=1e-6)
 
 
-def test_the_published_colours_by_entropy(colours: Task) -> None:
-    found = spreads(entropies(colours))
+def test_the_published_colours_by_entropy(colors: Task) -> None:
+    found = spreads(entropies(colors))
     assert len(found) == 9_275
     assert all(one.entropy <= other.entropy for one, other in pairwise(found))
     rows = json.loads(shared("viphy/dataset/color/test.json").read_text(encoding="utf-8"))
@@ -131,4 +135,4 @@ def test_the_published_places() -> None:
 
 
 def test_sizes_have_nothing_to_divide() -> None:
-    assert of_task(size.load(shared("viphy"))) == []
+    assert task_analyses(size.load(shared("viphy"))) == []

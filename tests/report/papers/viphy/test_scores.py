@@ -8,15 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.report.analyses.test_gold import made_up
 from tests.report.made_up import HOSTILE, run
+from tests.report.papers.viphy.test_gold import made_up
 
 from seesay.questions import Answer, Published, Scores, Task, Template
 from seesay.report import render, write
-from seesay.report.analyses import categories, few_shot, of_group, of_groups, of_task
-from seesay.report.analyses import write as write_analyses
-from seesay.report.analyses.base import Analysis, Score, Shares
-from seesay.report.groups import group
+from seesay.report.groups import group_runs
+from seesay.report.papers.viphy import (
+    category_agreement,
+    cross_task_analyses,
+    group_analyses,
+    learning_curves,
+    task_analyses,
+    write_analyses,
+)
+from seesay.report.papers.viphy.analysis import Analysis, LabelShares, PartScore
 from seesay.runs.figures import figures
 from seesay.runs.learning_curve import Point, bands
 from seesay.runs.run import Run
@@ -44,7 +50,7 @@ def answered(task: Task, said: Sequence[str], model: str = "a-model") -> Run:
 
 
 def scores(analysis: Analysis) -> dict[tuple[str, str], float]:
-    return {(row.model, row.part): row.value for row in analysis.rows if isinstance(row, Score)}
+    return {(row.model, row.part): row.value for row in analysis.rows if isinstance(row, PartScore)}
 
 
 def sizes(name: str, published: float | None = None) -> Task:
@@ -56,13 +62,13 @@ def sizes(name: str, published: float | None = None) -> Task:
 
 def test_by_cardinality_and_category_by_hand() -> None:
     """Apple and flag right, pear and snow wrong: one label 0 of 2, two 1 of 1, three 1 of 1; each category 1 of 2."""
-    (g,) = group([answered(made_up(), ["red", "red", "green", "white"])])
-    found = {analysis.name: analysis for analysis in of_group(g)}
+    (g,) = group_runs([answered(made_up(), ["red", "red", "green", "white"])])
+    found = {analysis.name: analysis for analysis in group_analyses(g)}
     by_labels = found["score-by-cardinality"]
     assert scores(by_labels) == {("a-model", "1"): 0.0, ("a-model", "2"): 1.0, ("a-model", "3"): 1.0}
     assert scores(found["score-by-category"]) == {("a-model", "food"): 0.5, ("a-model", "nature"): 0.5}
     assert by_labels.figure == "Fig. 5"
-    assert [row.n for row in by_labels.rows if isinstance(row, Score)] == [2, 1, 1]
+    assert [row.n for row in by_labels.rows if isinstance(row, PartScore)] == [2, 1, 1]
 
 
 def test_by_scene_and_two_models() -> None:
@@ -74,7 +80,7 @@ def test_by_scene_and_two_models() -> None:
         ),
     )
     runs = [answered(tagged, ["red", "green", "white", "red"]), answered(tagged, ["white"] * 4, "b-model")]
-    found = {analysis.name: analysis for analysis in of_group(*group(runs))}
+    found = {analysis.name: analysis for analysis in group_analyses(*group_runs(runs))}
     assert "score-by-cardinality" not in found
     assert scores(found["score-by-scene"]) == pytest.approx(
         {
@@ -94,8 +100,8 @@ def test_sizes_stand_side_by_side() -> None:
         answered(sizes("viphy-size-subtype", 0.7228), ["red", "red", "red", "red"]),
         answered(sizes("viphy-size-transitive"), ["red", "green", "red", "red"]),
     ]
-    assert of_groups(group(runs[:1])) == []
-    (found,) = of_groups(group(runs))
+    assert cross_task_analyses(group_runs(runs[:1])) == []
+    (found,) = cross_task_analyses(group_runs(runs))
     assert scores(found) == {
         ("a-model", "standard"): 1.0,
         ("BERT-base", "standard"): 0.7835,
@@ -114,7 +120,7 @@ def test_the_larger_of_two_runs_of_a_set_stands() -> None:
         answered(whole, ["red", "green", "white", "white"]),
         answered(sizes("viphy-size-subtype"), ["red"] * 4),
     ]
-    (found,) = of_groups(group(runs))
+    (found,) = cross_task_analyses(group_runs(runs))
     assert scores(found)["a-model", "standard"] == 1.0
 
 
@@ -123,8 +129,8 @@ def test_ways_of_asking_are_not_mixed() -> None:
     right = ["red", "green", "white", "white"]
     cloze = [sizes("viphy-size"), sizes("viphy-size-subtype")]
     linear = [replace(task, templates=(Template("linear", "the size of {object} [MASK]"),)) for task in cloze]
-    groups = group([answered(task, ["red"] * 4) for task in cloze] + [answered(task, right) for task in linear])
-    first, second = of_groups(groups)
+    groups = group_runs([answered(task, ["red"] * 4) for task in cloze] + [answered(task, right) for task in linear])
+    first, second = cross_task_analyses(groups)
     assert scores(first) == {("a-model", "standard"): 0.5, ("a-model", "subtype"): 0.5}
     assert scores(second) == {("a-model", "standard"): 1.0, ("a-model", "subtype"): 1.0}
     assert second.title == "Sizes by inference, asked as: linear"
@@ -138,7 +144,7 @@ def test_few_shot_curves_by_hand() -> None:
         for fraction, values in ((0.1, (0.2, 0.4)), (1.0, (0.6, 0.6)))
         for seed, value in enumerate(values)
     ]
-    (found,) = few_shot(bands(points))
+    (found,) = learning_curves(bands(points))
     assert found.task == "viphy-color"
     record = found.record
     assert [(row["fraction"], row["mean"], row["low"], row["high"]) for row in record["rows"]] == [
@@ -155,10 +161,10 @@ def test_agreement_with_published_categories_by_hand() -> None:
     """Food: one of two agrees; animal: its one goes to food. One of three in all; by chance (2·2 + 0·1 + 1·0) / 9."""
     ours = {"apple": "food", "cow": "food", "beef": "person", "new": "food"}
     theirs = {"apple": "food", "cow": "animal", "beef": "food"}
-    found = categories(ours, theirs, "minilm")
+    found = category_agreement(ours, theirs, "minilm")
     assert "33.3 % of 3 names" in found.text
     assert "kappa -0.200" in found.text
-    rows = {row.part: row for row in found.rows if isinstance(row, Shares)}
+    rows = {row.part: row for row in found.rows if isinstance(row, LabelShares)}
     assert list(rows) == ["animal", "food"]
     assert rows["food"].shares["food"] == 0.5
     assert rows["animal"].shares["food"] == 1.0
@@ -194,7 +200,7 @@ def test_the_report_draws_them_and_writes_their_rows(tmp_path: Path) -> None:
 
 
 def test_other_tasks_stay_as_they_were(tmp_path: Path) -> None:
-    asked = replace(made_up(), name="colours")
+    asked = replace(made_up(), name="colors")
     write(tmp_path / "report.html", [answered(asked, ["red"] * 4)])
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     (tmp_path / "report.analyses.json").write_text("old", encoding="utf-8")
@@ -218,6 +224,6 @@ def test_hostile_names_stay_text() -> None:
 
 
 def test_data_on_a_page_of_its_own(tmp_path: Path) -> None:
-    page = write_analyses(tmp_path / "data.html", "The data", of_task(made_up()))
+    page = write_analyses(tmp_path / "data.html", "The data", task_analyses(made_up()))
     assert page.read_text(encoding="utf-8").count("<svg") == 5
     assert len(json.loads((tmp_path / "data.analyses.json").read_text(encoding="utf-8"))) == 3

@@ -1,0 +1,1 @@
+"""Tables and charts of published papers, ours beside the published."""

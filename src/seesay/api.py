@@ -15,7 +15,6 @@ from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
 from seesay.questions import Task
 from seesay.report.pages import runs as runs_page
-from seesay.report.tables import overview_html
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.learning_curve import Point
@@ -30,7 +29,9 @@ from seesay.tasks import load_task as load_named_task
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = tuple("model task metric template slice value low high n chance spread signature".split())
+COLUMNS = tuple(
+    ["model", "task", "metric", "template", "slice", "value", "low", "high", "n", "chance", "spread", "signature"]
+)
 CURVES = "learning-curve.json"
 BAD_ROWS_SHOWN = 5
 
@@ -91,7 +92,7 @@ class Results:
         return runs_page.write(path, self.runs, self.compare() if comparisons is None else comparisons)
 
     def _repr_html_(self) -> str:
-        return overview_html(self.runs)
+        return runs_page.overview_html(self.runs)
 
 
 def load_model(name: str, **options: Any) -> Model:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from seesay.tasks.viphy.kinds import few_shot
 from tests.probes.test_linear import RECIPE, SPLITS
 from tests.probes.test_vector_cache import Letters
 
@@ -13,7 +14,6 @@ from seesay.probes.linear import probe
 from seesay.probes.vector_cache import Features
 from seesay.runs.ask import Settings, run
 from seesay.runs.learning_curve import Point, as_json, bands, curve
-from seesay.tasks.viphy.kinds import few_shot
 
 
 def test_few_shot_curves(tmp_path: Path) -> None:

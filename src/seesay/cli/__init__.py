@@ -126,4 +126,3 @@ def _silence() -> None:
     """Discard what is still to be printed: nobody reads it, or there is no room for it."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-

@@ -158,12 +158,12 @@ def _check(how: Any, scope: str, endpoint: str, seeds: int | None, limit: int | 
 def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the learning curves' page, and print them."""
     from seesay.cli.output import out, print_json
-    from seesay.report import analyses
+    from seesay.report.papers import viphy
     from seesay.report.tables import curves_table
     from seesay.runs import learning_curve
 
     bands = learning_curve.bands(points)
-    page = analyses.write(target, "Learning curves", analyses.few_shot(bands))
+    page = viphy.write_analyses(target, "Learning curves", viphy.learning_curves(bands))
     if as_json:
         print_json(learning_curve.as_json(points))
     elif not quiet:
@@ -171,9 +171,7 @@ def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) 
         out.print(f"Report: {page}", soft_wrap=True)
 
 
-def _show(
-    results: Results, target: Path, output: Path, seed: int, resamples: int, quiet: bool, as_json: bool
-) -> None:
+def _show(results: Results, target: Path, output: Path, seed: int, resamples: int, quiet: bool, as_json: bool) -> None:
     """Write the page and the figures over seeds, and print them."""
     from seesay.cli.output import out, print_json
     from seesay.files import write_json

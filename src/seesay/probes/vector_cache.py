@@ -38,7 +38,7 @@ class VectorCache:
             self._open(path)
 
     def rows(self, texts: Sequence[str], progress: ProgressCallback | None = None) -> Rows:
-        """One row per text, in order. Texts are encoded in alphabetical order, because neighbours share their beginnings."""
+        """One row per text, in order. Texts are encoded alphabetically, because neighbours share their beginnings."""
         unique = sorted(set(texts))
         new = [text for text in unique if key_of(text) not in self._rows]
         if progress and len(new) < len(unique):

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
 from seesay.relations.vectors import Vectors, unit
-from seesay.runs.store import write_text
+from seesay.files import write_text
 from seesay.training.checkpoint import write_whole
 
 EMBEDDINGS = "embeddings.txt"

@@ -14,7 +14,7 @@ import numpy as np
 from seesay.data.lines import opened
 from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
-from seesay.runs.store import write_text
+from seesay.files import write_text
 
 _LONGEST = 1 << 20
 

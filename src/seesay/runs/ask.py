@@ -59,9 +59,7 @@ def check_resampling(seed: int, resamples: int) -> None:
         raise UserError(f"--resamples is {resamples}: give a number from {low} to {high:,}.")
 
 
-def run(
-    model: Model, task: Task, root: Path, settings: Settings, progress: ProgressCallback | None = None
-) -> Run:
+def run(model: Model, task: Task, root: Path, settings: Settings, progress: ProgressCallback | None = None) -> Run:
     """The finished run: read from its folder if it was finished before, else asked as far as it is unanswered."""
     model.prepare(task)
     if settings.limit is not None:

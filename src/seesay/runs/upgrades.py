@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from seesay.questions import BadRow
+
 FORMAT = 2
 
 _SOURCE = re.compile(r"(?P<name>.+) sha256:(?P<sha256>[0-9a-f]+) \((?P<state>as published|not verified)\)")
@@ -19,18 +21,20 @@ def upgrade_manifest(document: Any) -> Any:
     """A manifest of any format in today's fields."""
     if not isinstance(document, dict) or "format" in document:
         return document
-    rows = [(text, _BAD_ROW.fullmatch(text)) for text in document.get("bad_rows", ())]
     seeded = _SEEDED.fullmatch(str(document.get("model", ""))) if document.get("family") == "linear" else None
     return {
         **upgrade_task(document),
         "format": 1,
-        "bad_rows": [
-            {"row": int(found["row"]), "reason": found["reason"]} if found else {"row": 0, "reason": text}
-            for text, found in rows
-        ],
+        "bad_rows": [upgrade_bad_row(text) for text in document.get("bad_rows", ())],
         "probe": seeded["probe"] if seeded else None,
         "probe_seed": int(seeded["seed"]) if seeded else None,
     }
+
+
+def upgrade_bad_row(text: str) -> BadRow:
+    """A bad row from the sentence that described it."""
+    found = _BAD_ROW.fullmatch(text)
+    return BadRow(int(found["row"]), found["reason"]) if found else BadRow(0, text)
 
 
 def upgrade_task(document: Any) -> Any:

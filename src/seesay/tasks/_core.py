@@ -16,7 +16,7 @@ ARTICLES = ("a", "an", "the", "")
 
 
 def core_task(name: str, questions: Sequence[Question], **declared: Any) -> Task:
-    """A task of the battery. Cloze asks all its questions; a linear probe trains on some of them and is asked the rest."""
+    """A task of the battery. Cloze asks every question; a linear probe trains on some of them and is asked the rest."""
     return Task(
         name=name,
         version=VERSION,

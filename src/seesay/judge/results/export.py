@@ -16,7 +16,7 @@ from seesay.judge.results.quality import Rule, clean, read
 from seesay.judge.storage.database import Database
 from seesay.judge.study import Study
 from seesay.runs.run import Run
-from seesay.runs.store import write_text
+from seesay.files import write_text
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from seesay.judge.results.quality import Dropped, Judgement
 from seesay.judge.study import TOP, Study
-from seesay.runs.store import write_text
+from seesay.files import write_text
 
 Rows = list[dict[str, Any]]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import seesay
 from seesay.errors import UserError
+from seesay.files import lock_folder
 from seesay.judge.results.agreement import Coefficient
 from seesay.judge.results.quality import Judgement
 from seesay.judge.study import TOP, Item, Study
@@ -21,6 +22,7 @@ from seesay.runs.ask import environment
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
+from seesay.runs.upgrades import upgrade_bad_row
 
 SMOOTHING = 1e-6
 """An option that nobody chose has a share of about a millionth: its logarithm is finite, and no figure changes by more
@@ -55,8 +57,8 @@ def write_run(
     made = figures(manifest, replace(task, neutral={}), answers)
     made += [_figure(manifest, task, metric, found) for metric, found in agreement.items() if found.low is not None]
     folder = store.folder_for(root, manifest)
-    with store.alone(folder):
-        store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
+    with lock_folder(folder):
+        store.write_manifest(folder, manifest)
         store.write_task(folder / store.QUESTIONS, task)
         store.write_answers(folder / store.ANSWERS, answers)
         store.write_figures(folder / store.FIGURES, made)
@@ -179,7 +181,7 @@ def _manifest(
         signature=signature,
         environment=environment(),
         citation=task.citation,
-        bad_rows=list(study.left_out),
+        bad_rows=[upgrade_bad_row(text) for text in study.left_out],
     )
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact
 from seesay.report.charts.ladder import ladder
 from seesay.report.layout import render_page
-from seesay.runs.store import write_text
+from seesay.files import write_text
 
 MOST_FACTS = 5_000
 """Of each kind, the best attested ones; a page that holds more opens slowly."""

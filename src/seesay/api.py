@@ -29,9 +29,7 @@ from seesay.tasks import load_task as load_named_task
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = tuple(
-    ["model", "task", "metric", "template", "slice", "value", "low", "high", "n", "chance", "spread", "signature"]
-)
+COLUMNS = ("model", "task", "metric", "template", "slice", "value", "low", "high", "n", "chance", "spread", "signature")
 CURVES = "learning-curve.json"
 BAD_ROWS_SHOWN = 5
 

@@ -179,10 +179,11 @@ class Task:
         """The task by split, `train`, `validation` and `test`, for probes that are trained on it."""
         if self.load_splits is None:
             raise UserError(f"'{self.name}' has no training questions.")
-        test = {"test": self.questions}
+        parts = {**self.load_splits()}
+        parts.setdefault("test", self.questions)
         return {
             name: replace(self, questions=questions, published=self.published if name == "test" else ())
-            for name, questions in {**test, **self.load_splits()}.items()
+            for name, questions in parts.items()
         }
 
     @cached_property

@@ -18,6 +18,7 @@ from tests.runs.made_up import Counting, task
 from tests.runs.strategies import answers, names, tasks
 
 from seesay.errors import UserError
+from seesay.files import lock_folder, write_text
 from seesay.questions import Answer, Task
 from seesay.runs import store
 from seesay.runs.ask import Settings, describe, run
@@ -47,14 +48,14 @@ def test_tasks_come_back(written: Task) -> None:
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file.txt"
-    store.write_text(path, "old")
+    write_text(path, "old")
 
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OSError, match="No space"):
-        store.write_text(path, "new")
+        write_text(path, "new")
     assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
     assert path.read_text() == "old"
 
@@ -126,19 +127,22 @@ def test_damaged_answers_of_a_run_without_figures_are_one_sentence(tmp_path: Pat
 def test_a_second_process_is_refused_and_goes_on_when_the_first_has_ended(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     code = (
-        "import sys, time; from pathlib import Path; from seesay.runs.store import alone\n"
-        "with alone(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "import sys, time; from pathlib import Path; from seesay.files import lock_folder\n"
+        "with lock_folder(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as first:
         assert first.stdout
         assert first.stdout.readline() == "held\n"
-        with pytest.raises(UserError, match=r"Another process is at work in .*--output"), store.alone(folder):
+        with (
+            pytest.raises(UserError, match=r"Another process is using .*: wait for it, or give this one its own"),
+            lock_folder(folder, hint="give this one its own --output"),
+        ):
             pass
         first.kill()
         first.wait()
-    with store.alone(folder):
+    with lock_folder(folder):
         pass
 
 

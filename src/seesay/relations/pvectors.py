@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.errors import UserError
+from seesay.files import write_text
 from seesay.metrics.base import FloatArray
 from seesay.relations.vectors import Vectors, unit
-from seesay.files import write_text
 from seesay.training.checkpoint import write_whole
 
 EMBEDDINGS = "embeddings.txt"

@@ -13,8 +13,8 @@ import numpy as np
 
 from seesay.data.lines import opened
 from seesay.errors import UserError
-from seesay.metrics.base import FloatArray
 from seesay.files import write_text
+from seesay.metrics.base import FloatArray
 
 _LONGEST = 1 << 20
 

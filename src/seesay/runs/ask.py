@@ -158,7 +158,9 @@ def pairs(task: Task) -> list[tuple[Question, Template, Prompt, Prompt | None]]:
 def assemble(task: Task, scores: dict[str, Scores]) -> list[Answer]:
     """The answers table, in the task's own order."""
     return [
-        Answer(question.id, template.name, question.options, scores[prompt.key], neutral and scores[neutral.key])
+        Answer(
+            question.id, template.name, question.options, scores[prompt.key], scores[neutral.key] if neutral else None
+        )
         for question, template, prompt, neutral in pairs(task)
     ]
 

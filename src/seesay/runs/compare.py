@@ -49,9 +49,7 @@ def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0, stri
 
 def _pair(a: Run, b: Run, name_a: str, name_b: str, resamples: int, seed: int) -> list[Comparison]:
     if _templates(a) != _templates(b):
-        raise UserError(
-            f"{name_a} and {name_b} differ in the templates of '{a.task.name}' and are not compared."
-        )
+        raise UserError(f"{name_a} and {name_b} differ in the templates of '{a.task.name}' and are not compared.")
     questions, templates = shared(a.task, a.answers, b.answers)
     theirs = {q.id: q for q in b.task.questions}
     questions = [q for q in questions if _same(q, theirs[q.id])]

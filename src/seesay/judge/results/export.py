@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.errors import UserError
+from seesay.files import write_text
 from seesay.judge.results import export_tables
 from seesay.judge.results.agreement import Report, coefficients, report
 from seesay.judge.results.human_run import write_run
@@ -16,7 +17,6 @@ from seesay.judge.results.quality import Rule, clean, read
 from seesay.judge.storage.database import Database
 from seesay.judge.study import Study
 from seesay.runs.run import Run
-from seesay.files import write_text
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay.files import write_text
 from seesay.judge.results.quality import Dropped, Judgement
 from seesay.judge.study import TOP, Study
-from seesay.files import write_text
 
 Rows = list[dict[str, Any]]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact
+from seesay.files import write_text
 from seesay.report.charts.ladder import ladder
 from seesay.report.layout import render_page
-from seesay.files import write_text
 
 MOST_FACTS = 5_000
 """Of each kind, the best attested ones; a page that holds more opens slowly."""

@@ -3,6 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# A test worker per core, four at most (each needs 1.5 GB), with one thread each. Every worker starts with a stretch of
+# the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
+WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test test-all lint bench system clean
 
@@ -10,11 +13,13 @@ demo: $(VENV)/.all
 	$(BIN)/seesay probe --output runs
 	@echo "Open runs/report.html in a browser."
 
+test test-all: export OMP_NUM_THREADS = 1
+
 test: $(VENV)/.dev system
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
 
 test-all: $(VENV)/.dev system
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(WORKERS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

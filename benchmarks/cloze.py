@@ -26,7 +26,7 @@ from minicons import scorer
 from numpy.typing import NDArray
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from seesay.models import Options, load_model
+from seesay.models import ModelOptions, load_model
 from seesay.models.catalogue import CATALOGUE, unpacked
 from seesay.models.hf.loading import converted
 from seesay.questions import Prompt
@@ -71,7 +71,7 @@ SETTINGS = (
 
 
 def with_seesay(folder: Path, prompts: Sequence[Prompt], scope: str) -> Callable[[], Scores]:
-    model = load_model(str(folder), Options(scope=scope))
+    model = load_model(str(folder), ModelOptions(scope=scope))
 
     def score() -> Scores:
         found = np.empty((len(prompts), len(prompts[0].options)))

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import transformers
 
-from seesay.models import Options
+from seesay.models import ModelOptions
 from seesay.models.catalogue import CATALOGUE, source_of
 from seesay.models.encoders import load_encoder
 from seesay.models.encoders.sentence import steps_of
@@ -70,12 +70,12 @@ class Peer:
     """The published way, with seesay's first weights and order so that the two can be compared digit by digit."""
 
     def __init__(self, name: str) -> None:
-        source = source_of(CATALOGUE[name], Options()) if name in CATALOGUE else name
+        source = source_of(CATALOGUE[name], ModelOptions()) if name in CATALOGUE else name
         self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source)
         self.model: Any = (
             transformers.AutoModel.from_pretrained(source, dtype=torch.float32).eval().requires_grad_(False)
         )
-        steps = steps_of(name, source, Options())
+        steps = steps_of(name, source, ModelOptions())
         self.mean = steps is not None and steps.pooling == "mean"
         self.last = bool(self.model.config.model_type in ("llama", "gpt2"))
         if self.last:

@@ -36,7 +36,7 @@ from seesay.reasoners.features.extractor import Pixels
 from seesay.reasoners.networks.registry import build, recipe
 from seesay.reasoners.train import Batch, Batches, losses
 from seesay.reasoners.vocabulary import Words
-from seesay.scenes import Output, Recipe, make, make_plan
+from seesay.scenes import SceneConfig, SceneOutput, make_plan, write_dataset
 from seesay.scenes.raster import PUBLISHED
 
 TASK, SPLIT = "set+pos", "train"
@@ -156,7 +156,7 @@ def main() -> None:
         several, looked = [], {}
         for pixels in (PUBLISHED, PRESET.side):
             folder = Path(temporary) / str(pixels)
-            make(Recipe(TASK), plan, Output(folder, pixels, formats=("json",)), workers=1)
+            write_dataset(SceneConfig(TASK), plan, SceneOutput(folder, pixels, formats=("json",)), workers=1)
             found, looked[pixels] = ways(folder, pixels, PRESET.network, shape, (0, given.workers))
             several += found
         for _ in range(ROUNDS):

@@ -3,7 +3,7 @@
     python benchmarks/scenes.py [ITEMS]
 
 The published generator made 0.285 SET+POS scenes a second (its authors' data, one core). It is not at hand here; its
-way of working is: draw every thing on the canvas, throw the picture away at the first pixel of overlap, and keep a
+way of working is: draw every object on the canvas, throw the picture away at the first pixel of overlap, and keep a
 picture only where something of the class that is still wanted may be asked about. `discarding` does that, plainly.
 """
 
@@ -22,9 +22,21 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from seesay.scenes import Output, Recipe, Scene, Thing, askable, batches, judge, make, make_plan, paint, rgb
-from seesay.scenes.config import cells
-from seesay.scenes.world import CANVAS, COLOURS, RADII, SHAPES, anchor, extent
+from seesay.scenes import (
+    Scene,
+    SceneConfig,
+    SceneObject,
+    SceneOutput,
+    askable,
+    batches,
+    label_objects,
+    make_plan,
+    paint,
+    rgb,
+    write_dataset,
+)
+from seesay.scenes.config import design_cells
+from seesay.scenes.world import CANVAS, RADII, SCENE_COLORS, SHAPES, anchor, extent
 
 PUBLISHED_RATE = 0.285
 SIZE = 1478
@@ -41,10 +53,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
 
         def png(count: int) -> None:
-            complete(count, Output(Path(folder) / f"png-{count}"), cores)
+            complete(count, SceneOutput(Path(folder) / f"png-{count}"), cores)
 
         def arrays(count: int) -> None:
-            complete(count, Output(Path(folder) / "arrays", None, 224, ("json",)), cores)
+            complete(count, SceneOutput(Path(folder) / "arrays", None, 224, ("json",)), cores)
 
         line(f"make, PNG of 1478 px, all formats, {cores} processes", items // 4, png, slow)
         line(f"make, PNG of 1478 px, all formats, {cores} processes", items, png, slow)
@@ -68,31 +80,31 @@ def _worked() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def complete(count: int, output: Output, workers: int) -> None:
+def complete(count: int, output: SceneOutput, workers: int) -> None:
     """From nothing to a finished data set, start of the workers included."""
-    make(Recipe("set+pos"), make_plan("set+pos", count), output, workers=workers)
+    write_dataset(SceneConfig("set+pos"), make_plan("set+pos", count), output, workers=workers)
 
 
 def in_memory(count: int) -> None:
     """Arrays as training takes them."""
     plan = make_plan("set+pos", count)
     for split in plan.splits():
-        for _ in batches(Recipe("set+pos"), plan, split, size=224):
+        for _ in batches(SceneConfig("set+pos"), plan, split, size=224):
             pass
 
 
 def discarding(count: int) -> None:
     """Whole pictures, drawn until one fits; every class in turn."""
-    recipe, rng, every = Recipe("set+pos"), np.random.default_rng(0), cells()
+    config, rng, every = SceneConfig("set+pos"), np.random.default_rng(0), design_cells()
     kept = 0
     while kept < count:
         scene = _drawn(rng)
         if scene is None:
             continue
-        wanted, words = every[kept % len(every)], [label.word for label in judge(scene, recipe.kind)]
-        for i in askable(scene, recipe.kind):
-            thing = scene.things[i]
-            if (thing.colour, thing.shape, words[i] == "big") == (wanted.colour, wanted.shape, wanted.high):
+        wanted, words = every[kept % len(every)], [label.word for label in label_objects(scene, config.kind)]
+        for i in askable(scene, config.kind):
+            obj = scene.objects[i]
+            if (obj.color, obj.shape, words[i] == "big") == (wanted.color, wanted.shape, wanted.high):
                 picture = np.dstack([rgb(scene, SIZE), np.full((SIZE, SIZE), 255, dtype=np.uint8)])
                 Image.fromarray(picture).save(io.BytesIO(), "PNG")
                 kept += 1
@@ -100,19 +112,19 @@ def discarding(count: int) -> None:
 
 
 def _drawn(rng: np.random.Generator) -> Scene | None:
-    canvas, things = np.zeros((CANVAS, CANVAS), dtype=np.uint8), []
+    canvas, objects = np.zeros((CANVAS, CANVAS), dtype=np.uint8), []
     for _ in range(rng.integers(5, 10)):
         shape, radius, turn = str(rng.choice(SHAPES)), int(rng.choice(RADII)), int(rng.integers(2))
         turn = turn if shape in ("rectangle", "triangle") else 0
         (rows, columns), (down, right) = extent(shape, radius, turn), anchor(shape, radius, turn)
         row, column = int(rng.integers(CANVAS - rows)) + down, int(rng.integers(CANVAS - columns)) + right
-        thing = Thing(shape, str(rng.choice(COLOURS)), radius, row, column, turn)
-        painted = paint(Scene((thing,)))
+        obj = SceneObject(shape, str(rng.choice(SCENE_COLORS)), radius, row, column, turn)
+        painted = paint(Scene((obj,)))
         if (canvas.astype(bool) & painted.astype(bool)).any():
             return None
         canvas += painted
-        things.append(thing)
-    return Scene(tuple(things), float(rng.normal(0.29, 0.066)))
+        objects.append(obj)
+    return Scene(tuple(objects), float(rng.normal(0.29, 0.066)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A real browser for the tests that need one."""
+"""Chromium for the tests that need a real browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARGUMENTS = [
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Chromium under Playwright; skips where it is absent, unless everything is required."""
+    """Chromium under Playwright, with a temporary profile; the test is skipped where it is not installed."""
     if not CHROMIUM.exists():
         absent(f"{CHROMIUM} is not installed: apt-get install chromium")
     with sync_playwright() as playwright:

@@ -1,25 +1,38 @@
-"""Fixtures that several folders of tests share."""
+"""The environment that every test runs in, and fixtures that several folders of tests share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+collect_ignore = ["plugin_package"]  # a package of its own, see test_plugin.py
+
 settings.register_profile("seesay", deadline=None)  # a busy machine is no failure
 settings.load_profile("seesay")
 
 
+def pytest_configure() -> None:
+    """One thread per worker: torch and NumPy read this when they are imported, sub-processes inherit it."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or writes the published data that this machine's user has fetched."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEESAY_DATA", str(tmp_path_factory.getbasetemp() / "no-data"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of a tiny model of the kind asked for (see `tests/tiny.py`), made once."""
-    import torch
+    """The folder of a tiny model of the kind asked for (see `tests/tiny.py`), made once per worker."""
     from tests.tiny import save_tiny
-
-    torch.set_num_threads(1)
 
     @cache
     def folder(kind: str) -> Path:

@@ -1,4 +1,4 @@
-"""What a test needs and this machine may lack."""
+"""Programs, packages and data that a test needs and this machine may lack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def absent(what: str) -> NoReturn:
-    """Skip with a plain reason; where everything is required (`SEESAY_REQUIRE_ALL=1`), fail instead."""
+    """Skip the test with a reason; fail it where everything is required (`SEESAY_REQUIRE_ALL=1`)."""
     if os.environ.get("SEESAY_REQUIRE_ALL") == "1":
         pytest.fail(what)
     pytest.skip(what)

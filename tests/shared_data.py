@@ -9,9 +9,9 @@ from tests.needs import absent
 
 
 def shared(path: str) -> Path:
-    """A published file under `$SEESAY_SHARED` (else `../shared/data`); skips where absent, unless all are required."""
+    """A published file under `$SEESAY_SHARED` (or `../shared/data`); the test is skipped where the file is absent."""
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    found = Path(os.environ.get("SEESAY_SHARED") or default) / path
-    if not found.exists():
-        absent(f"published data {path} not found at {found}")
-    return found
+    file = Path(os.environ.get("SEESAY_SHARED") or default) / path
+    if not file.exists():
+        absent(f"published data {path} not found at {file}")
+    return file

@@ -32,14 +32,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return put
 
 
-def registry(**builtin: str) -> Registry[object]:
+def make_registry(**builtin: str) -> Registry[object]:
     return Registry("task", builtin or {"core-color": "math:pi", "core-size": "math:e"}, "seesay.test", "seesay tasks")
 
 
 def test_loads_only_what_is_asked_for() -> None:
-    made = registry(pi="math:pi", broken="there.is.no.such:module")
-    assert made.names() == ["pi", "broken"]
-    assert made.load("pi") == pytest.approx(3.14159, abs=1e-5)
+    registry = make_registry(pi="math:pi", broken="there.is.no.such:module")
+    assert registry.names() == ["pi", "broken"]
+    assert registry.load("pi") == pytest.approx(3.14159, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -53,26 +53,26 @@ def test_loads_only_what_is_asked_for() -> None:
 )
 def test_an_unknown_name_is_answered_with_its_neighbours(typed: str, message: str) -> None:
     with pytest.raises(UserError) as raised:
-        registry().load(typed)
+        make_registry().load(typed)
     assert str(raised.value) == message
 
 
 def test_another_package_adds_a_name(install: Install) -> None:
     install("nice-tasks", "fruit = nice_tasks:load", "def load():\n    return 'fruit'\n")
-    made = registry()
-    assert made.names() == ["core-color", "core-size", "fruit"]
-    assert made.package("fruit") == "nice-tasks"
-    loaded = made.load("fruit")
+    registry = make_registry()
+    assert registry.names() == ["core-color", "core-size", "fruit"]
+    assert registry.package("fruit") == "nice-tasks"
+    loaded = registry.load("fruit")
     assert callable(loaded)
     assert loaded() == "fruit"
 
 
 def test_a_built_in_name_cannot_be_taken_over(install: Install) -> None:
     install("sly-tasks", "core-color = sly_tasks:load", "def load():\n    return 'sly'\n")
-    made = registry()
-    assert made.names() == ["core-color", "core-size"]
-    assert made.package("core-color") == "seesay"
-    assert made.load("core-color") == pytest.approx(3.14159, abs=1e-5)
+    registry = make_registry()
+    assert registry.names() == ["core-color", "core-size"]
+    assert registry.package("core-color") == "seesay"
+    assert registry.load("core-color") == pytest.approx(3.14159, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_a_built_in_name_cannot_be_taken_over(install: Install) -> None:
 )
 def test_a_broken_package_is_named_and_breaks_nothing_else(install: Install, points: str, source: str) -> None:
     install("broken-tasks", points, source)
-    made = registry()
-    assert made.names() == ["core-color", "core-size", "broken"]
+    registry = make_registry()
+    assert registry.names() == ["core-color", "core-size", "broken"]
     with pytest.raises(UserError, match="package 'broken-tasks', which could not be loaded"):
-        made.load("broken")
-    assert made.load("core-size") == pytest.approx(2.71828, abs=1e-5)
+        registry.load("broken")
+    assert registry.load("core-size") == pytest.approx(2.71828, abs=1e-5)
 
 
 def test_task_names_are_expanded() -> None:

@@ -20,8 +20,8 @@ from tests.needs import absent
 
 from seesay.cli import main
 from seesay.models import load_model
-from seesay.scenes.config import Recipe
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
 
 QUICK = ("--items", "80", "--epochs", "1", "--preset", "cpu", "--device", "cpu")
@@ -86,7 +86,9 @@ def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What `scenes make` writes is learnt from; `probe` on its test items finds the accuracy that `train` told."""
     data, folder = tmp_path / "data", tmp_path / "made"
-    make(Recipe("pos"), make_plan("pos", 100), Output(data, picture=192, formats=("json",)), workers=1)
+    write_dataset(
+        SceneConfig("pos"), make_plan("pos", 100), SceneOutput(data, picture=192, formats=("json",)), workers=1
+    )
     run("reasoner", "train", "object-centred", "--data", data, "-o", folder, *QUICK[2:], "--json")
     told = json.loads(capsys.readouterr().out)
     assert (told["task"], told["items"]) == ("data", {"train": 80, "val": 10, "test": 10})

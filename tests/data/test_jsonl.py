@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.data import jsonl
+from seesay.data.lines import GZIP
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
 
 def parse(record: jsonl.Record) -> tuple[str, int]:
-    return jsonl.text(record, "name"), jsonl.whole_number(record, "n", 0, 5)
+    return jsonl.text_field(record, "name"), jsonl.whole_number(record, "n", 0, 5)
 
 
 GOOD = '{"name": "sky", "n": 3}'
@@ -77,5 +78,9 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 def test_any_bytes_give_rows_or_a_user_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     path.write_bytes(content + b"\n" + GOOD.encode())
+    if content.startswith(GZIP):
+        with pytest.raises(UserError, match="damaged"):
+            jsonl.read(path, parse)
+        return
     good, _ = jsonl.read(path, parse)
     assert ("sky", 3) in good.values()

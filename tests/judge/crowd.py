@@ -158,10 +158,15 @@ async def kill_during(server: Server, crowd: Crowd, times: int, total: int) -> N
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port below the range that the system gives to connections, so that none takes it before the server does."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -21,7 +21,7 @@ from seesay.judge.results.quality import Judgement
 from seesay.judge.storage.database import Transaction
 from seesay.judge.study import Design, Study
 from seesay.judge.study_builder import from_pairs, from_task
-from seesay.models import Options, load_model
+from seesay.models import ModelOptions, load_model
 from seesay.report.pages import runs as runs_page
 from seesay.report.tables import overview
 from seesay.runs.ask import Settings
@@ -92,7 +92,7 @@ def test_people_stand_in_a_report_beside_a_model(colours: tuple[Place, Exported]
     place, made = colours
     assert made.run is not None
     assert place.study.task is not None
-    model = load_model("baseline:uniform", Options())
+    model = load_model("baseline:uniform", ModelOptions())
     ask(model, place.study.task, tmp_path / "runs", Settings(resamples=500))
     runs = find_runs([made.folder / "runs", tmp_path / "runs"])
     assert {run.manifest.family for run in runs} == {"people", "baseline"}

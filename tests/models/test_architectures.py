@@ -10,7 +10,7 @@ import pytest
 from tests.models.reference import CausalReference, EncoderDecoderReference, MaskedReference
 from tests.tiny import CAUSAL, COLOURS, MASKED
 
-from seesay.models import Options, load_model
+from seesay.models import ModelOptions, load_model
 from seesay.models.hf.causal import Causal
 from seesay.questions import Prompt
 
@@ -75,7 +75,7 @@ def test_masked_models_write_several_tokens_left_to_right(kind: str, tiny_folder
 def test_causal_models_score_as_transformers_does(kind: str, scope: str, tiny_folder: Folder) -> None:
     reference = CausalReference(tiny_folder(kind))
     options = (*COLOURS, "light blue", "turquoise", "bluered", "5", "🍎")
-    answered = load_model(str(tiny_folder(kind)), Options(scope=scope)).answer(prompts(*options))
+    answered = load_model(str(tiny_folder(kind)), ModelOptions(scope=scope)).answer(prompts(*options))
     for prompt, scores in zip(prompts(*options), answered, strict=True):
         before, after = prompt.parts
         rest = after if scope == "sentence" else ""
@@ -114,7 +114,7 @@ def test_encoder_decoders_answer_a_lettered_question(tiny_folder: Folder) -> Non
 def test_encoder_decoders_fill_a_sentinel(tiny_folder: Folder) -> None:
     reference = EncoderDecoderReference(tiny_folder("t5"))
     options = (*COLOURS, "light blue", "turquoise")
-    model = load_model(str(tiny_folder("t5")), Options(style="infill"))
+    model = load_model(str(tiny_folder("t5")), ModelOptions(style="infill"))
     sentinel = reference.tokenizer.convert_tokens_to_ids("<extra_id_0>")
     for prompt, scores in zip(prompts(*options), model.answer(prompts(*options)), strict=True):
         question = prompt.text.replace("[MASK]", "<extra_id_0>")

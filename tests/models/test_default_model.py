@@ -10,7 +10,7 @@ from tests.needs import absent
 from tests.shared_data import shared
 
 from seesay.errors import UserError
-from seesay.models import CanAnswer, Options, load_model
+from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import CATALOGUE, DEFAULT, SMOLLM2_WHEEL, unpacked
 from seesay.models.hf.loading import converted
 from seesay.questions import Prompt
@@ -34,16 +34,16 @@ def weights() -> Path:
 
 
 @pytest.fixture(scope="session")
-def by_sentence(weights: Path) -> CanAnswer:
+def by_sentence(weights: Path) -> Model:
     return load_model("smollm2-q4")
 
 
 @pytest.fixture(scope="session")
-def by_option(weights: Path) -> CanAnswer:
-    return load_model("smollm2-q4", Options(scope="option"))
+def by_option(weights: Path) -> Model:
+    return load_model("smollm2-q4", ModelOptions(scope="option"))
 
 
-def test_26_of_109_memory_colors(by_option: CanAnswer) -> None:
+def test_26_of_109_memory_colors(by_option: Model) -> None:
     """Counted once with `CausalReference` (plain transformers) on the same weights."""
     task = load_task("memory-colors", shared("memory_colors/memory_colors.jsonl"))
     template = next(t for t in task.templates if t.name == "the-color-is")
@@ -56,7 +56,7 @@ def test_26_of_109_memory_colors(by_option: CanAnswer) -> None:
     assert (right, len(task.questions)) == (26, 109)
 
 
-def test_whole_sentences_score_as_in_transformers(by_sentence: CanAnswer, weights: Path) -> None:
+def test_whole_sentences_score_as_in_transformers(by_sentence: Model, weights: Path) -> None:
     reference = CausalReference(converted(weights))
     for prompt, scores in zip(PROMPTS, by_sentence.answer(PROMPTS), strict=True):
         before, after = prompt.parts
@@ -65,7 +65,7 @@ def test_whole_sentences_score_as_in_transformers(by_sentence: CanAnswer, weight
         assert scores.logp == pytest.approx(expected, abs=1e-3)
 
 
-def test_the_gguf_file_by_its_path_is_the_same_model(by_sentence: CanAnswer, weights: Path) -> None:
+def test_the_gguf_file_by_its_path_is_the_same_model(by_sentence: Model, weights: Path) -> None:
     by_path = load_model(str(weights))
     assert by_path.fingerprint == by_sentence.fingerprint
     assert by_path.answer(PROMPTS[:1]) == by_sentence.answer(PROMPTS[:1])

@@ -16,7 +16,7 @@ from tests.needs import absent
 
 from seesay.errors import UserError
 from seesay.models.depth import distances, load_depth, unpadded
-from seesay.models.hf.loading import Options
+from seesay.models.options import ModelOptions
 
 
 def picture(seed: int = 0, size: tuple[int, int] = (80, 60)) -> Image.Image:
@@ -26,7 +26,7 @@ def picture(seed: int = 0, size: tuple[int, int] = (80, 60)) -> Image.Image:
 
 def test_fastdepth_on_a_photograph() -> None:
     try:
-        model = load_depth("fastdepth", Options())
+        model = load_depth("fastdepth", ModelOptions())
     except UserError as error:
         absent(str(error))
     photograph = load_sample_image("china.jpg")  # a temple behind a paved yard
@@ -102,7 +102,7 @@ METRIC = {
 @pytest.mark.parametrize("kind", METRIC)
 def test_tiny_models(kind: str, tmp_path: Path) -> None:
     """Pictures of several shapes at once, each as transformers' own pipeline sees it alone."""
-    model = load_depth(str(save_tiny(kind, tmp_path)), Options())
+    model = load_depth(str(save_tiny(kind, tmp_path)), ModelOptions())
     pictures = [picture(i, size) for i, size in enumerate([(80, 60), (60, 90), (80, 60), (100, 40)])]
     maps = model.maps(pictures)
     assert [one.shape for one in maps] == [(60, 80), (90, 60), (60, 80), (40, 100)]
@@ -127,7 +127,7 @@ def test_padding_is_taken_off() -> None:
 
 def test_a_network_whose_tongue_is_unknown(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"is a prompt_depth_anything.*nearness or metres"):
-        load_depth(str(save_tiny("prompt_depth_anything", tmp_path)), Options())
+        load_depth(str(save_tiny("prompt_depth_anything", tmp_path)), ModelOptions())
 
 
 def test_nearness_becomes_distance() -> None:
@@ -139,6 +139,6 @@ def test_nearness_becomes_distance() -> None:
 
 def test_what_is_no_depth_model(tiny_folder: Callable[[str], Path]) -> None:
     with pytest.raises(UserError, match="no depth model"):
-        load_depth(str(tiny_folder("bert")), Options())
+        load_depth(str(tiny_folder("bert")), ModelOptions())
     with pytest.raises(UserError, match="no such folder"):
-        load_depth("nobody/nothing", Options())
+        load_depth("nobody/nothing", ModelOptions())

@@ -15,7 +15,7 @@ from tests.models.tiny_vision import TEXT_MODEL, VISION_MODEL, word_tokenizer
 
 from seesay.errors import UserError
 from seesay.mine.selection import WORDING, Selector, select
-from seesay.models.hf.loading import Options
+from seesay.models.options import ModelOptions
 from seesay.models.vision.dual_encoder import DualEncoder
 
 
@@ -45,7 +45,7 @@ def picture(seed: int) -> Image.Image:
 
 @pytest.mark.parametrize("kind", ["clip", "siglip"])
 def test_one_space_for_both(kind: str, tmp_path: Path) -> None:
-    encoder = DualEncoder(str(save_dual(kind, tmp_path)), Options())
+    encoder = DualEncoder(str(save_dual(kind, tmp_path)), ModelOptions())
     texts, pictures = encoder.texts(["a red circle", "the big square is blue"]), encoder.pictures([picture(1)])
     assert texts.shape[1] == pictures.shape[1]
     assert np.linalg.norm(texts, axis=1) == pytest.approx(np.ones(2), abs=1e-5)
@@ -63,7 +63,7 @@ def test_the_two_stages() -> None:
 
 
 def test_a_region_gets_its_subtype(tmp_path: Path) -> None:
-    encoder = DualEncoder(str(save_dual("clip", tmp_path)), Options())
+    encoder = DualEncoder(str(save_dual("clip", tmp_path)), ModelOptions())
     selector = Selector(encoder, {"circle": ["circle", "red circle", "big circle"]})
     shown = picture(3)
     box = (5.0, 5.0, 30.0, 30.0)
@@ -76,4 +76,4 @@ def test_a_region_gets_its_subtype(tmp_path: Path) -> None:
 
 def test_what_is_no_dual_encoder(tiny_folder: Callable[[str], Path]) -> None:
     with pytest.raises(UserError, match="no dual encoder"):
-        DualEncoder(str(tiny_folder("bert")), Options())
+        DualEncoder(str(tiny_folder("bert")), ModelOptions())

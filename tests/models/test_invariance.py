@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.tiny import ALL, CAUSAL, COLOURS
 
-from seesay.models import CanAnswer, Options, load_model
+from seesay.models import Model, ModelOptions, load_model
 from seesay.models.hf.causal import Causal
 from seesay.models.hf.masked import Masked
 from seesay.models.hf.seq2seq import EncoderDecoder
@@ -40,7 +40,7 @@ def same(found: Iterable[Scores], expected: Iterable[Scores]) -> None:
         assert (ours.tokens, ours.chars, ours.rank) == (theirs.tokens, theirs.chars, theirs.rank)
 
 
-def answered_by_plan(model: CanAnswer, prompts: list[Prompt]) -> list[Scores]:
+def answered_by_plan(model: Model, prompts: list[Prompt]) -> list[Scores]:
     found: dict[int, Scores] = {}
     for batch in model.plan(prompts):
         found |= zip(batch, model.answer([prompts[i] for i in batch]), strict=True)
@@ -51,12 +51,12 @@ def answered_by_plan(model: CanAnswer, prompts: list[Prompt]) -> list[Scores]:
     ("kind", "scope"), [*((kind, "sentence") for kind in ALL), *((kind, "option") for kind in CAUSAL)]
 )
 def test_budget_and_order_change_nothing(kind: str, scope: str, tiny_folder: Folder) -> None:
-    alone_model = load_model(str(tiny_folder(kind)), Options(scope=scope))
+    alone_model = load_model(str(tiny_folder(kind)), ModelOptions(scope=scope))
     alone = [alone_model.answer([prompt])[0] for prompt in PROMPTS]
     order = list(range(len(PROMPTS)))
     random.Random(7).shuffle(order)
     for budget in BUDGETS:
-        model = load_model(str(tiny_folder(kind)), Options(scope=scope, batch_size=budget))
+        model = load_model(str(tiny_folder(kind)), ModelOptions(scope=scope, batch_size=budget))
         same(model.answer([PROMPTS[i] for i in order]), [alone[i] for i in order])
         same(answered_by_plan(model, PROMPTS), alone)
 

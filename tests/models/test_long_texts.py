@@ -19,7 +19,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from seesay.errors import UserError
 from seesay.metrics.perplexity import Tally, tally, token_perplexity
-from seesay.models import CanScore, Options, load_model
+from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import SMOLLM2_WHEEL, unpacked
 from seesay.models.hf.batching import bundles, windows
 from seesay.models.hf.loading import converted
@@ -29,9 +29,9 @@ Folder = Callable[[str], Path]
 LONG = "The sky is usually light blue and a banana is yellow. I saw it today in the grass. " * 14
 
 
-def scorer(folder: Path, batch_size: int | None = None) -> CanScore:
-    model = load_model(str(folder), Options(batch_size=batch_size))
-    assert isinstance(model, CanScore)
+def scorer(folder: Path, batch_size: int | None = None) -> Model:
+    model = load_model(str(folder), ModelOptions(batch_size=batch_size))
+    assert "score" in model.abilities
     return model
 
 

@@ -14,14 +14,14 @@ from tests.needs import absent
 from tests.shared_data import shared
 
 from seesay.errors import UserError
-from seesay.models import CanAnswer, Options, load_model
+from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import SMOLLM2_WHEEL, unpacked
 from seesay.models.server.completions import Completions
 from seesay.models.server.scoring import Echo, Lookup, Walk
 from seesay.questions import Prompt, Scores, Template
 from seesay.tasks import load_task
 
-OPTION = Options(scope="option")
+OPTION = ModelOptions(scope="option")
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,8 @@ def address() -> Iterator[str]:
     del server
 
 
-def served(address: str, endpoint: str = "completions", scope: str = "option") -> CanAnswer:
-    return load_model("openai:smollm2", Options(base_url=address, endpoint=endpoint, scope=scope))
+def served(address: str, endpoint: str = "completions", scope: str = "option") -> Model:
+    return load_model("openai:smollm2", ModelOptions(base_url=address, endpoint=endpoint, scope=scope))
 
 
 def logps(scores: Sequence[Scores]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -79,9 +79,9 @@ ODD = (
 
 
 def test_options_of_several_tokens_in_mid_sentence(address: str) -> None:
-    with pytest.warns(UserWarning, match="every token after the slot costs a request"):
-        remote = served(address, scope="sentence")
-    local = load_model("smollm2-q4", Options(scope="sentence"))
+    remote = served(address, scope="sentence")
+    assert "every token after the slot costs a request" in remote.notes()[0]
+    local = load_model("smollm2-q4", ModelOptions(scope="sentence"))
     for theirs, ours in zip(remote.answer(ODD), local.answer(ODD), strict=True):
         assert (theirs.tokens, theirs.chars) == (ours.tokens, ours.chars)
         assert np.abs(np.subtract(theirs.logp, ours.logp)).max() < 0.25 * max(ours.tokens)
@@ -108,7 +108,7 @@ def test_walking_gives_what_looking_up_gives(address: str) -> None:
     assert isinstance(model, Completions)
     assert isinstance(model._scorer, Lookup)
     looked_up = model.answer(ODD[:1])
-    model._scorer = Walk(model._scorer._client, model._scorer._likeliest)
+    model._scorer = Walk(model._scorer._client, model._scorer._likeliest, model.note)
     assert logps(model.answer(ODD[:1])) == pytest.approx(logps(looked_up), abs=0.05)
 
 
@@ -156,7 +156,7 @@ def expected(scope: str) -> list[list[tuple[float, int]]]:
 @pytest.mark.filterwarnings("ignore:.*costs a request")
 def test_every_layout_gives_the_same_log_probabilities(layout: toy_server.Answer, way: type, scope: str) -> None:
     with serving(layout) as base:
-        model = load_model("openai:toy", Options(base_url=base, scope=scope))
+        model = load_model("openai:toy", ModelOptions(base_url=base, scope=scope))
         assert isinstance(model, Completions)
         assert type(model._scorer) is way
         answers = model.answer(TOY_PROMPTS)
@@ -167,13 +167,13 @@ def test_every_layout_gives_the_same_log_probabilities(layout: toy_server.Answer
 
 def test_a_beginning_mark_in_the_echo_is_not_counted() -> None:
     with serving(old_layout(20, echo=True, beginning="<s>")) as base:
-        (scores,) = load_model("openai:toy", Options(base_url=base, scope="option")).answer(TOY_PROMPTS[:1])
+        (scores,) = load_model("openai:toy", ModelOptions(base_url=base, scope="option")).answer(TOY_PROMPTS[:1])
     assert scores.tokens == tuple(count for _, count in expected("option")[0])
 
 
 def test_too_few_log_probabilities_are_found_out_at_the_first_batch() -> None:
     with serving(old_layout(5, echo=False)) as base:
-        model = load_model("openai:toy", Options(base_url=base, scope="option"))
+        model = load_model("openai:toy", ModelOptions(base_url=base, scope="option"))
         with pytest.raises(UserError, match=r"not among the likeliest tokens .* --endpoint chat"):
             model.answer(TOY_PROMPTS[:1])
 
@@ -188,10 +188,10 @@ def test_a_few_options_out_of_reach_are_admitted() -> None:
         return old_layout(1000, echo=False)(path, {**body, "logprobs": min(body.get("logprobs", 0), reach)})
 
     with serving(answer) as base:
-        model = load_model("openai:toy", Options(base_url=base, scope="option"))
+        model = load_model("openai:toy", ModelOptions(base_url=base, scope="option"))
         prompt = Prompt("The color of a lemon is [MASK]", (*(word[1:] for word in words), "xx"))
-        with pytest.warns(UserWarning, match="1 of 4 options were not among the likeliest"):
-            (scores,) = model.answer([prompt])
+        (scores,) = model.answer([prompt])
+    assert "1 of 4 options were not among the likeliest" in model.notes()[0]
     assert list(scores.logp) == pytest.approx([*(table[word] for word in words), table[words[-1]]])
 
 
@@ -248,7 +248,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.mark.usefixtures("hasty")
 def test_a_bad_server_is_found_out_at_the_start(answer: toy_server.Answer, said: str) -> None:
     with serving(answer) as base, pytest.raises(UserError, match=said):
-        load_model("openai:x", Options(base_url=base, scope="option"))
+        load_model("openai:x", ModelOptions(base_url=base, scope="option"))
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 429, 408])
@@ -261,7 +261,7 @@ def test_passing_troubles_are_tried_again(hasty: list[float], status: int) -> No
         return (status, "later") if calls <= 2 else good(path, body)
 
     with serving(answer) as base:
-        load_model("openai:toy", Options(base_url=base, scope="option"))
+        load_model("openai:toy", ModelOptions(base_url=base, scope="option"))
     assert hasty == [0.25, 0.5]
 
 
@@ -277,7 +277,7 @@ BAD_CHATS = {
 @pytest.mark.parametrize(("answer", "said"), BAD_CHATS.values(), ids=BAD_CHATS)
 def test_a_bad_chat_server_is_found_out_at_the_start(answer: toy_server.Answer, said: str) -> None:
     with serving(answer) as base, pytest.raises(UserError, match=said):
-        load_model("openai:x", Options(base_url=base, endpoint="chat"))
+        load_model("openai:x", ModelOptions(base_url=base, endpoint="chat"))
 
 
 def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:
@@ -286,22 +286,29 @@ def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:
         return chat('{"answer": "down"}') if "down" in options else chat("I cannot tell.")
 
     with serving(answer) as base:
-        model = load_model("openai:x", Options(base_url=base, endpoint="chat"))
-        with pytest.warns(UserWarning, match="1 of 1 answers were none of the options"):
-            (scores,) = model.answer([Prompt("It is [MASK].", ("red", "blue"))])
+        model = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat"))
+        (scores,) = model.answer([Prompt("It is [MASK].", ("red", "blue"))])
+    assert model.notes([scores]) == ["1 of 1 answers were none of the options and count as no answer."]
     assert len(set(scores.logp)) == 1
 
 
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("openai:", Options(base_url="http://h/v1"), "needs a model name and an address"),
-        ("openai:x", Options(base_url="ftp://h/v1"), "is not an address"),
-        ("openai:x", Options(base_url="h:8080/v1"), "is not an address"),
-        ("openai:x", Options(base_url="http://h/v1", endpoint="talk"), "choose completions or chat"),
-        ("openai:x", Options(base_url="http://h/v1", scope="all"), "choose one of sentence, option"),
+        ("openai:", ModelOptions(base_url="http://h/v1"), "needs a model name and an address"),
+        ("openai:x", ModelOptions(base_url="ftp://h/v1"), "is not an address"),
+        ("openai:x", ModelOptions(base_url="h:8080/v1"), "is not an address"),
     ],
 )
-def test_mistakes(name: str, options: Options, said: str) -> None:
+def test_mistakes(name: str, options: ModelOptions, said: str) -> None:
     with pytest.raises(UserError, match=said):
         load_model(name, options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"endpoint": "talk"}, "choose one of completions, chat"), ({"scope": "all"}, "choose one of sentence, option")],
+)
+def test_unknown_choices(options: dict[str, str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        ModelOptions(**options)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from tests.tiny import ALL, CAUSAL, COLOURS, MASKED
 from transformers import AutoTokenizer
 
 from seesay.errors import UserError
-from seesay.models import Options, load_model
+from seesay.models import ModelOptions, load_model
 from seesay.models.hf.tokenization import resolve_separator, spell
 from seesay.questions import Prompt, Question, Template
 
@@ -122,7 +122,7 @@ def test_unicode_before_the_slot_moves_nothing(kind: str, tiny_folder: Folder) -
 
 @pytest.mark.parametrize("kind", ["gpt2", "mamba"])
 def test_options_that_begin_alike_do_not_disturb_each_other(kind: str, tiny_folder: Folder) -> None:
-    model = load_model(str(tiny_folder(kind)), Options(scope="option"))
+    model = load_model(str(tiny_folder(kind)), ModelOptions(scope="option"))
     nested = ("blue", "blue green", "blue green red", "blue")
     [together] = model.answer([Prompt("It is [MASK]", nested)])
     alone = [model.answer([Prompt("It is [MASK]", (option,))])[0].logp[0] for option in nested]
@@ -135,7 +135,9 @@ def test_options_that_begin_alike_do_not_disturb_each_other(kind: str, tiny_fold
 def test_without_a_rest_both_scopes_are_one(kind: str, tiny_folder: Folder) -> None:
     asked = [Prompt("The color of the sky is [MASK]", (*COLOURS, "turquoise"))]
     folder = str(tiny_folder(kind))
-    sentence, option = (load_model(folder, Options(scope=scope)).answer(asked)[0] for scope in ("sentence", "option"))
+    sentence, option = (
+        load_model(folder, ModelOptions(scope=scope)).answer(asked)[0] for scope in ("sentence", "option")
+    )
     assert sentence.logp == pytest.approx(option.logp, abs=1e-5)
 
 
@@ -146,7 +148,7 @@ def test_a_text_that_tokenisers_close_ends_with_the_option_all_the_same(tiny_fol
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     asked = [Prompt("The sky is [MASK].", ("red", "blue"))]
-    option = Options(scope="option")
+    option = ModelOptions(scope="option")
     assert load_model(str(tmp_path), option).answer(asked) == load_model(str(tiny_folder("llama")), option).answer(
         asked
     )

@@ -19,7 +19,7 @@ from tests.models.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
 from tests.scenes.needed import needed
 
 from seesay.errors import UserError
-from seesay.models.hf.loading import Options
+from seesay.models.options import ModelOptions
 from seesay.models.scene_baselines import SceneRule
 from seesay.models.server.vision import load_vision_server, reply_scores
 from seesay.models.vision.picture_prompt import tiles
@@ -48,7 +48,7 @@ def prompts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
 
 
 def load(folder: Path, **options: Any) -> VisionModel:
-    return load_vision(str(folder), Options(**options))
+    return load_vision(str(folder), ModelOptions(**options))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -159,7 +159,7 @@ def test_what_cannot_answer_is_told_in_one_sentence(folder: Folder, prompts: lis
     from transformers import BertConfig
 
     with pytest.raises(UserError, match="folder or a Hub id"):
-        load_vision("", Options())
+        load_vision("", ModelOptions())
     with pytest.raises(UserError, match="Could not load"):
         load(tmp_path)
     BertConfig(architectures=["BertForMaskedLM"]).save_pretrained(tmp_path)
@@ -227,10 +227,10 @@ def server() -> Iterator[str]:
 
 
 def test_server_with_log_probabilities(server: str, prompts: list[Prompt]) -> None:
-    model = load_vision_server("any", Options(base_url=server))
+    model = load_vision_server("any", ModelOptions(base_url=server))
     assert (model.name, model.scope) == ("openai-vision:any", "reply")
-    with pytest.warns(UserWarning, match="1 of 3"):
-        told = model.answer(prompts[:3])
+    told = model.answer(prompts[:3])
+    assert model.notes(told) == ["1 of 3 answers were none of the options and count as no answer."]
     assert told[0].logp == (-3.0, -3.0)  # "True" begins true; false is not told and gets the lowest
     assert told[1].logp == (-0.2, -2.0)
     pictures = [
@@ -242,16 +242,16 @@ def test_server_with_log_probabilities(server: str, prompts: list[Prompt]) -> No
 
 def test_server_without_log_probabilities(server: str, prompts: list[Prompt]) -> None:
     Server.logprobs = False
-    model = load_vision_server("any", Options(base_url=server))
+    model = load_vision_server("any", ModelOptions(base_url=server))
     assert model.scope == "choice"
     yes_no = [prompt for prompt in prompts if prompt.options == ("yes", "no")][:2]
     assert all(scores.logp[0] > scores.logp[1] for scores in model.answer(yes_no))
     Server.reply = "I cannot tell."
-    with pytest.warns(UserWarning, match="none of the options"):
-        told = model.answer(yes_no)
+    told = model.answer(yes_no)
+    assert "2 of 2 answers were none of the options" in model.notes(told)[0]
     assert len(set(told[0].logp)) == 1
     with pytest.raises(UserError, match="an address"):
-        load_vision_server("any", Options())
+        load_vision_server("any", ModelOptions())
 
 
 def test_reply_scores() -> None:
@@ -260,8 +260,6 @@ def test_reply_scores() -> None:
     assert reply_scores({"t": -1.0, "x": -4.0}, ("true", "two")) == [-4.0, -4.0]  # "t" may begin either
 
 
-def test_models_fit_the_protocol(folder: Folder) -> None:
-    from seesay.models import CanAnswer
-
-    assert isinstance(load(folder("blip")), CanAnswer)
-    assert isinstance(SceneRule("baseline:fixed-k"), CanAnswer)
+def test_models_that_look_at_pictures_say_so(folder: Folder) -> None:
+    for model in (load(folder("blip")), SceneRule("baseline:fixed-k")):
+        assert (model.abilities, "pictures" in model.accepts) == (frozenset({"answer"}), True)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tests.models.toy_server import Reply, chat, serving
 from tests.shared_data import shared
 
-from seesay.models import Options, load_model
-from seesay.models.base import Model
+from seesay.models import Model, ModelOptions, load_model
 from seesay.probes.choice import Choice, choice_model, choice_task
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import ask
@@ -130,7 +129,7 @@ def test_a_chat_server_that_takes_the_first_option_is_at_chance(
     question = Question("crow", {"object": "a crow"}, OPTIONS, {"black": 1.0}, "crow")
     task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), (question,), ("accuracy",))
     with serving(first) as address:
-        model = choice_model(load_model("openai:first", Options(base_url=address, endpoint="chat")))
+        model = choice_model(load_model("openai:first", ModelOptions(base_url=address, endpoint="chat")))
         run = ask.run(model, task, tmp_path, ask.Settings(resamples=100))
     assert caplog.messages == run.manifest.notes
     assert run.manifest.scope == "choice-rotated"

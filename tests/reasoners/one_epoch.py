@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from seesay.models import load_model
-from seesay.models.hf.loading import Options
+from seesay.models.options import ModelOptions
 from seesay.reasoners.dataset import from_scenes
 from seesay.reasoners.features.extractor import open_eye
 from seesay.reasoners.model import Reasoner
@@ -32,6 +32,6 @@ def train_one(network: str, task: str, folder: Path) -> Path:
 
 def load_one(folder: Path) -> Reasoner:
     """The reasoner in it."""
-    found = load_model(str(folder), Options(device="cpu"))
+    found = load_model(str(folder), ModelOptions(device="cpu"))
     assert isinstance(found, Reasoner)
     return found

@@ -13,8 +13,8 @@ from seesay.errors import UserError
 from seesay.folders import cache_folder
 from seesay.reasoners.dataset import Items, Seen, from_folder, from_scenes, looked_at
 from seesay.reasoners.features.extractor import Objects, Pictures, Pixels
-from seesay.scenes.config import Recipe
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import PUBLISHED
 
@@ -88,7 +88,9 @@ def test_without_items_there_is_nothing_to_look_at() -> None:
 
 
 def on_disk(folder: Path, picture: int, seed: int = 0) -> Path:
-    make(Recipe("pos", seed=seed), make_plan("pos", 20), Output(folder, picture, formats=("json",)), workers=1)
+    write_dataset(
+        SceneConfig("pos", seed=seed), make_plan("pos", 20), SceneOutput(folder, picture, formats=("json",)), workers=1
+    )
     return folder
 
 

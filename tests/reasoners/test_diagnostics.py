@@ -159,8 +159,8 @@ def test_what_is_known_of_a_scene(folder: Folder) -> None:
     judged = judge(load_one(folder("film", "set+pos")), test)
     assert len(judged) == 20
     for one, item in zip(judged, test.items, strict=True):
-        things = [thing for thing in item.scene.things if thing.shape == item.cell.shape]
-        size, target = areas(things), areas(item.scene.things)[item.target]
+        things = [thing for thing in item.scene.objects if thing.shape == item.cell.shape]
+        size, target = areas(things), areas(item.scene.objects)[item.target]
         assert item.scene.k is not None
         line, usual = (max(size) - k * (max(size) - min(size)) for k in (item.scene.k, 0.29))
         assert one.distance == pytest.approx(abs(target - line) / (max(size) - min(size)))
@@ -236,7 +236,7 @@ def test_where_networks_look(folder: Folder) -> None:
         assert target.weights.sum() == pytest.approx(1, abs=1e-4)
         assert ((among.weights >= 0) & (among.weights <= 1)).all()
         assert target.boxes is not None
-        assert target.boxes.shape == (len(item.scene.things), 4) == (len(target.weights), 4)
+        assert target.boxes.shape == (len(item.scene.objects), 4) == (len(target.weights), 4)
 
 
 def test_what_a_folder_was_trained_on(folder: Folder, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.reasoners.small import recipe
 
 from seesay.data import easy_vqa
 from seesay.errors import UserError
-from seesay.models import Options, load_model
+from seesay.models import ModelOptions, load_model
 from seesay.reasoners.dataset import Items
 from seesay.reasoners.easy_vqa import EasyVqa, from_easy_vqa, majority
 from seesay.reasoners.features.extractor import Pixels
@@ -112,7 +112,7 @@ def test_a_reasoner_answers_it(split: Callable[..., Items], tmp_path: Path) -> N
     torch.set_num_threads(1)
     made = replace(recipe("film", epochs=1), side=EYE.side)
     train(split("train").take(slice(200)), split("val").take(slice(50)), tmp_path, made, settings={}, device="cpu")
-    model = load_model(str(tmp_path), Options(device="cpu"))
+    model = load_model(str(tmp_path), ModelOptions(device="cpu"))
     assert isinstance(model, Reasoner)
     asked, test = load(), split("test").take(slice(40))
     prompts = [asked.templates[0].ask(question) for question in asked.questions[:40]]

@@ -31,7 +31,7 @@ from seesay.reasoners.networks import registry
 from seesay.reasoners.train import train as fit
 from seesay.reasoners.vocabulary import Words
 from seesay.scenes.batches import batches
-from seesay.scenes.config import Recipe as Scenes
+from seesay.scenes.config import SceneConfig as Scenes
 from seesay.scenes.plan import make_plan
 from seesay.training.loop import Schedule
 

@@ -11,8 +11,7 @@ import torch
 from tests.reasoners.small import ALL, SIDE, eye_of, saved
 
 from seesay.errors import UserError
-from seesay.models import Options, load_model
-from seesay.models.base import CanAnswer
+from seesay.models import Model, ModelOptions, load_model
 from seesay.questions import Prompt, Task
 from seesay.reasoners.dataset import from_folder
 from seesay.reasoners.model import Reasoner
@@ -31,12 +30,12 @@ def task() -> Task:
     return malevic.load("set-pos")
 
 
-def reasoner(folder: Path, name: str = "film", options: Options | None = None) -> CanAnswer:
+def reasoner(folder: Path, name: str = "film", options: ModelOptions | None = None) -> Model:
     saved(name, folder)
-    return load_model(str(folder), options or Options(device="cpu"))
+    return load_model(str(folder), options or ModelOptions(device="cpu"))
 
 
-def probabilities(model: CanAnswer, prompts: list[Prompt]) -> list[dict[str, float]]:
+def probabilities(model: Model, prompts: list[Prompt]) -> list[dict[str, float]]:
     said = model.answer(prompts)
     return [dict(zip(prompt.options, np.exp(one.logp), strict=True)) for prompt, one in zip(prompts, said, strict=True)]
 
@@ -50,7 +49,7 @@ def test_it_says_what_its_network_says(name: str, tmp_path: Path) -> None:
     words = torch.from_numpy(shape.words.encode(items.sentences))
     with torch.inference_mode():
         expected = network(torch.from_numpy(np.array(items.looks)), words).softmax(1).numpy()
-    model = load_model(str(tmp_path), Options(device="cpu"))
+    model = load_model(str(tmp_path), ModelOptions(device="cpu"))
     for template in asked.templates:
         prompts = [template.ask(question) for question in asked.questions]
         for said, (no, yes) in zip(probabilities(model, prompts), expected, strict=True):
@@ -73,7 +72,7 @@ def test_options_in_any_order_and_case(tmp_path: Path) -> None:
 def test_the_size_of_a_batch_does_not_matter(tmp_path: Path) -> None:
     asked = task()
     prompts = [asked.templates[0].ask(question) for question in asked.questions]
-    model = reasoner(tmp_path, options=Options(device="cpu", batch_size=5))
+    model = reasoner(tmp_path, options=ModelOptions(device="cpu", batch_size=5))
     assert [len(batch) for batch in model.plan(prompts)] == [5, 5, 2]
     together = [one.logp for one in model.answer(prompts)]
     alone = [model.answer([prompt])[0].logp for prompt in prompts]
@@ -83,8 +82,8 @@ def test_the_size_of_a_batch_does_not_matter(tmp_path: Path) -> None:
 def test_what_it_says_of_itself(tmp_path: Path) -> None:
     model = reasoner(tmp_path)
     assert isinstance(model, Reasoner)
-    assert (model.family, model.sees, model.name) == ("reasoner", True, str(tmp_path))
-    same = load_model(f"reasoner:{tmp_path}", Options(device="cpu"))
+    assert (model.family, model.accepts, model.name) == ("reasoner", frozenset({"text", "pictures"}), str(tmp_path))
+    same = load_model(f"reasoner:{tmp_path}", ModelOptions(device="cpu"))
     assert same.fingerprint == model.fingerprint
     other = reasoner(tmp_path, "cnn-lstm")
     assert other.fingerprint != model.fingerprint

@@ -19,7 +19,7 @@ from seesay.reasoners.networks.registry import recipe
 from seesay.reasoners.sources import scenes
 from seesay.reasoners.vocabulary import Words
 from seesay.scenes.raster import rgb
-from seesay.scenes.world import Scene, Thing
+from seesay.scenes.world import Scene, SceneObject
 
 SENTENCES = (
     "The red square is a big object",
@@ -99,7 +99,7 @@ def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred)
 def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCentred) -> None:
     """Two pictures, one thing each: once "red" and "blue" are told apart, the right pairing costs less."""
     pictures = np.stack(
-        [rgb(Scene((Thing("square", colour, 100, 512, 512),), 0.29), 192) for colour in ("red", "blue")]
+        [rgb(Scene((SceneObject("square", colour, 100, 512, 512),), 0.29), 192) for colour in ("red", "blue")]
     )
     seen = torch.from_numpy(find(pictures))
     told = ObjectCentred(Shape(WORDS, ("no", "yes"), (SLOTS, WIDTH), width=8, hidden=16, embedding=4))

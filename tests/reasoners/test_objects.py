@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 
 from seesay.reasoners.features.objects import OUTLINE, SIDE, SLOTS, WIDTH, find
 from seesay.scenes.batches import batches
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import rgb
 from seesay.scenes.world import (
     CANVAS,
-    COLOURS,
     LEVELS,
     RADII,
     RGB,
+    SCENE_COLORS,
     SHAPES,
     TALL,
     WIDE,
     Scene,
-    Thing,
+    SceneObject,
     anchor,
     area,
     brightness,
@@ -37,7 +37,7 @@ PIXEL = CANVAS / SIDE
 Slots = NDArray[np.float32]
 
 
-def slots(*things: Thing) -> Slots:
+def slots(*things: SceneObject) -> Slots:
     """The slots that have an object in them."""
     found = find(rgb(Scene(things), SIDE)[None])[0]
     assert found.shape == (SLOTS, WIDTH)
@@ -46,7 +46,7 @@ def slots(*things: Thing) -> Slots:
     return there
 
 
-def box(thing: Thing) -> NDArray[np.float64]:
+def box(thing: SceneObject) -> NDArray[np.float64]:
     """Top, left, bottom, right in shares of the canvas."""
     form = thing.shape, thing.radius, thing.turn
     (down, right), (rows, columns) = anchor(*form), extent(*form)
@@ -55,28 +55,28 @@ def box(thing: Thing) -> NDArray[np.float64]:
 
 
 @st.composite
-def things(draw: st.DrawFn) -> Thing:
+def things(draw: st.DrawFn) -> SceneObject:
     shape, radius = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(RADII))
     turn = draw(st.sampled_from((WIDE, TALL))) if shape in ("rectangle", "triangle") else WIDE
     (down, right), (rows, columns) = anchor(shape, radius, turn), extent(shape, radius, turn)
     row, column = draw(st.integers(0, CANVAS - rows)), draw(st.integers(0, CANVAS - columns))
     level = draw(st.integers(1, LEVELS))
-    return Thing(shape, draw(st.sampled_from(COLOURS)), radius, row + down, column + right, turn, level)
+    return SceneObject(shape, draw(st.sampled_from(SCENE_COLORS)), radius, row + down, column + right, turn, level)
 
 
 @given(things())
 @settings(max_examples=60)
-def test_one_thing_alone(thing: Thing) -> None:
+def test_one_thing_alone(thing: SceneObject) -> None:
     (slot,) = slots(thing)
     assert slot[1] * CANVAS**2 == pytest.approx(area(thing.shape, thing.radius), rel=0.02)
     assert np.abs(slot[2:6] - box(thing)).max() <= 2 / SIDE
     shine = brightness(thing.level)
-    assert slot[6:9] * 255 == pytest.approx([part * shine // 255 for part in RGB[thing.colour]], abs=0.01)
+    assert slot[6:9] * 255 == pytest.approx([part * shine // 255 for part in RGB[thing.color]], abs=0.01)
 
 
 @given(things(), st.integers(-6, 6), st.integers(-6, 6))
 @settings(max_examples=40)
-def test_moving_a_thing_changes_its_box_alone(thing: Thing, down: int, right: int) -> None:
+def test_moving_a_thing_changes_its_box_alone(thing: SceneObject, down: int, right: int) -> None:
     """By whole pixels of the picture: 16 of the canvas are three."""
     moved = replace(thing, row=thing.row + 16 * down, column=thing.column + 16 * right)
     before, after = box(thing), box(moved)
@@ -88,7 +88,7 @@ def test_moving_a_thing_changes_its_box_alone(thing: Thing, down: int, right: in
     assert other[2:6] - one[2:6] == pytest.approx(after - before, abs=1e-6)
 
 
-def gap(one: Thing, other: Thing) -> float:
+def gap(one: SceneObject, other: SceneObject) -> float:
     """How far apart their boxes are, in pixels of the picture; below zero they reach into each other."""
     (top, left, bottom, right), (north, west, south, east) = box(one), box(other)
     return float(max(north - bottom, top - south, west - right, left - east) * SIDE)
@@ -98,48 +98,48 @@ def gap(one: Thing, other: Thing) -> float:
 def test_all_things_of_real_scenes(task: str) -> None:
     """Two of one colour may be seen as one where no black pixel parts them; a pixel that two share is neither's."""
     together = 0
-    for batch in batches(Recipe(task), make_plan(task, 200), "train", size=SIDE):
+    for batch in batches(SceneConfig(task), make_plan(task, 200), "train", size=SIDE):
         for slot, item in zip(find(batch.pictures), batch.items, strict=True):
-            near = [(one, other) for one, other in permutations(item.scene.things, 2) if gap(one, other) < 2]
-            if any(one.colour == other.colour for one, other in near):
+            near = [(one, other) for one, other in permutations(item.scene.objects, 2) if gap(one, other) < 2]
+            if any(one.color == other.color for one, other in near):
                 together += 1
                 continue
             found = slot[slot[:, 0] == 1]
-            assert len(found) == len(item.scene.things)
+            assert len(found) == len(item.scene.objects)
             centres = found[:, 2:4] + found[:, 4:6]
-            for thing in item.scene.things:
+            for thing in item.scene.objects:
                 at = box(thing)
                 nearest = found[np.abs(centres - at[:2] - at[2:]).sum(1).argmin()]
                 off = 0.05 if any(thing is one for one, _ in near) else 0.02
                 assert nearest[1] * CANVAS**2 == pytest.approx(area(thing.shape, thing.radius), rel=off)
-                assert nearest[6:9] == pytest.approx(np.array(RGB[thing.colour]) / 255, abs=0.01)
+                assert nearest[6:9] == pytest.approx(np.array(RGB[thing.color]) / 255, abs=0.01)
     assert together < 20  # of 160
 
 
 def test_things_that_touch_are_parted_by_colour() -> None:
     side = 64  # twelve pixels of the picture: no pixel has both
     found = slots(
-        Thing("square", "red", side, 256, 256),
-        Thing("square", "blue", side, 256, 256 + 2 * side),
-        Thing("square", "yellow", side, 256 + 2 * side, 256),
+        SceneObject("square", "red", side, 256, 256),
+        SceneObject("square", "blue", side, 256, 256 + 2 * side),
+        SceneObject("square", "yellow", side, 256 + 2 * side, 256),
     )
     assert len(found) == 3
     assert {tuple(slot[6:9].round().astype(int)) for slot in found} == {(1, 0, 0), (0, 0, 1), (1, 1, 0)}
     assert found[:, 1] * CANVAS**2 == pytest.approx([4 * side**2] * 3, rel=0.02)
 
 
-@given(st.integers(100, 600), st.integers(100, 600), st.permutations(COLOURS))
+@given(st.integers(100, 600), st.integers(100, 600), st.permutations(SCENE_COLORS))
 @settings(max_examples=30)
 def test_where_they_touch_is_no_third_thing(row: int, column: int, colours: list[str]) -> None:
     """Wherever the line between them falls, inside a pixel or between two."""
-    one, other = (Thing("square", colour, 60, row, column + 120 * i) for i, colour in enumerate(colours[:2]))
+    one, other = (SceneObject("square", colour, 60, row, column + 120 * i) for i, colour in enumerate(colours[:2]))
     found = slots(one, other)
     assert len(found) == 2
     assert found[:, 1] * CANVAS**2 == pytest.approx([4 * 60**2] * 2, rel=0.1)  # the pixels on the line are nobody's
 
 
 def test_dark_things_are_found_beside_bright_ones() -> None:
-    dark, bright = Thing("circle", "blue", 60, 300, 300, level=1), Thing("circle", "white", 120, 300, 600)
+    dark, bright = SceneObject("circle", "blue", 60, 300, 300, level=1), SceneObject("circle", "white", 120, 300, 600)
     found = slots(dark, bright)
     assert found[:, 1] * CANVAS**2 == pytest.approx([area("circle", 120), area("circle", 60)], rel=0.02)
     assert found[1, 6:9] * 255 == pytest.approx((0, 0, brightness(1)), abs=0.01)
@@ -154,7 +154,7 @@ def test_an_empty_picture_has_no_objects() -> None:
 def test_of_many_the_biggest_are_kept() -> None:
     grid = [(row, column) for row in range(128, CANVAS, 256) for column in range(128, CANVAS, 256)]
     sizes = [30 + 5 * i for i in range(len(grid))]
-    found = slots(*(Thing("square", "green", size, *at) for size, at in zip(sizes, grid, strict=True)))
+    found = slots(*(SceneObject("square", "green", size, *at) for size, at in zip(sizes, grid, strict=True)))
     assert len(found) == SLOTS < len(grid)
     largest = sorted(sizes, reverse=True)[:SLOTS]
     assert found[:, 1] * CANVAS**2 == pytest.approx([4 * size**2 for size in largest], rel=0.02)
@@ -162,7 +162,7 @@ def test_of_many_the_biggest_are_kept() -> None:
 
 def test_outlines_tell_shapes_and_not_sizes() -> None:
     def outline(shape: str, radius: int, turn: int = WIDE) -> Slots:
-        (slot,) = slots(Thing(shape, "red", radius, 512, 512, turn))
+        (slot,) = slots(SceneObject(shape, "red", radius, 512, 512, turn))
         cells: Slots = slot[9:].reshape(OUTLINE, OUTLINE)
         return cells
 

@@ -11,8 +11,8 @@ from seesay.errors import UserError
 from seesay.reasoners import experiment, sources
 from seesay.reasoners.networks.registry import recipe
 from seesay.reasoners.sources import scenes
-from seesay.scenes.config import Recipe
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
 
 
@@ -55,7 +55,9 @@ def test_a_test_alone_is_not_learnt_from() -> None:
 
 def test_a_data_set_on_disk(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    make(Recipe("pos"), make_plan("pos", 100), Output(folder, picture=64, formats=("json",)), workers=1)
+    write_dataset(
+        SceneConfig("pos"), make_plan("pos", 100), SceneOutput(folder, picture=64, formats=("json",)), workers=1
+    )
     found = sources.folder(folder)
     assert found.splits == {"train": 80, "val": 10, "test": 10}
     assert sources.tests(found) == ("test",)

@@ -13,6 +13,7 @@ from tests.shared_data import shared
 
 from seesay.data.relations import ANTONYMS, GROUPS, phrases, relations, shown_contexts, shown_relations, variants
 from seesay.errors import UserError
+from seesay.models import Model
 from seesay.relations.contexts import WARNINGS, Context, collect, enough, seen_in_training
 from seesay.relations.lexicon import Found, Lexicon, read_lexicon, spellings
 from seesay.training.captions import split
@@ -151,7 +152,9 @@ def test_a_list_of_ones_own(tmp_path: Path) -> None:
         read_lexicon(path)
 
 
-class Knows:
+class Knows(Model):
+    whole_words = True
+
     def __init__(self, *words: str) -> None:
         self.known = set(words)
 
@@ -161,7 +164,7 @@ class Knows:
 
 def test_phrases_are_spelt_as_the_model_learnt_them() -> None:
     words = ("in", "in front of", "off")
-    assert spellings(object(), words) == (words, words, ())
+    assert spellings(Model(), words) == (words, words, ())
     joined = spellings(Knows("in", "front", "of", "in_front_of"), words)
     assert joined == (("in", "in front of"), ("in", "in_front_of"), ("off",))
     apart = spellings(Knows("in", "front", "of"), words)

@@ -13,7 +13,7 @@ from tests.models.word_lstm import loaded, reference, saved
 
 from seesay.errors import UserError
 from seesay.models import load_model
-from seesay.models.base import Filled
+from seesay.models.base import FilledScores
 from seesay.models.words.lstm import Lstm
 from seesay.relations.matrix import Gap, perplexity_matrix
 
@@ -64,7 +64,7 @@ class Failing(Lstm):
 
     left, asked = 0, 0
 
-    def score_filled(self, gaps: Sequence[Gap], words: Sequence[str]) -> Filled:
+    def score_filled(self, gaps: Sequence[Gap], words: Sequence[str]) -> FilledScores:
         type(self).asked += 1
         if type(self).left == 0:
             raise KeyboardInterrupt

@@ -15,9 +15,9 @@ from seesay.reasoners.paper_tables import summary
 from seesay.reasoners.sweep import Trained
 from seesay.report import attention_overlay, reasoner_figures
 from seesay.report.pages.reasoners import reasoner_page, sweep_page, sweep_sections
-from seesay.scenes.world import Scene, Thing
+from seesay.scenes.world import Scene, SceneObject
 
-SCENE = Scene((Thing("circle", "red", 100, 512, 512), Thing("square", "blue", 50, 200, 800)), 0.3)
+SCENE = Scene((SceneObject("circle", "red", 100, 512, 512), SceneObject("square", "blue", 50, 200, 800)), 0.3)
 TYPES = [(adjective, answer) for adjective in ("big", "small") for answer in ("true", "false")]
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import ndtri
 from tests.shared_data import shared
 
-from seesay.scenes.annotation import Annotated
+from seesay.scenes.annotation import AnnotatedScene
 from seesay.scenes.labels import BIG, WEBER, measure, reference_sets
-from seesay.scenes.task_kinds import Kind
+from seesay.scenes.task_kinds import TaskKind
 
 EXAMPLES = {
     "sup1": "sup1",
@@ -33,7 +33,7 @@ def annotation_files(task: str) -> list[Path]:
     return files + ([shared(f"malevic/{WHOLE[task]}")] if task in WHOLE else [])
 
 
-def full_k(known: Annotated, kind: Kind) -> float:
+def full_k(known: AnnotatedScene, kind: TaskKind) -> float:
     """A k that rounds to the published one and to which every published distance and probability of the scene fits.
 
     Labels were computed before k was rounded to four decimals: the rounded one misses about 4 % of the last digits.
@@ -41,9 +41,9 @@ def full_k(known: Annotated, kind: Kind) -> float:
     stored = known.scene.k
     assert stored is not None
     low, high = stored - 5e-5, stored + 5e-5
-    values = measure(known.scene.things, BIG)
+    values = measure(known.scene.objects, BIG)
     for value, members, label in zip(
-        values, reference_sets(known.scene.things, kind.by_set), known.labels, strict=True
+        values, reference_sets(known.scene.objects, kind.by_set), known.labels, strict=True
     ):
         top, width = values[members].max(), np.ptp(values[members])
         if width == 0 or label.prob is None or label.distance is None:

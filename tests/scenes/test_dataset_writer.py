@@ -16,8 +16,8 @@ import pytest
 
 from seesay.errors import UserError
 from seesay.scenes import dataset_writer
-from seesay.scenes.config import Recipe
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
 
 FORMATS = ("json", "parquet")
@@ -30,9 +30,9 @@ def digest(folder: Path) -> dict[str, str]:
 
 
 def test_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe, plan = Recipe("pos", seed=2), make_plan("pos", 450)
-    splits = make(recipe, plan, Output(tmp_path / "one", 128, 32, FORMATS), workers=1)
-    make(recipe, plan, Output(tmp_path / "two", 128, 32, FORMATS), workers=2)
+    config, plan = SceneConfig("pos", seed=2), make_plan("pos", 450)
+    splits = write_dataset(config, plan, SceneOutput(tmp_path / "one", 128, 32, FORMATS), workers=1)
+    write_dataset(config, plan, SceneOutput(tmp_path / "two", 128, 32, FORMATS), workers=2)
     assert splits == {"train": 360, "val": 45, "test": 45}
     found = digest(tmp_path / "one")
     assert found == digest(tmp_path / "two")
@@ -42,12 +42,12 @@ def test_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 SCRIPT = """
 from pathlib import Path
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 if __name__ == "__main__":
-    output = Output(Path({folder!r}), 512, 16, ("json", "parquet"))
-    make(Recipe("pos", seed=2), make_plan("pos", 2000), output, workers=2)
+    output = SceneOutput(Path({folder!r}), 512, 16, ("json", "parquet"))
+    write_dataset(SceneConfig("pos", seed=2), make_plan("pos", 2000), output, workers=2)
 """
 
 
@@ -69,7 +69,7 @@ def test_killed_and_resumed_without_loss(tmp_path: Path) -> None:
         time.sleep(0.5)  # orphaned workers notice and leave
     assert kills >= 2
     plan = make_plan("pos", 2000)
-    make(Recipe("pos", seed=2), plan, Output(tmp_path / "whole", 512, 16, FORMATS), workers=2)
+    write_dataset(SceneConfig("pos", seed=2), plan, SceneOutput(tmp_path / "whole", 512, 16, FORMATS), workers=2)
     assert digest(folder) == digest(tmp_path / "whole")
 
 
@@ -83,7 +83,7 @@ def _complete(folder: Path) -> bool:
 
 
 def test_an_interrupted_chunk_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe, plan, output = Recipe("sup1"), make_plan("sup1", 500), Output(tmp_path / "set", 64, None, FORMATS)
+    config, plan, output = SceneConfig("sup1"), make_plan("sup1", 500), SceneOutput(tmp_path / "set", 64, None, FORMATS)
     real, calls = dataset_writer._make_chunk, []
 
     def failing(job: dataset_writer._Job) -> None:
@@ -94,71 +94,73 @@ def test_an_interrupted_chunk_is_made_again(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(dataset_writer, "_make_chunk", failing)
     with pytest.raises(KeyboardInterrupt):
-        make(recipe, plan, output, workers=1)
+        write_dataset(config, plan, output, workers=1)
     assert _parts(output.folder) == 1
     (output.folder / "parts" / "train-00000200.part").write_text("half a li")
     monkeypatch.setattr(dataset_writer, "_make_chunk", real)
     told: list[tuple[int, int]] = []
-    make(recipe, plan, output, workers=1, advance=lambda done, total: told.append((done, total)))
+    write_dataset(config, plan, output, workers=1, advance=lambda done, total: told.append((done, total)))
     assert told[0] == (200, 500)
     assert sum(done for done, _ in told) == 500
-    make(recipe, plan, Output(tmp_path / "whole", 64, None, FORMATS), workers=1)
+    write_dataset(config, plan, SceneOutput(tmp_path / "whole", 64, None, FORMATS), workers=1)
     assert digest(output.folder) == digest(tmp_path / "whole")
     told.clear()
-    make(recipe, plan, output, workers=1, advance=lambda done, total: told.append((done, total)))
+    write_dataset(config, plan, output, workers=1, advance=lambda done, total: told.append((done, total)))
     assert told == [(500, 500)]
 
 
 def test_other_settings_never_mix(tmp_path: Path) -> None:
-    output = Output(tmp_path / "set", 64, None, ("json",))
-    make(Recipe("pos"), make_plan("pos", 20), output, workers=1)
+    output = SceneOutput(tmp_path / "set", 64, None, ("json",))
+    write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
     before = digest(tmp_path)
-    for recipe, plan, other in (
-        (Recipe("pos", seed=1), make_plan("pos", 20), output),
-        (Recipe("pos"), make_plan("pos", 30), output),
-        (Recipe("pos", adjective="tall"), make_plan("pos", 20), output),
-        (Recipe("pos"), make_plan("pos", 20), Output(output.folder, 128, None, ("json",))),
+    for config, plan, other in (
+        (SceneConfig("pos", seed=1), make_plan("pos", 20), output),
+        (SceneConfig("pos"), make_plan("pos", 30), output),
+        (SceneConfig("pos", adjective="tall"), make_plan("pos", 20), output),
+        (SceneConfig("pos"), make_plan("pos", 20), SceneOutput(output.folder, 128, None, ("json",))),
     ):
         with pytest.raises(UserError, match="other settings"):
-            make(recipe, plan, other, workers=1)
+            write_dataset(config, plan, other, workers=1)
     assert digest(tmp_path) == before
 
 
 def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(UserError, match="other files"):
-        make(Recipe("pos"), make_plan("pos", 20), Output(tmp_path), workers=1)
+        write_dataset(SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path), workers=1)
     with pytest.raises(UserError, match="is a file"):
-        make(Recipe("pos"), make_plan("pos", 20), Output(tmp_path / "thesis.tex"), workers=1)
+        write_dataset(SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path / "thesis.tex"), workers=1)
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / dataset_writer.MANIFEST).write_text("[]")
     with pytest.raises(UserError, match="other settings"):
-        make(Recipe("pos"), make_plan("pos", 20), Output(tmp_path / "set"), workers=1)
+        write_dataset(SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path / "set"), workers=1)
     for output in (
-        Output(tmp_path / "x", 3),
-        Output(tmp_path / "x", array=10**6),
-        Output(tmp_path / "x", formats=("csv",)),
+        SceneOutput(tmp_path / "x", 3),
+        SceneOutput(tmp_path / "x", array=10**6),
+        SceneOutput(tmp_path / "x", formats=("csv",)),
     ):
         with pytest.raises(UserError):
-            make(Recipe("pos"), make_plan("pos", 20), output, workers=1)
+            write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
     assert not (tmp_path / "x").exists()
 
 
 def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
     folder = tmp_path / "set"
-    recipe, plan, output = Recipe("pos"), make_plan("pos", 250), Output(folder, None, None, ("json",))
+    config, plan, output = SceneConfig("pos"), make_plan("pos", 250), SceneOutput(folder, None, None, ("json",))
 
     def second(done: int, total: int) -> None:
         if done:
             with pytest.raises(UserError, match="Another process"):
-                make(recipe, plan, output, workers=1)
+                write_dataset(config, plan, output, workers=1)
 
-    make(recipe, plan, output, workers=1, advance=second)
+    write_dataset(config, plan, output, workers=1, advance=second)
     assert _complete(folder)
     assert not (folder / "parts").exists()
 
 
 def test_only_arrays(tmp_path: Path) -> None:
-    make(Recipe("pos"), make_plan("pos", 20), Output(tmp_path / "set", None, 24, ("json",)), workers=1)
+    write_dataset(
+        SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path / "set", None, 24, ("json",)), workers=1
+    )
     assert not (tmp_path / "set" / "images").exists()
     assert np.load(tmp_path / "set" / "arrays" / "train.npy").shape == (16, 24, 24, 3)

@@ -9,14 +9,14 @@ import pytest
 from tests.scenes.needed import needed
 
 from seesay.errors import UserError
-from seesay.scenes import Recipe, batches, make_plan, rgb
+from seesay.scenes import SceneConfig, batches, make_plan, rgb
 from seesay.scenes.contact_sheet import contact_sheet
 from seesay.scenes.rules import RULES, holds
 
 
 def test_batches() -> None:
-    recipe, plan = Recipe("comparative"), make_plan("comparative", 100)
-    found = list(batches(recipe, plan, "train", size=48, count=30))
+    config, plan = SceneConfig("comparative"), make_plan("comparative", 100)
+    found = list(batches(config, plan, "train", size=48, count=30))
     assert [len(batch.sentences) for batch in found] == [30, 30, 20]
     for batch in found:
         assert batch.pictures.shape == (len(batch.items), 48, 48, 3)
@@ -29,7 +29,7 @@ def test_batches() -> None:
 
 def test_contact_sheet() -> None:
     image = needed("PIL.Image")
-    batch = next(batches(Recipe("pos"), make_plan("pos", 20), "train", size=32, count=7))
+    batch = next(batches(SceneConfig("pos"), make_plan("pos", 20), "train", size=32, count=7))
     shown = [
         (item.scene, text, bool(answer))
         for item, text, answer in zip(batch.items, batch.sentences, batch.answers, strict=True)

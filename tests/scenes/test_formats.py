@@ -18,8 +18,8 @@ from tests.shared_data import shared
 from seesay.errors import UserError
 from seesay.scenes import published
 from seesay.scenes.annotation import entry, parse, read
-from seesay.scenes.config import Recipe, cells
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.config import SceneConfig, design_cells
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
 from seesay.scenes.sampling import draw
 
@@ -34,7 +34,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     except UserError as error:
         absent(str(error))
     folder = tmp_path_factory.mktemp("scenes") / "set-pos"
-    make(Recipe("set+pos", seed=5), make_plan("set+pos", 100), Output(folder, picture=256, array=32), workers=1)
+    write_dataset(
+        SceneConfig("set+pos", seed=5), make_plan("set+pos", 100), SceneOutput(folder, picture=256, array=32), workers=1
+    )
     return folder
 
 
@@ -140,10 +142,10 @@ def test_card(made: Path) -> None:
 )
 @settings(max_examples=30, deadline=None)
 def test_annotation_round_trip(task: str, index: int, adjective: str) -> None:
-    recipe = Recipe(task, adjective=adjective)
-    scene = draw(recipe, cells()[index % 80], recipe.generator(0, index)).scene
-    back = parse("7", json.loads(json.dumps(entry(recipe, scene, "7.png"))))
-    assert back.scene.things == scene.things
+    config = SceneConfig(task, adjective=adjective)
+    scene = draw(config, design_cells()[index % 80], config.generator(0, index)).scene
+    back = parse("7", json.loads(json.dumps(entry(config, scene, "7.png"))))
+    assert back.scene.objects == scene.objects
     assert back.image == "7.png"
     assert back.scene.k == (None if scene.k is None else pytest.approx(scene.k, abs=5e-5))
 

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from seesay.errors import UserError
 from seesay.scenes.adjectives import ADJECTIVES, adjective, height
-from seesay.scenes.config import Recipe
-from seesay.scenes.labels import judge, positives, superlatives
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.labels import label_objects, positives, superlatives
 from seesay.scenes.raster import mask
-from seesay.scenes.task_kinds import kind
+from seesay.scenes.task_kinds import task_kind
 from seesay.scenes.thresholds import THRESHOLDS, threshold
-from seesay.scenes.world import RADII, SHAPES, Scene, Thing, brightness
+from seesay.scenes.world import RADII, SHAPES, Scene, SceneObject, brightness
 
 
 def squares(*radii: int, k: float | None = 0.29) -> Scene:
-    return Scene(tuple(Thing("square", "red", radius, 500, 500) for radius in radii), k)
+    return Scene(tuple(SceneObject("square", "red", radius, 500, 500) for radius in radii), k)
 
 
 def test_rh_r_by_hand() -> None:
@@ -46,9 +46,9 @@ def test_reference_set_is_the_scene_or_the_shape() -> None:
     """The circle is the largest circle (alone), but small beside the square."""
     scene = Scene(
         (
-            Thing("circle", "red", 60, 200, 200),
-            Thing("circle", "blue", 40, 200, 600),
-            Thing("square", "white", 120, 700, 700),
+            SceneObject("circle", "red", 60, 200, 200),
+            SceneObject("circle", "blue", 40, 200, 600),
+            SceneObject("square", "white", 120, 700, 700),
         ),
         0.29,
     )
@@ -69,7 +69,7 @@ ALL = np.ones_like(SET, dtype=bool)
     ("name", "k", "line"),
     [
         ("rh-r", 0.29, 100 - 0.29 * 90),
-        ("rh-n", 0.3, 30.0),  # the top 1.5 things, two: 100 and 40; the first below is 30
+        ("rh-n", 0.3, 30.0),  # the top 1.5 objects, two: 100 and 40; the first below is 30
         ("rh-n", 0.0, 100.0),
         ("rh-n", 1.0, 10.0),
         ("rh-sd", 0.5, 40 + 0.5 * np.sqrt(1000)),  # mean 40, variance (900 + 400 + 100 + 0 + 3600) / 5
@@ -107,22 +107,28 @@ def test_height_counts_rows(shape: str, turn: int) -> None:
         assert height(shape, radius, own) == mask(shape, radius, own)[2].any(axis=1).sum()
 
 
-def test_brightness_rises_to_the_full_colour() -> None:
+def test_brightness_rises_to_the_full_color() -> None:
     shine = [brightness(level) for level in range(1, 11)]
     assert shine == sorted(set(shine))
     assert (shine[0], shine[-1]) == (71, 255)
 
 
 def test_other_adjectives_use_their_own_dimension() -> None:
-    lying, standing = Thing("rectangle", "red", 100, 100, 300, 0), Thing("rectangle", "blue", 50, 600, 500, 1)
+    lying, standing = (
+        SceneObject("rectangle", "red", 100, 100, 300, 0),
+        SceneObject("rectangle", "blue", 50, 600, 500, 1),
+    )
     scene = Scene((lying, standing), 0.29)
-    recipe = Recipe("pos", adjective="tall", objects=(2, 2))
-    assert [label.word for label in judge(scene, recipe.kind, recipe.words, recipe.line)] == ["short", "tall"]
-    assert [label.word for label in judge(scene, recipe.kind)] == ["big", "small"]
+    config = SceneConfig("pos", adjective="tall", objects=(2, 2))
+    assert [label.word for label in label_objects(scene, config.kind, config.adjectives, config.threshold_fn)] == [
+        "short",
+        "tall",
+    ]
+    assert [label.word for label in label_objects(scene, config.kind)] == ["big", "small"]
     assert set(ADJECTIVES) == {"big", "tall", "bright"}
 
 
 def test_unknown_names_are_one_sentence() -> None:
-    for call in (lambda: adjective("heavy"), lambda: threshold("rh-x"), lambda: kind("pos2")):
+    for call in (lambda: adjective("heavy"), lambda: threshold("rh-x"), lambda: task_kind("pos2")):
         with pytest.raises(UserError, match="choose"):
             call()

@@ -12,10 +12,10 @@ from tests.scenes.published import EXAMPLES, annotation_files, full_k
 from tests.shared_data import shared
 
 from seesay.scenes.annotation import entry, match_picture, parse, read
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 from seesay.scenes.labels import askable
 from seesay.scenes.raster import PUBLISHED, rgb
-from seesay.scenes.task_kinds import kind
+from seesay.scenes.task_kinds import task_kind
 
 COUNTS = {  # scenes, objects
     "sup1": (2020, 11006),
@@ -31,21 +31,21 @@ OURS = {"turn", "level"}
 @pytest.mark.parametrize("task", EXAMPLES)
 def test_annotation_is_written_as_published(task: str) -> None:
     """The scene, every object with area, label, probability, distance and vagueness, and every caption: all equal."""
-    recipe, scenes, objects = Recipe(task), 0, 0
+    config, scenes, objects = SceneConfig(task), 0, 0
     for file in annotation_files(task):
         for key, published in json.loads(file.read_text()).items():
             known = parse(key, published)
             scene = known.scene
-            if recipe.kind.degree == "positive":
-                scene = replace(scene, k=full_k(known, recipe.kind))
-            about, things, *captions = entry(recipe, scene, published[0]["image_url"])
+            if config.kind.degree == "positive":
+                scene = replace(scene, k=full_k(known, config.kind))
+            about, written, *captions = entry(config, scene, published[0]["image_url"])
             assert about == published[0]
-            for ours, theirs in zip(things["objects"], published[1]["objects"], strict=True):
+            for ours, theirs in zip(written["objects"], published[1]["objects"], strict=True):
                 assert {name: value for name, value in ours.items() if name not in OURS} == theirs
             by_sentence = {pair["captions"][0]["caption_true"]: pair for pair in published[2:]}
             assert {pair["captions"][0]["caption_true"]: pair for pair in captions} == by_sentence
             scenes += 1
-            objects += len(things["objects"])
+            objects += len(written["objects"])
     assert (scenes, objects) == COUNTS[task]
 
 
@@ -70,8 +70,8 @@ def test_what_may_be_asked_is_what_was_asked(task: str) -> None:
     for file in annotation_files(task):
         for known in read(file)[0]:
             names = [
-                f"The {known.scene.things[i].colour} {known.scene.things[i].shape} is"
-                for i in askable(known.scene, kind(task))
+                f"The {known.scene.objects[i].color} {known.scene.objects[i].shape} is"
+                for i in askable(known.scene, task_kind(task))
             ]
             said = [" ".join(true.split()[:4]) for true, _ in known.captions]
             assert sorted(names) == sorted(said)

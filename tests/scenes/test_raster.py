@@ -14,13 +14,13 @@ from tests.scenes.needed import needed
 from seesay.errors import UserError
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb
 from seesay.scenes.raster import PUBLISHED, mask, paint, paint_halves, palette, rgb
-from seesay.scenes.world import CANVAS, COLOURS, LEVELS, RADII, SHAPES, Scene, Thing, anchor, area, extent
+from seesay.scenes.world import CANVAS, LEVELS, RADII, SCENE_COLORS, SHAPES, Scene, SceneObject, anchor, area, extent
 
 CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
 
 
 @st.composite
-def things(draw: st.DrawFn, levels: bool = False) -> Thing:
+def objects(draw: st.DrawFn, levels: bool = False) -> SceneObject:
     shape, radius, turn = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(RADII)), draw(st.integers(0, 1))
     if shape in ("circle", "square"):
         turn = 0
@@ -28,7 +28,7 @@ def things(draw: st.DrawFn, levels: bool = False) -> Thing:
     down, right = anchor(shape, radius, turn)
     row, column = draw(st.integers(0, CANVAS - rows)), draw(st.integers(0, CANVAS - columns))
     level = draw(st.integers(1, LEVELS)) if levels else LEVELS
-    return Thing(shape, draw(st.sampled_from(COLOURS)), radius, row + down, column + right, turn, level)
+    return SceneObject(shape, draw(st.sampled_from(SCENE_COLORS)), radius, row + down, column + right, turn, level)
 
 
 def test_areas_of_circles_are_the_published_ones() -> None:
@@ -42,10 +42,10 @@ def test_area_counts_the_masks_pixels(shape: str, radius: int, turn: int) -> Non
     assert mask(shape, radius, turn)[2].sum() == area(shape, radius)
 
 
-@given(things())
+@given(objects())
 @settings(max_examples=40, deadline=None)
-def test_a_thing_has_its_area_at_canvas_size(thing: Thing) -> None:
-    assert (paint(Scene((thing,))) > 0).sum() == area(thing.shape, thing.radius)
+def test_a_thing_has_its_area_at_canvas_size(obj: SceneObject) -> None:
+    assert (paint(Scene((obj,))) > 0).sum() == area(obj.shape, obj.radius)
 
 
 def box_mean(picture: NDArray[np.uint8], size: int) -> NDArray[np.float64]:
@@ -58,9 +58,9 @@ def box_mean(picture: NDArray[np.uint8], size: int) -> NDArray[np.float64]:
     return np.stack([weights @ picture[:, :, channel].astype(float) @ weights.T for channel in range(3)], axis=-1)
 
 
-@given(things(levels=True), things(levels=True), st.sampled_from((17, 64, 100, 128, 224, 331)))
+@given(objects(levels=True), objects(levels=True), st.sampled_from((17, 64, 100, 128, 224, 331)))
 @settings(max_examples=12, deadline=None)
-def test_other_sizes_are_means_over_the_area(one: Thing, other: Thing, size: int) -> None:
+def test_other_sizes_are_means_over_the_area(one: SceneObject, other: SceneObject, size: int) -> None:
     scene = Scene((one,))
     if not ((paint(scene) > 0) & (paint(Scene((other,))) > 0)).any():
         scene = Scene((one, other))
@@ -69,13 +69,13 @@ def test_other_sizes_are_means_over_the_area(one: Thing, other: Thing, size: int
 
 
 def test_doubling_repeats_pixels() -> None:
-    scene = Scene((Thing("triangle", "red", 60, 500, 500),))
+    scene = Scene((SceneObject("triangle", "red", 60, 500, 500),))
     assert np.array_equal(rgb(scene, 2 * CANVAS), rgb(scene, CANVAS).repeat(2, axis=0).repeat(2, axis=1))
 
 
-@given(st.lists(things(), max_size=4))
+@given(st.lists(objects(), max_size=4))
 @settings(max_examples=15, deadline=None)
-def test_halves_hold_the_same_pixels(many: list[Thing]) -> None:
+def test_halves_hold_the_same_pixels(many: list[SceneObject]) -> None:
     scene = Scene(tuple(many[:1]))
     for size in (CANVAS, PUBLISHED):
         halves = np.empty((size, size // 2), dtype=np.uint8)
@@ -86,12 +86,12 @@ def test_halves_hold_the_same_pixels(many: list[Thing]) -> None:
 
 def test_png_is_read_back() -> None:
     image = needed("PIL.Image")
-    scene = Scene((Thing("circle", "green", 90, 300, 400), Thing("triangle", "white", 50, 800, 700, 1, 4)))
-    picture, colours = paint(scene, PUBLISHED), palette(LEVELS)
-    back = image.open(io.BytesIO(encode_indices(picture, colours)))
+    scene = Scene((SceneObject("circle", "green", 90, 300, 400), SceneObject("triangle", "white", 50, 800, 700, 1, 4)))
+    picture, colors = paint(scene, PUBLISHED), palette(LEVELS)
+    back = image.open(io.BytesIO(encode_indices(picture, colors)))
     assert (back.mode, back.size) == ("P", (PUBLISHED, PUBLISHED))
-    assert np.array_equal(np.asarray(back.convert("RGB")), colours[picture])
-    bright = Scene(scene.things[:1])
+    assert np.array_equal(np.asarray(back.convert("RGB")), colors[picture])
+    bright = Scene(scene.objects[:1])
     halves = np.empty((PUBLISHED, PUBLISHED // 2), dtype=np.uint8)
     paint_halves(bright, PUBLISHED, halves)
     back = image.open(io.BytesIO(encode_halves(halves, palette())))
@@ -101,7 +101,7 @@ def test_png_is_read_back() -> None:
 
 
 def test_impossible_pictures_are_refused() -> None:
-    scene = Scene((Thing("circle", "red", 60, 10, 500),))
+    scene = Scene((SceneObject("circle", "red", 60, 10, 500),))
     with pytest.raises(UserError, match="leaves the canvas"):
         paint(scene)
     with pytest.raises(UserError, match="8 to 8192"):

@@ -7,12 +7,12 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.scenes.annotation import read
-from seesay.scenes.config import Recipe, cells
+from seesay.scenes.config import SceneConfig, design_cells
 from seesay.scenes.published import read_questions
 from seesay.scenes.rules import RULES, holds
 from seesay.scenes.sampling import draw
-from seesay.scenes.sentences import parse, sentence
-from seesay.scenes.world import Scene, Thing
+from seesay.scenes.sentences import parse_sentence, sentence
+from seesay.scenes.world import Scene, SceneObject
 
 
 def _published(annotation: str, dataset: str, rule: str) -> float:
@@ -49,11 +49,11 @@ FIGURES = [  # task, rule, the paper's figure, how far ours may be (three standa
 @pytest.mark.slow
 @pytest.mark.parametrize("task", sorted({task for task, *_ in FIGURES}))
 def test_fresh_items_reach_the_papers_figures(task: str) -> None:
-    recipe, every = Recipe(task, seed=0), cells()
-    items = [draw(recipe, every[i % 80], recipe.generator(0, i)) for i in range(20_000)]
+    config, every = SceneConfig(task, seed=0), design_cells()
+    items = [draw(config, every[i % 80], config.generator(0, i)) for i in range(20_000)]
     for name, rule, figure, width in FIGURES:
         if name == task:
-            right = sum(holds(RULES[rule], item.scene, sentence(recipe, item)) == item.cell.answer for item in items)
+            right = sum(holds(RULES[rule], item.scene, sentence(config, item)) == item.cell.answer for item in items)
             print(f"{task}, {rule}: {right / len(items):.4f}")
             assert right / len(items) == pytest.approx(figure, abs=width), rule
 
@@ -61,10 +61,10 @@ def test_fresh_items_reach_the_papers_figures(task: str) -> None:
 def test_each_form_by_hand() -> None:
     scene = Scene(
         (
-            Thing("square", "red", 60, 200, 200),
-            Thing("square", "blue", 50, 200, 600),
-            Thing("square", "green", 30, 500, 600),
-            Thing("circle", "red", 120, 700, 300),
+            SceneObject("square", "red", 60, 200, 200),
+            SceneObject("square", "blue", 50, 200, 600),
+            SceneObject("square", "green", 30, 500, 600),
+            SceneObject("circle", "red", 120, 700, 300),
         ),
         0.29,
     )
@@ -83,11 +83,11 @@ def test_each_form_by_hand() -> None:
 
 
 def test_what_no_rule_can_answer() -> None:
-    scene = Scene((Thing("square", "red", 60, 200, 200), Thing("square", "red", 50, 200, 600)), 0.29)
+    scene = Scene((SceneObject("square", "red", 60, 200, 200), SceneObject("square", "red", 50, 200, 600)), 0.29)
     with pytest.raises(UserError, match="no sentence"):
         holds(RULES["fixed-k"], scene, "What is this?")
     with pytest.raises(UserError, match="2 red squares"):
         holds(RULES["fixed-k"], scene, "The red square is a big square")
-    assert parse("The red square is bigger square") is None
-    assert parse("The red square is a bigger square") is None
-    assert parse("The red square is big than the blue circle") is None
+    assert parse_sentence("The red square is bigger square") is None
+    assert parse_sentence("The red square is a bigger square") is None
+    assert parse_sentence("The red square is big than the blue circle") is None

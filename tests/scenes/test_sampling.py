@@ -15,44 +15,47 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.scenes.annotation import read
-from seesay.scenes.config import Cell, Recipe, cells, seen
-from seesay.scenes.labels import askable, judge, measure
+from seesay.scenes.config import DesignCell, SceneConfig, design_cells, seen
+from seesay.scenes.labels import askable, label_objects, measure
 from seesay.scenes.raster import paint
-from seesay.scenes.sampling import Item, draw
-from seesay.scenes.task_kinds import KINDS
-from seesay.scenes.world import Scene, Thing
+from seesay.scenes.sampling import SceneItem, draw
+from seesay.scenes.task_kinds import TASK_KINDS
+from seesay.scenes.world import Scene, SceneObject
 
-GOLDEN = Thing("circle", "red", 100, 157, 431)
+GOLDEN = SceneObject("circle", "red", 100, 157, 431)
 GOLDEN_K = 0.32714104214410616
 
 
-def check(recipe: Recipe, cell: Cell, item: Item) -> None:
+def check(config: SceneConfig, cell: DesignCell, item: SceneItem) -> None:
     """Everything that must hold of an item."""
-    scene, target = item.scene, item.scene.things[item.target]
-    low, high = recipe.objects
-    assert low <= len(scene.things) <= high
-    assert (target.colour, target.shape) == (cell.colour, cell.shape)
-    covered = sum((paint(Scene((thing,))) > 0).astype(int) for thing in scene.things)
+    scene, target = item.scene, item.scene.objects[item.target]
+    low, high = config.objects
+    assert low <= len(scene.objects) <= high
+    assert (target.color, target.shape) == (cell.color, cell.shape)
+    covered = sum((paint(Scene((obj,))) > 0).astype(int) for obj in scene.objects)
     assert np.max(covered) == 1
-    if recipe.kind.single:
-        assert {thing.shape for thing in scene.things} == {cell.shape}
-    if recipe.kind.degree == "comparative":
+    if config.kind.single:
+        assert {obj.shape for obj in scene.objects} == {cell.shape}
+    if config.kind.degree == "comparative":
         assert item.other is not None
-        values = measure(scene.things, recipe.words)
+        values = measure(scene.objects, config.adjectives)
         assert (values[item.target] > values[item.other]) == cell.high
         assert values[item.target] != values[item.other]
-        names = Counter((thing.colour, thing.shape) for thing in scene.things)
-        rival = scene.things[item.other]
-        assert names[target.colour, target.shape] == names[rival.colour, rival.shape] == 1
+        names = Counter((obj.color, obj.shape) for obj in scene.objects)
+        rival = scene.objects[item.other]
+        assert names[target.color, target.shape] == names[rival.color, rival.shape] == 1
         return
-    assert item.target in askable(scene, recipe.kind, recipe.words)
-    words = recipe.words.superlative if recipe.kind.degree == "superlative" else recipe.words.positive
-    assert judge(scene, recipe.kind, recipe.words, recipe.line)[item.target].word == words[0 if cell.high else 1]
+    assert item.target in askable(scene, config.kind, config.adjectives)
+    words = config.adjectives.superlative if config.kind.degree == "superlative" else config.adjectives.positive
+    assert (
+        label_objects(scene, config.kind, config.adjectives, config.threshold_fn)[item.target].word
+        == words[0 if cell.high else 1]
+    )
 
 
 @given(
-    st.sampled_from(sorted(KINDS)),
-    st.sampled_from(cells()),
+    st.sampled_from(sorted(TASK_KINDS)),
+    st.sampled_from(design_cells()),
     st.integers(0, 2**40),
     st.sampled_from(("big", "tall", "bright")),
     st.sampled_from(("rh-r", "rh-n", "rh-sd")),
@@ -60,38 +63,38 @@ def check(recipe: Recipe, cell: Cell, item: Item) -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_items_keep_the_rules(
-    task: str, cell: Cell, seed: int, adjective: str, threshold: str, objects: tuple[int, int]
+    task: str, cell: DesignCell, seed: int, adjective: str, threshold: str, objects: tuple[int, int]
 ) -> None:
     if adjective == "tall" and task.startswith("set+pos") and cell.shape in ("circle", "square"):
         objects = (5, 9)
-    recipe = Recipe(task, seed, objects, adjective, threshold)
-    check(recipe, cell, draw(recipe, cell, recipe.generator(0, seed % 1000)))
+    config = SceneConfig(task, seed, objects, adjective, threshold)
+    check(config, cell, draw(config, cell, config.generator(0, seed % 1000)))
 
 
 def test_scene_depends_on_seed_stream_and_index_alone() -> None:
-    recipe = Recipe("set+pos", seed=3)
-    cell = cells()[7]
-    one = draw(recipe, cell, recipe.generator(0, 5))
-    assert draw(Recipe("set-pos", seed=3), cell, recipe.generator(0, 5)) == one
-    others = [recipe.generator(1, 5), recipe.generator(0, 6), Recipe("set+pos", seed=4).generator(0, 5)]
-    assert all(draw(recipe, cell, rng).scene != one.scene for rng in others)
+    config = SceneConfig("set+pos", seed=3)
+    cell = design_cells()[7]
+    one = draw(config, cell, config.generator(0, 5))
+    assert draw(SceneConfig("set-pos", seed=3), cell, config.generator(0, 5)) == one
+    others = [config.generator(1, 5), config.generator(0, 6), SceneConfig("set+pos", seed=4).generator(0, 5)]
+    assert all(draw(config, cell, rng).scene != one.scene for rng in others)
 
 
 def test_generated_bytes_do_not_drift() -> None:
     """A golden scene: data sets made with one version can be finished with the next."""
-    recipe = Recipe("set+pos", seed=0)
-    item = draw(recipe, cells()[0], recipe.generator(0, 0))
-    assert item.scene.things[item.target] == GOLDEN
+    config = SceneConfig("set+pos", seed=0)
+    item = draw(config, design_cells()[0], config.generator(0, 0))
+    assert item.scene.objects[item.target] == GOLDEN
     assert item.scene.k == pytest.approx(GOLDEN_K)
 
 
 def test_classes() -> None:
-    every = cells()
+    every = design_cells()
     assert len(set(every)) == 80
     for size in (20, 40, 80):
         for feature in (lambda c: c.answer, lambda c: c.positive):
             assert sum(map(feature, every[:size])) == size // 2
-        assert set(Counter(c.colour for c in every[:size]).values()) == {size // 5}
+        assert set(Counter(c.color for c in every[:size]).values()) == {size // 5}
         assert set(Counter(c.shape for c in every[:size]).values()) == {size // 4}
     assert sum(map(seen, every)) == 40
     assert {(c.shape, c.positive) for c in every if seen(c)} == {
@@ -105,11 +108,11 @@ def test_classes() -> None:
 def test_what_cannot_be_made_is_refused() -> None:
     for bad in ({"objects": (2, 9)}, {"objects": (9, 5)}, {"objects": (5, 99)}, {"seed": -1}, {"k_deviation": -1.0}):
         with pytest.raises(UserError):
-            Recipe("set+pos", **bad)
+            SceneConfig("set+pos", **bad)
     with pytest.raises(UserError, match="finite"):
-        Recipe("set+pos", k_mean=float("nan"))
-    impossible = Recipe("pos", threshold="ah", k_mean=1e9, k_deviation=0.0)
-    wants_big = next(cell for cell in cells() if cell.high)
+        SceneConfig("set+pos", k_mean=float("nan"))
+    impossible = SceneConfig("pos", threshold="ah", k_mean=1e9, k_deviation=0.0)
+    wants_big = next(cell for cell in design_cells() if cell.high)
     with pytest.raises(UserError, match="another k"):
         draw(impossible, wants_big, impossible.generator(0, 0))
 
@@ -128,15 +131,15 @@ def _p_value(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> float:
 
 Property = Callable[[Scene], Sequence[Hashable]]
 PROPERTIES: dict[str, Property] = {
-    "objects": lambda s: [len(s.things)],
-    "radius": lambda s: [t.radius for t in s.things],
-    "shape": lambda s: [t.shape for t in s.things],
-    "colour": lambda s: [t.colour for t in s.things],
-    "shapes of a scene": lambda s: [len({t.shape for t in s.things})],
-    "colours of a scene": lambda s: [len({t.colour for t in s.things})],
-    "row": lambda s: [t.row // 64 for t in s.things],
-    "column": lambda s: [t.column // 64 for t in s.things],
-    "same shape pairs": lambda s: [sum(a.shape == b.shape for a, b in combinations(s.things, 2))],
+    "objects": lambda s: [len(s.objects)],
+    "radius": lambda s: [t.radius for t in s.objects],
+    "shape": lambda s: [t.shape for t in s.objects],
+    "color": lambda s: [t.color for t in s.objects],
+    "shapes of a scene": lambda s: [len({t.shape for t in s.objects})],
+    "colors of a scene": lambda s: [len({t.color for t in s.objects})],
+    "row": lambda s: [t.row // 64 for t in s.objects],
+    "column": lambda s: [t.column // 64 for t in s.objects],
+    "same shape pairs": lambda s: [sum(a.shape == b.shape for a, b in combinations(s.objects, 2))],
 }
 
 
@@ -144,18 +147,18 @@ PROPERTIES: dict[str, Property] = {
 @pytest.mark.parametrize(
     ("task", "path", "allowed"),
     [
-        ("sup1", "malevic/sup1/annotation/test_annotation.json", cells()),
+        ("sup1", "malevic/sup1/annotation/test_annotation.json", design_cells()),
         (
             "set+pos",
             "malevic/set-pos-compositional/annotation/test_seen_annotation.json",
-            [cell for cell in cells() if seen(cell)],
+            [cell for cell in design_cells() if seen(cell)],
         ),
     ],
 )
-def test_distributions_are_the_published_ones(task: str, path: str, allowed: list[Cell]) -> None:
+def test_distributions_are_the_published_ones(task: str, path: str, allowed: list[DesignCell]) -> None:
     published = [known.scene for known in read(shared(path))[0]]
-    recipe = Recipe(task, seed=1)
-    ours = [draw(recipe, allowed[i % len(allowed)], recipe.generator(0, i)).scene for i in range(6000)]
+    config = SceneConfig(task, seed=1)
+    ours = [draw(config, allowed[i % len(allowed)], config.generator(0, i)).scene for i in range(6000)]
     found = {
         name: _p_value([v for s in ours for v in of(s)], [v for s in published for v in of(s)])
         for name, of in PROPERTIES.items()

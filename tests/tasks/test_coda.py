@@ -123,14 +123,14 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     task = load_task("coda", write(tmp_path, annotations, objects))
     assert [question.object for question in task.questions] == ["Cherry"]
     assert task.bad_rows == (
-        BadRow(3, "annotations.jsonl: 'worker_id' is not a whole number from 0 to 1000000000"),
-        BadRow(4, "annotations.jsonl: 'red' is not a whole number from 0 to 5"),
-        BadRow(5, "annotations.jsonl: every rating is zero"),
-        BadRow(7, "annotations.jsonl: 'included' is neither true nor false"),
-        BadRow(4, "objects.jsonl: 'areis_pl' is neither 'is' nor 'are'"),
-        BadRow(6, "annotations.jsonl: this annotator rated this kind before"),
-        BadRow(2, "objects.jsonl: '/m/1' stands twice"),
-        BadRow(3, "objects.jsonl: nobody rated 'Ghost'"),
+        BadRow(3, "'worker_id' is not a whole number from 0 to 1000000000", "annotations.jsonl"),
+        BadRow(4, "'red' is not a whole number from 0 to 5", "annotations.jsonl"),
+        BadRow(5, "every rating is zero", "annotations.jsonl"),
+        BadRow(7, "'included' is neither true nor false", "annotations.jsonl"),
+        BadRow(4, "'areis_pl' is neither 'is' nor 'are'", "objects.jsonl"),
+        BadRow(6, "this annotator has already rated this kind", "annotations.jsonl"),
+        BadRow(2, "'/m/1' appears twice", "objects.jsonl"),
+        BadRow(3, "nobody rated 'Ghost'", "objects.jsonl"),
     )
 
 

@@ -210,7 +210,7 @@ GOOD = {
         ("core-color", "a,Lemon,red,food", "repeats row 2"),
         ("core-color", "a,[MASK],red,food", "holds [MASK]"),
         ("core-color", 'a,"plum,red,food', "not CSV"),
-        ("core-color", "a,plum|prune,red,food", "holds '|'"),
+        ("core-color", "a,plum|prune,red,food", "contains '|'"),
         ("core-size", "a,cow,big,animal", "'metres' is 'big'"),
         ("core-size", "a,cow,-2,animal", "not a number above 0"),
         ("core-size", "a,cow,nan,animal", "not a number above 0"),

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from seesay.data.store import Status
+    from seesay.data.store import FileStatus
 
 app = typer.Typer(help="List, fetch, add and check published data sets.", no_args_is_help=False)
 
@@ -30,8 +30,8 @@ def data(context: typer.Context, as_json: Json = False) -> None:
     from seesay.data.catalogue import CATALOGUE
     from seesay.folders import data_folder
 
-    standing: dict[str, list[Status]] = {}
-    for status in store.check():
+    standing: dict[str, list[FileStatus]] = {}
+    for status in store.check_files():
         standing.setdefault(status.dataset, []).append(status)
     if as_json:
         print_json(
@@ -74,7 +74,7 @@ def _how(name: str) -> str:
     return f"seesay data fetch {name}" if CATALOGUE[name].fetchable else CATALOGUE[name].request
 
 
-def _as_row(status: Status) -> dict[str, Any]:
+def _as_row(status: FileStatus) -> dict[str, Any]:
     return {"file": status.file, "state": status.state, "path": str(status.path)}
 
 
@@ -93,7 +93,7 @@ def fetch(
 
     every = [entry.name for entry in CATALOGUE.values() if entry.fetchable]
     wanted = dict.fromkeys(
-        name for typed in names for name in (every if typed == "all" else [store.dataset(typed).name])
+        name for typed in names for name in (every if typed == "all" else [store.get_dataset(typed).name])
     )
     columns = (
         TextColumn("{task.description}"),
@@ -112,7 +112,7 @@ def fetch(
 
         for name in wanted:
             store.fetch(name, progress=heard)
-    got = store.check(list(wanted))
+    got = store.check_files(list(wanted))
     if as_json:
         print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in got]})
     elif not quiet:
@@ -134,7 +134,7 @@ def add(
     from seesay.data import store
 
     placed = store.add(name, path, force=force)
-    standing = store.check([name])
+    standing = store.check_files([name])
     if as_json:
         print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in standing]})
         return
@@ -151,7 +151,7 @@ def check(as_json: Json = False) -> None:
     from seesay.cli.output import out, print_json, table
     from seesay.data import store
 
-    standing = store.check()
+    standing = store.check_files()
     damaged = [status for status in standing if status.state == "damaged"]
     if as_json:
         print_json({"files": [{"dataset": s.dataset, **_as_row(s)} for s in standing], "damaged": len(damaged)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from seesay.data.lines import Texts
     from seesay.metrics.perplexity import Tally
-    from seesay.models import CanAnswer, CanScore, TokenScores
+    from seesay.models import Model, TokenScores
 
 
 def perplexity(
@@ -57,11 +57,11 @@ def perplexity(
     from seesay.data.lines import Texts
     from seesay.errors import UserError
     from seesay.metrics.perplexity import Tally, tally
-    from seesay.models import CanScore, Options, locate
+    from seesay.models import ModelOptions, locate
 
     if quiet:
         warnings.showwarning = lambda *_, **__: None
-    options = Options(
+    options = ModelOptions(
         batch_size=batch_size, device=device, family=family, revision=revision,
         trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def perplexity(
         texts = stack.enter_context(Texts(file))
         stack.enter_context(_told_when_interrupted())
         loaded = load()
-        if not isinstance(loaded, CanScore):
+        if "score" not in loaded.abilities:
             raise UserError(
                 f"'{model}' ({loaded.family}) gives texts no log-probability: use a causal or masked model, "
                 "an LSTM of seesay's or an ARPA file."
@@ -111,7 +111,7 @@ def perplexity(
 
 
 def _scored(
-    model: CanScore, lines: Iterator[tuple[int, str]], eos: bool | None, stride: int | None
+    model: Model, lines: Iterator[tuple[int, str]], eos: bool | None, stride: int | None
 ) -> Iterator[tuple[int, str, TokenScores]]:
     """Each line with its scores. Models read ahead by a batch: only that many lines wait here."""
     from collections import deque
@@ -168,15 +168,13 @@ def _sentence(line: int, text: str, one: Tally) -> dict[str, object]:
     }
 
 
-def _signature(model: CanAnswer, eos: bool | None, stride: int | None, texts: Texts) -> str:
+def _signature(model: Model, eos: bool | None, stride: int | None, texts: Texts) -> str:
     """What the figures rest on. A model tells what its defaults came to; another package's may not."""
     from seesay import __version__
 
-    reading: Callable[[bool | None, int | None], str] | None = getattr(model, "reading", None)
-    asked = f"eos:{ {None: 'own', True: 'yes', False: 'no'}[eos] }|stride:{stride or 'own'}"
     return (
         f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|"
-        f"{reading(eos, stride) if reading else asked}|texts:{texts.digest}|seesay:{__version__}"
+        f"{model.describe_scoring(eos, stride)}|texts:{texts.digest}|seesay:{__version__}"
     )
 
 

@@ -142,13 +142,8 @@ def probe(
 def _check(how: Any, scope: str, endpoint: str, seeds: int | None, limit: int | None) -> None:
     """Reject what makes no sense, alone or together."""
     from seesay.errors import UserError
-    from seesay.models.server.completions import SCOPES
-    from seesay.models.server.loading import ENDPOINTS
     from seesay.runs.ways import How
 
-    for option, value, allowed in (("--scope", scope, SCOPES), ("--endpoint", endpoint, ENDPOINTS)):
-        if value not in allowed:
-            raise UserError(f"{option} is '{value}': choose {' or '.join(allowed)}.")
     if seeds is not None and not how.trains:
         raise UserError(f"--seeds is for probes that are trained (--how linear or learning-curve), not for {how}.")
     if limit is not None and how is How.LEARNING_CURVE:

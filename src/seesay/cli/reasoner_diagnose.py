@@ -52,7 +52,7 @@ def asking(
     """Diagnoses the reasoner of a folder; tests that several share are made once."""
     from seesay.cli.output import progress_bar
     from seesay.models import load_model
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
     from seesay.reasoners import diagnostics, evaluate
     from seesay.reasoners.model import Reasoner
 
@@ -60,7 +60,7 @@ def asking(
 
     def ask(folder: Path) -> Diagnosis:
         network, learnt = evaluate.trained_on(folder, task)
-        reasoner = load_model(f"reasoner:{folder}", Options(device=device))
+        reasoner = load_model(f"reasoner:{folder}", ModelOptions(device=device))
         assert isinstance(reasoner, Reasoner)
         asked = evaluate.tests_of(learnt)
         for name in asked:

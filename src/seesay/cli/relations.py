@@ -12,6 +12,7 @@ import typer
 from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
+    from seesay.models import Model
     from seesay.relations.contexts import Context, Corpus
     from seesay.relations.correlation import Judged
     from seesay.relations.evaluate import Row
@@ -91,7 +92,7 @@ def matrix(
     """Perplexity of every relation in every relation's contexts, and the P-vectors made from it."""
     from seesay.cli.output import err, out, print_json, progress_bar
     from seesay.errors import UserError
-    from seesay.models import CanScore, Options, locate
+    from seesay.models import ModelOptions, locate
     from seesay.relations import pvectors
     from seesay.relations.contexts import WARNINGS, collect, enough, readable, seen_in_training
     from seesay.relations.lexicon import spellings
@@ -100,14 +101,14 @@ def matrix(
 
     _one_of("--part", part, ("all", "train", "held-out"))
     _one_of("--level", level, LEVELS)
-    options = Options(
+    options = ModelOptions(
         batch_size=batch_size, device=device, family=family, revision=revision,
         trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
     )  # fmt: skip
     load = locate(model, options)
     corpus = collect(files, _lexicon(relations), held_out=held_out, seed=seed)
     loaded = load()
-    if not isinstance(loaded, CanScore):
+    if "score" not in loaded.abilities:
         raise UserError(f"'{model}' cannot score texts: give a causal or masked model, an LSTM or an ARPA file.")
     usable, left_out = readable(corpus.part(part), loaded)
     contexts = enough(usable, minimum, most, seed)
@@ -289,7 +290,7 @@ def _tell_bad(corpus: Corpus) -> None:
 
 def _about(
     name: str,
-    model: object,
+    model: Model,
     contexts: dict[str, list[Context]],
     unknown: Sequence[str],
     corpus: Corpus,
@@ -300,7 +301,7 @@ def _about(
 
     return {
         "model": name,
-        "fingerprint": getattr(model, "fingerprint", ""),
+        "fingerprint": model.fingerprint,
         **settings,
         "contexts": {word: len(found) for word, found in contexts.items()},
         "unknown": list(unknown),

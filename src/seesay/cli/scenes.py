@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from seesay.scenes.config import Recipe
+    from seesay.scenes.config import SceneConfig
     from seesay.scenes.world import Scene
 
 app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
@@ -61,27 +61,26 @@ def make(
     from seesay.cli.output import err, out, print_json, progress_bar
     from seesay.command_line import recorded_command
     from seesay.errors import UserError
-    from seesay.scenes.dataset_writer import FORMATS, Output
-    from seesay.scenes.dataset_writer import make as make_set
+    from seesay.scenes.dataset_writer import FORMATS, SceneOutput, write_dataset
     from seesay.scenes.plan import make_plan
 
     if workers is not None and workers < 1:
         raise UserError(f"--workers is {workers}: give 1 or more.")
     plan = make_plan(task, items)
-    recipe = _recipe(plan.task, seed, objects, adjective, threshold, k_mean, k_deviation)
+    config = _recipe(plan.task, seed, objects, adjective, threshold, k_mean, k_deviation)
     if formats is None:
         wanted = tuple(name for name in FORMATS if name != "h5" or find_spec("h5py"))
         if "h5" not in wanted and not quiet:
             err.print("Without h5py no .h5 files are written: pip install 'seesay[scenes]'")
     else:
         wanted = tuple(dict.fromkeys(["json", *(part.strip() for part in formats.split(",") if part.strip())]))
-    target = Output(output, size or None, arrays or None, wanted)
+    target = SceneOutput(output, size or None, arrays or None, wanted)
     began = time.perf_counter()
     with progress_bar(f"{plan.name} → {output}", unit="scenes", quiet=quiet or as_json) as advance:
-        splits = make_set(recipe, plan, target, workers=workers, command=recorded_command(), advance=advance)
+        splits = write_dataset(config, plan, target, workers=workers, command=recorded_command(), advance=advance)
     seconds = time.perf_counter() - began
     if as_json:
-        settings = recipe.settings()
+        settings = config.settings()
         print_json({"folder": str(output), "splits": splits, "recipe": settings, "seconds": round(seconds, 3)})
     elif not quiet:
         sizes = ", ".join(f"{split} {count:,}" for split, count in splits.items())
@@ -118,13 +117,13 @@ def show(
     else:
         from itertools import chain, islice
 
-        from seesay.scenes.batches import items as drawn
+        from seesay.scenes.batches import scene_items
         from seesay.scenes.sentences import sentence
 
         plan = make_plan(task)
-        recipe = _recipe(plan.task, seed, objects, adjective, threshold, k_mean, k_deviation)
-        made = chain.from_iterable(drawn(recipe, plan, split) for split in plan.splits())
-        shown = [(item.scene, sentence(recipe, item), item.cell.answer) for item in islice(made, items)]
+        config = _recipe(plan.task, seed, objects, adjective, threshold, k_mean, k_deviation)
+        made = chain.from_iterable(scene_items(config, plan, split) for split in plan.splits())
+        shown = [(item.scene, sentence(config, item), item.cell.answer) for item in islice(made, items)]
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(contact_sheet(shown, columns=columns, size=size))
     if as_json:
@@ -135,15 +134,15 @@ def show(
 
 def _recipe(
     task: str, seed: int, objects: str, adjective: str, threshold: str, mean: float | None, deviation: float | None
-) -> Recipe:
+) -> SceneConfig:
     from seesay.errors import UserError
-    from seesay.scenes.config import Recipe
+    from seesay.scenes.config import SceneConfig
 
     found = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", objects, re.ASCII)
     if found is None:
         raise UserError(f"--objects is '{objects}': give a number or a range, as in 5-9.")
     low, high = found.group(1), found.group(2) or found.group(1)
-    return Recipe(task, seed, (int(low), int(high)), adjective, threshold, mean, deviation)
+    return SceneConfig(task, seed, (int(low), int(high)), adjective, threshold, mean, deviation)
 
 
 def _from_files(source: Path, count: int) -> list[tuple[Scene, str, bool]]:

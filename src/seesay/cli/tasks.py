@@ -77,7 +77,7 @@ def _list(names: list[str], as_json: bool) -> None:
         missing = [
             need
             for need in about.needs
-            if any(not store.place(CATALOGUE[need], f.name).is_file() for f in CATALOGUE[need].files)
+            if any(not store.stored_path(CATALOGUE[need], f.name).is_file() for f in CATALOGUE[need].files)
         ]
         rows.append(
             {

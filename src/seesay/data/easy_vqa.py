@@ -14,7 +14,7 @@ SPLITS = ("train", "test")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class VqaQuestion:
     """One question about a picture."""
 
     question: str
@@ -35,14 +35,14 @@ def answers() -> tuple[str, ...]:
 
 
 @cache
-def read(split: str) -> tuple[Asked, ...]:
+def read(split: str) -> tuple[VqaQuestion, ...]:
     """The questions of `train` or `test`, those about one picture together."""
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no split '{split}': choose {' or '.join(SPLITS)}.")
     package = _package()
     questions, said, images = getattr(package, f"get_{split}_questions")()
     paths = getattr(package, f"get_{split}_image_paths")()
-    rows = [Asked(*row, paths[row[2]]) for row in zip(questions, said, images, strict=True)]
+    rows = [VqaQuestion(*row, paths[row[2]]) for row in zip(questions, said, images, strict=True)]
     return tuple(sorted(rows, key=lambda one: one.image))
 
 

@@ -1,7 +1,4 @@
-"""Reading other people's text files line by line: bounded, checked, and every unusable line reported.
-
-A file is never trusted to be what its name says. One bad line costs that line; a file without a good one is an error.
-"""
+"""JSON lines of other people, checked: a bad line is reported and costs that line only."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from seesay.data.lines import read_lines
 from seesay.errors import UserError
 from seesay.questions import SEPARATOR, SLOT, BadRow
 
 T = TypeVar("T")
 Record = Mapping[str, object]
 
-LONGEST_LINE = 65_536
 MOST_LINES = 1_000_000
 LONGEST_TEXT = 100
 
@@ -25,31 +22,10 @@ class BadValueError(ValueError):
     """Why a row cannot be used."""
 
 
-def lines(path: Path) -> Iterator[tuple[int, str | BadRow]]:
-    """The lines of a UTF-8 file with their numbers (from 1), blank ones left out; an unreadable one as a BadRow."""
-    number = 0
-    try:
-        with path.open("rb") as file:
-            while raw := file.readline(LONGEST_LINE + 1):
-                number += 1
-                if number > MOST_LINES:
-                    raise UserError(f"{path} has more than {MOST_LINES:,} lines: this is not a file that seesay knows.")
-                if len(raw) > LONGEST_LINE:
-                    while raw and not raw.endswith(b"\n"):
-                        raw = file.readline(LONGEST_LINE)
-                    yield number, BadRow(number, f"longer than {LONGEST_LINE:,} bytes")
-                    continue
-                try:
-                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                except UnicodeDecodeError:
-                    yield number, BadRow(number, "not UTF-8 text")
-                    continue
-                if line.strip():
-                    yield number, line
-    except FileNotFoundError:
-        raise UserError(f"There is no file {path}.") from None
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
+def read_rows(path: Path) -> Iterator[tuple[int, str | BadRow]]:
+    """The lines of a table or list with their numbers, blank ones left out."""
+    rows = read_lines(path, most=MOST_LINES)
+    return ((number, line) for number, line in rows if isinstance(line, BadRow) or line.strip())
 
 
 def read(path: Path, parse: Callable[[Record], T]) -> tuple[dict[int, T], list[BadRow]]:
@@ -59,7 +35,7 @@ def read(path: Path, parse: Callable[[Record], T]) -> tuple[dict[int, T], list[B
     """
     good: dict[int, T] = {}
     bad: list[BadRow] = []
-    for number, line in lines(path):
+    for number, line in read_rows(path):
         if isinstance(line, BadRow):
             bad.append(line)
             continue
@@ -87,17 +63,17 @@ def _not_a_number(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def text(record: Record, key: str, *, empty: bool = False) -> str:
-    """A short piece of running text, fit to stand in a prompt."""
+def text_field(record: Record, key: str, *, empty: bool = False) -> str:
+    """A short text that can stand in a prompt."""
     if key not in record:
         raise BadValueError(f"'{key}' is missing")
     value = record[key]
     if not isinstance(value, str):
         raise BadValueError(f"'{key}' is not a text")
-    return wording(value, key, empty=empty)
+    return prompt_text(value, key, empty=empty)
 
 
-def wording(value: str, key: str, *, empty: bool = False) -> str:
+def prompt_text(value: str, key: str, *, empty: bool = False) -> str:
     """The same check for a text that does not come from JSON."""
     value = value.strip()
     if len(value) > LONGEST_TEXT:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from seesay.data.jsonl import BadValueError, lines, wording
+from seesay.data.jsonl import BadValueError, prompt_text, read_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -28,7 +28,7 @@ def read_csv(
     `parse` gets the cells of `columns`, checked to be fit for a prompt, and raises BadValueError for a row it cannot
     take. Rows with the same `key` say the same thing: the first one counts.
     """
-    numbered = lines(path)
+    numbered = read_rows(path)
     header = _header(path, columns, next(numbered, None), delimiter)
     good: list[T] = []
     bad: list[BadRow] = []
@@ -55,7 +55,7 @@ def read_csv(
 
 def column_names(path: Path, delimiter: str = ",") -> list[str]:
     """What a table's first line names, so that a reader can tell which of several layouts it has."""
-    return _header(path, (), next(lines(path), None), delimiter)
+    return _header(path, (), next(read_rows(path), None), delimiter)
 
 
 def one_of(value: str, allowed: Iterable[str], column: str) -> str:
@@ -67,7 +67,7 @@ def one_of(value: str, allowed: Iterable[str], column: str) -> str:
     return value
 
 
-def words(cell: str, column: str) -> tuple[str, ...]:
+def split_words(cell: str, column: str) -> tuple[str, ...]:
     """The parts of a cell that lists several words with `;` between them."""
     found = tuple(part.strip() for part in cell.split(";"))
     if not all(found):
@@ -104,4 +104,4 @@ def _cells(line: str, header: Sequence[str], columns: Sequence[str], delimiter: 
     if len(cells) != len(header):
         raise BadValueError(f"has {len(cells)} cells where the header has {len(header)}")
     row = dict(zip(header, cells, strict=True))
-    return {name: wording(row[name], name, empty=True) for name in columns}
+    return {name: prompt_text(row[name], name, empty=True) for name in columns}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from seesay.data.jsonl import BadValueError, wording
+from seesay.data.jsonl import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.tables import Cells, column_names, one_of, read_csv
 from seesay.errors import UserError
@@ -53,7 +53,7 @@ def categories(path: Path) -> tuple[dict[str, str], list[BadRow]]:
     def named(name: str, value: object) -> tuple[str, str]:
         if not isinstance(value, str):
             raise BadValueError("its category is not a text")
-        return name, wording(value, "category")
+        return name, prompt_text(value, "category")
 
     found, bad = _objects(path, named)
     return dict(found), [_within(path, row) for row in bad]
@@ -107,7 +107,7 @@ def _subtypes(path: Path) -> tuple[list[SubtypeFact], list[BadRow]]:
         for count in value.values():
             if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
                 raise BadValueError(f"{count!r} is not a count")
-        return [SubtypeFact(name, wording(subtype, "subtype"), count) for subtype, count in value.items()]
+        return [SubtypeFact(name, prompt_text(subtype, "subtype"), count) for subtype, count in value.items()]
 
     found, bad = _objects(path, facts)
     return [fact for some in found for fact in some], bad
@@ -117,7 +117,7 @@ def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
     delimiter, columns = _layout(path)
 
     def parse(cells: Cells) -> SizeFact:
-        a, b = pair(wording(cells["o1"], "o1"), wording(cells["o2"], "o2"))
+        a, b = pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
         larger, smaller = _counts(cells, SIZES)
         return SizeFact(a, b, larger, smaller, (one_of(cells["typical"], SIZES, "typical"),))
 
@@ -130,8 +130,8 @@ def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
     labelled = "annot" if "annot" in columns else "typical"  # the annotated examples name the column otherwise
 
     def parse(cells: Cells) -> PlaceFact:
-        a, b = pair(wording(cells["o1"], "o1"), wording(cells["o2"], "o2"))
-        scene = wording(cells["scene"], "scene")
+        a, b = pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
+        scene = prompt_text(cells["scene"], "scene")
         above, level, below = _counts(cells, PLACES)
         said = [one_of(label.strip(), PLACES, labelled) for label in cells[labelled].split(",")]
         return PlaceFact(scene, a, b, above, level, below, tuple(label for label in PLACES if label in said))
@@ -163,7 +163,7 @@ def _objects(path: Path, parse: Callable[[str, object], Any]) -> tuple[list[Any]
     bad: list[BadRow] = []
     for number, (name, value) in enumerate(_json_object(path).items(), start=1):
         try:
-            good.append(parse(wording(name, "object"), value))
+            good.append(parse(prompt_text(name, "object"), value))
         except BadValueError as error:
             bad.append(BadRow(number, f"'{name[:40]}': {error}"))
     return good, bad

@@ -42,26 +42,26 @@ class Looking:
         self._select: Any = None
         if depth and not self._given:
             from seesay.models.depth import load_depth
-            from seesay.models.hf.loading import Options
+            from seesay.models.options import ModelOptions
 
-            self._depth = load_depth(depth, Options())
+            self._depth = load_depth(depth, ModelOptions())
         if colors == PIXELS:
             from seesay.mine.colors import by_pixels
 
             self._colors = by_pixels
         elif colors:
             from seesay.mine.colors import ByAsking
-            from seesay.models.hf.loading import Options
+            from seesay.models.options import ModelOptions
             from seesay.models.vision.vision_language import load_vision
 
-            self._colors = ByAsking(load_vision(colors, Options()))
+            self._colors = ByAsking(load_vision(colors, ModelOptions()))
 
         if select:
             from seesay.mine.selection import Selector
-            from seesay.models.hf.loading import Options
+            from seesay.models.options import ModelOptions
             from seesay.models.vision.dual_encoder import DualEncoder
 
-            self._select = Selector(DualEncoder(select, Options()), subtypes or {})
+            self._select = Selector(DualEncoder(select, ModelOptions()), subtypes or {})
 
     @property
     def opens(self) -> bool:

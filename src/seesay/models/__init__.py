@@ -1,5 +1,6 @@
 """Models by name. A name is one of, in this order: a prefix (`baseline:uniform`, `openai:MODEL`, one that another
-package adds), a catalogue name (`smollm2`), a GGUF or ARPA file, a folder, a Hub id."""
+package adds; bare, as in `mock`, only where no folder has that name), a catalogue name (`smollm2`), a GGUF or ARPA
+file, a folder, a Hub id."""
 
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.models.base import CanAnswer, CanEncode, CanScore, TokenScores
-from seesay.models.hf.loading import Options
+from seesay.models.base import FilledScores, Model, TokenScores
+from seesay.models.options import ModelOptions
 from seesay.registry import Registry, unknown
 
-__all__ = ["MODELS", "CanAnswer", "CanEncode", "CanScore", "Options", "TokenScores", "load_model", "locate"]
+__all__ = ["MODELS", "FilledScores", "Model", "ModelOptions", "TokenScores", "load_model", "locate"]
 
-Loader = Callable[[str, Options], CanAnswer]
+Loader = Callable[[str, ModelOptions], Model]
 
 MODELS: Registry[Loader] = Registry(
     kind="model",
@@ -32,33 +33,33 @@ MODELS: Registry[Loader] = Registry(
 )
 
 OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
-"""What the configuration of a folder that we trained says, and the prefix that loads it."""
+"""The model type in the configuration of a folder that seesay trained, and the prefix that loads it."""
 
 
-def load_model(name: str, options: Options | None = None) -> CanAnswer:
+def load_model(name: str, options: ModelOptions | None = None) -> Model:
     """The model behind a name, ready to answer."""
-    return locate(name, options or Options())()
+    return locate(name, options or ModelOptions())()
 
 
-def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
-    """What loads the model behind a name; a name that cannot be one is refused now, not when its turn comes."""
+def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
+    """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
     from seesay.models.catalogue import CATALOGUE, load_entry
     from seesay.models.hf.loading import load_gguf, load_transformers, model_type
 
-    prefix, _, rest = name.partition(":")
-    if prefix in MODELS.names():
-        return lambda: MODELS.load(prefix)(rest, options)
+    prefix, colon, rest = name.partition(":")
+    path = Path(name).expanduser()
+    if prefix in MODELS.names() and (colon or not path.is_dir()):
+        return lambda: _load(prefix, rest, options)
     if name in CATALOGUE:
         return lambda: load_entry(CATALOGUE[name], options)
-    path = Path(name).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")
         return lambda: load_gguf(name, path, options)
     if path.name.endswith((".arpa", ".arpa.gz")):
-        return lambda: MODELS.load("arpa")(name, options)
+        return lambda: _load("arpa", name, options)
     if path.is_dir() and (kind := model_type(path)) in OURS:
-        return lambda: MODELS.load(OURS[kind])(str(Path(name)), options)  # ./model and model/ are one model
+        return lambda: _load(OURS[kind], str(Path(name)), options)  # ./model and model/ are one model
     if path.is_dir():
         return lambda: load_transformers(str(Path(name)), path, options)
     if name.startswith((".", "/", "~")) or path.is_file():
@@ -67,7 +68,16 @@ def locate(name: str, options: Options) -> Callable[[], CanAnswer]:
         )
     if "://" in name:
         raise UserError(f"A server is named by its model: seesay probe openai:MODEL --base-url {name}")
-    if ":" in name or name.count("/") > 1:
-        known = [*(f"{prefix}:" for prefix in MODELS.names()), *CATALOGUE]
-        raise unknown("model", name, known, MODELS.listing)
+    if colon or name.count("/") > 1:
+        raise unknown("model", name, [*(f"{prefix}:" for prefix in MODELS.names()), *CATALOGUE], MODELS.listing)
     return lambda: load_transformers(name, name, options)
+
+
+def _load(prefix: str, rest: str, options: ModelOptions) -> Model:
+    model: object = MODELS.load(prefix)(rest, options)
+    if not isinstance(model, Model):
+        raise UserError(
+            f"The package '{MODELS.package(prefix)}' gives a {type(model).__name__} for '{prefix}:', which does not "
+            "subclass seesay.models.Model: update that package or uninstall it."
+        )
+    return model

@@ -10,30 +10,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seesay.errors import UserError
-from seesay.models.hf.batching import chunks
+from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.questions import Prompt, Scores, Task
 from seesay.registry import unknown
 
 if TYPE_CHECKING:
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
 
-BATCH = 64
 RAREST = 1e-9  # below what wordfreq tells apart
 
 
-class Baseline:
+class Baseline(Model):
     """A rule that weighs each option by itself."""
 
     family = "baseline"
     scope = "option"
-    sees = True
+    accepts = TEXT_AND_PICTURES
 
     def __init__(self, name: str) -> None:
         self.name = self.fingerprint = name
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order."""
-        return list(chunks(range(len(prompts)), BATCH))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probabilities in proportion to the weights."""
@@ -119,7 +114,7 @@ class Uniform(Baseline):
 BASELINES: dict[str, type[Baseline]] = {"uniform": Uniform, "majority": Majority, "frequency": WordFrequency}
 
 
-def load_baseline(rest: str, options: Options) -> Baseline:
+def load_baseline(rest: str, options: ModelOptions) -> Baseline:
     """`baseline:NAME`."""
     from seesay.scenes.rules import RULES
 
@@ -132,6 +127,6 @@ def load_baseline(rest: str, options: Options) -> Baseline:
     return BASELINES[rest](f"baseline:{rest}")
 
 
-def load_mock(rest: str, options: Options) -> Mock:
+def load_mock(rest: str, options: ModelOptions) -> Mock:
     """`mock`, `mock:SEED` or `mock:SEED:MILLISECONDS`."""
     return Mock(f"mock:{rest}" if rest else "mock", *rest.split(":")[:2] if rest else ())

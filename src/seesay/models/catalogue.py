@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import subprocess
 import sys
 import tempfile
-import warnings
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,10 @@ from seesay.errors import UserError
 from seesay.folders import cache_folder
 
 if TYPE_CHECKING:
-    from seesay.models.base import CanAnswer
-    from seesay.models.hf.loading import Options
+    from seesay.models.base import Model
+    from seesay.models.options import ModelOptions
+
+log = logging.getLogger(__name__)
 
 DEFAULT = "smollm2"
 
@@ -85,14 +87,14 @@ CATALOGUE = {
 }
 
 
-def load_entry(entry: Entry, options: Options) -> CanAnswer:
+def load_entry(entry: Entry, options: ModelOptions) -> Model:
     """The model from the hub if it is there, else from its wheel."""
     from seesay.models.hf.loading import load_transformers
 
     return load_transformers(entry.name, source_of(entry, options), options)
 
 
-def source_of(entry: Entry, options: Options) -> str | Path:
+def source_of(entry: Entry, options: ModelOptions) -> str | Path:
     """The hub's id if the hub is there, else the folder with what came in the wheel."""
     from seesay.models.hf.loading import converted, on_hub, require_models
 
@@ -109,9 +111,7 @@ def source_of(entry: Entry, options: Options) -> str | Path:
     if path.is_dir():
         return path
     if entry.hub:
-        warnings.warn(
-            f"The model hub cannot be reached: '{entry.name}' is the 4-bit version from its wheel.", stacklevel=2
-        )
+        log.warning("The model hub cannot be reached: '%s' is the 4-bit version from its wheel.", entry.name)
     return converted(path)
 
 

@@ -22,7 +22,7 @@ from seesay.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
 
 Map = NDArray[np.float32]
 
@@ -50,7 +50,7 @@ class Depth(Protocol):
         """For each picture, of its own height and width, the distance of every pixel: larger is farther."""
 
 
-def load_depth(name: str, options: Options) -> Depth:
+def load_depth(name: str, options: ModelOptions) -> Depth:
     """`fastdepth`, or the folder or Hub id of a depth model of transformers."""
     return FastDepth() if name == "fastdepth" else Estimator(name, options)
 
@@ -84,7 +84,7 @@ class FastDepth:
 class Estimator:
     """A depth model of transformers: DPT, Depth-Anything, GLPN, ZoeDepth, Depth Pro."""
 
-    def __init__(self, name: str, options: Options) -> None:
+    def __init__(self, name: str, options: ModelOptions) -> None:
         from seesay.models.hf.components import load_part
 
         self.name = name

@@ -11,9 +11,9 @@ import re
 from seesay.errors import UserError
 from seesay.models.baselines import Baseline
 from seesay.questions import Prompt
-from seesay.scenes.lookup import annotated
+from seesay.scenes.lookup import find_scene
 from seesay.scenes.rules import RULES, holds
-from seesay.scenes.sentences import parse
+from seesay.scenes.sentences import parse_sentence
 
 DOUBT = 1e-6
 _YES = frozenset(("true", "yes", "right", "correct"))
@@ -42,7 +42,7 @@ class SceneRule(Baseline):
         claim = sentence_of(prompt.text)
         if claim is None:
             raise UserError(f"{self.name} finds no sentence about shapes in {prompt.text!r}.")
-        truth = holds(self._rule, annotated(prompt.picture).scene, claim)
+        truth = holds(self._rule, find_scene(prompt.picture).scene, claim)
         return [1 - DOUBT if (option in _YES) == truth else DOUBT for option in options]
 
 
@@ -61,6 +61,6 @@ def sentence_of(text: str) -> str | None:
     for form in _FORMS:
         for subject, rest in form.findall(text):
             sentence = f"The {subject} is {rest}"
-            if parse(sentence) is not None:
+            if parse_sentence(sentence) is not None:
                 return sentence
     return None

@@ -18,9 +18,9 @@ from seesay.errors import UserError
 from seesay.folders import cache_folder
 from seesay.reasoners.features.extractor import Eye, Pictures, picture
 from seesay.scenes.batches import batches
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
-from seesay.scenes.plan import Plan
+from seesay.scenes.plan import ScenePlan
 from seesay.scenes.published import read_questions
 
 NO_YES = ("no", "yes")
@@ -55,18 +55,18 @@ class Items:
         )
 
 
-def from_scenes(plan: Plan, split: str, eye: Eye, *, seed: int = 0, progress: Progress | None = None) -> Items:
+def from_scenes(plan: ScenePlan, split: str, eye: Eye, *, seed: int = 0, progress: Progress | None = None) -> Items:
     """Scenes made on the fly."""
-    recipe = Recipe(plan.task, seed=seed)
+    config = SceneConfig(plan.task, seed=seed)
     if split not in plan.splits():
         raise UserError(f"{plan.name} has no {split} items: it has {', '.join(plan.splits())}.")
 
     def seen() -> Iterator[Seen]:
-        for batch in batches(recipe, plan, split, size=eye.side, count=_AT_ONCE):
+        for batch in batches(config, plan, split, size=eye.side, count=_AT_ONCE):
             yield batch.pictures, batch.sentences, batch.answers.astype(np.int64).tolist()
 
     total = plan.splits()[split]
-    return looked_at(f"{plan.name}-{split}-{total}-{recipe.fingerprint}", seen(), total, eye, NO_YES, progress)
+    return looked_at(f"{plan.name}-{split}-{total}-{config.fingerprint}", seen(), total, eye, NO_YES, progress)
 
 
 def from_folder(folder: Path, split: str, eye: Eye, *, progress: Progress | None = None) -> Items:

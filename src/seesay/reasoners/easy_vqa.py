@@ -84,7 +84,7 @@ def majority(train: Items, test: Items, *, by_sentence: bool = False) -> float:
     return float((guessed == test.answers).mean())
 
 
-def _asked(split: str, seed: int) -> tuple[easy_vqa.Asked, ...]:
+def _asked(split: str, seed: int) -> tuple[easy_vqa.VqaQuestion, ...]:
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
     if split == "test":

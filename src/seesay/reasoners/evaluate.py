@@ -13,12 +13,12 @@ import numpy as np
 from seesay.errors import UserError
 from seesay.reasoners.sources import HARD, TASKS
 from seesay.scenes import rules
-from seesay.scenes.batches import items as drawn
-from seesay.scenes.config import Recipe
-from seesay.scenes.labels import judge as labels
+from seesay.scenes.batches import scene_items
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.labels import label_objects
 from seesay.scenes.plan import test_plan
 from seesay.scenes.raster import rgb
-from seesay.scenes.sampling import Item
+from seesay.scenes.sampling import SceneItem
 from seesay.scenes.sentences import sentence
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ class Test:
 
     def __init__(self, name: str, count: int, progress: Progress | None = None) -> None:
         plan = test_plan(name, count)
-        self.name, self.recipe = name, Recipe(plan.task)
-        self.items: list[Item] = []
-        for item in drawn(self.recipe, plan, plan.parts[0].split):
+        self.name, self.config = name, SceneConfig(plan.task)
+        self.items: list[SceneItem] = []
+        for item in scene_items(self.config, plan, plan.parts[0].split):
             self.items.append(item)
             if progress:
                 progress(1, count)
@@ -73,13 +73,13 @@ class Test:
         """Whether it is one of the two without the largest and the smallest."""
         return self.name.endswith("-hard")
 
-    def sentence(self, item: Item) -> str:
+    def sentence(self, item: SceneItem) -> str:
         """What is said of an item."""
-        return sentence(self.recipe, item)
+        return sentence(self.config, item)
 
     def rules(self) -> dict[str, rules.Positive]:
         """The rules that differ here: superlatives need no k, and where no set is named the scene is the set."""
-        kind = self.recipe.kind
+        kind = self.config.kind
         if kind.degree != "positive":
             return {CEILING: rules.RULES[CEILING]}
         return {name: rule for name, rule in rules.RULES.items() if kind.by_set or name != "whole-scene"}
@@ -123,22 +123,22 @@ def judge(reasoner: Reasoner, test: Test, done: Callable[[int], None] = lambda _
         said = np.exp(reasoner.log_probabilities(seen(reasoner, some), sentences)[:, yes])
         for item, text, given in zip(some, sentences, said.tolist(), strict=True):
             ruled = {name: rules.holds(rule, item.scene, text) for name, rule in asked.items()}
-            found.append(_judgement(test.name, test.recipe, item, given, ruled))
+            found.append(_judgement(test.name, test.config, item, given, ruled))
         done(len(some))
     return found
 
 
-def seen(reasoner: Reasoner, items: list[Item]) -> NDArray[np.generic]:
+def seen(reasoner: Reasoner, items: list[SceneItem]) -> NDArray[np.generic]:
     """The items' pictures as the reasoner's eye sees them."""
     return reasoner.eye.look(np.stack([rgb(item.scene, reasoner.eye.side) for item in items]))
 
 
-def _judgement(test: str, recipe: Recipe, item: Item, yes: float, ruled: dict[str, bool]) -> Judgement:
-    words = getattr(recipe.words, recipe.kind.degree)
+def _judgement(test: str, config: SceneConfig, item: SceneItem, yes: float, ruled: dict[str, bool]) -> Judgement:
+    words = getattr(config.adjectives, config.kind.degree)
     distance = None
-    if recipe.kind.degree == "positive":
-        distance = labels(item.scene, recipe.kind, recipe.words, recipe.line)[item.target].distance
+    if config.kind.degree == "positive":
+        distance = label_objects(item.scene, config.kind, config.adjectives, config.threshold_fn)[item.target].distance
     cell = item.cell
     return Judgement(
-        test, words[0 if cell.positive else 1], cell.colour, cell.shape, cell.answer, yes, item.scene.k, distance, ruled
+        test, words[0 if cell.positive else 1], cell.color, cell.shape, cell.answer, yes, item.scene.k, distance, ruled
     )

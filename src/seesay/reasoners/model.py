@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.hf.batching import chunks
+from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.models.scene_baselines import sentence_of
 from seesay.questions import Prompt, Scores
 from seesay.reasoners import checkpoints
@@ -20,13 +20,13 @@ from seesay.reasoners.features.extractor import Eye, Pictures, open_eye, picture
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
 
 BATCH = 64
 _SAME = {"true": "yes", "false": "no"}
 
 
-def load_reasoner(name: str, options: Options) -> Reasoner:
+def load_reasoner(name: str, options: ModelOptions) -> Reasoner:
     """`reasoner:FOLDER`, or the folder alone."""
     from seesay.models.hf.loading import device_of, file_digest
 
@@ -47,22 +47,19 @@ def load_reasoner(name: str, options: Options) -> Reasoner:
     return Reasoner(str(Path(name)), network.to(device), shape, eye, fingerprint, options.batch_size)
 
 
-class Reasoner:
+class Reasoner(Model):
     """Looks at pictures, reads sentences, and gives every answer a probability."""
 
     family = "reasoner"
     scope = "choice"
-    sees = True
+    accepts = TEXT_AND_PICTURES
+    probabilities_hint = "ask it a task that is scored right or wrong"
 
     def __init__(
         self, name: str, network: torch.nn.Module, shape: Shape, eye: Eye, fingerprint: str, batch: int | None = None
     ) -> None:
         self.name, self.network, self.shape, self.eye = name, network, shape, eye
-        self.fingerprint, self._batch = fingerprint, batch or BATCH
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order."""
-        return list(chunks(range(len(prompts)), self._batch))
+        self.fingerprint, self.prompts_per_batch = fingerprint, batch or BATCH
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """A log-probability for every option: what the network gives the answer, among the options alone."""

@@ -10,9 +10,9 @@ from typing import Protocol
 from seesay.errors import UserError
 from seesay.reasoners.dataset import Items, Progress, from_folder, from_scenes, stamp
 from seesay.reasoners.features.extractor import Eye
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
-from seesay.scenes.plan import NAMES, Part, Plan, make_plan, test_plan
+from seesay.scenes.plan import NAMES, PlanPart, ScenePlan, make_plan, test_plan
 from seesay.scenes.published import read_questions
 
 TASKS = tuple(name for name in NAMES if not name.endswith("-hard"))
@@ -38,8 +38,8 @@ class Source(Protocol):
 class Scenes:
     """Scenes of a task, always the same ones: what a training's seed changes is weights and order."""
 
-    plan: Plan
-    hard: Plan | None = None
+    plan: ScenePlan
+    hard: ScenePlan | None = None
 
     @property
     def splits(self) -> dict[str, int]:
@@ -48,8 +48,10 @@ class Scenes:
     @property
     def settings(self) -> dict[str, object]:
         return {
-            "task": self.plan.name, "items": self.plan.splits()["train"], "scenes": Recipe(self.plan.task).fingerprint,
-        }  # fmt: skip
+            "task": self.plan.name,
+            "items": self.plan.splits()["train"],
+            "scenes": SceneConfig(self.plan.task).fingerprint,
+        }
 
     def items(self, split: str, eye: Eye, progress: Progress | None = None) -> Items:
         if self.hard and split == self.hard.name:
@@ -111,7 +113,7 @@ def tests(source: Source) -> tuple[str, ...]:
     return tuple(split for split in source.splits if split not in ("train", "val"))
 
 
-def _resized(plan: Plan, items: int) -> tuple[Part, ...]:
+def _resized(plan: ScenePlan, items: int) -> tuple[PlanPart, ...]:
     held_out = max(1, items // 8)
     first, *others = (part for part in plan.parts if part.split == "train")
     left = items - sum(part.count for part in others)  # a mixture's unseen combinations, whose number is its name

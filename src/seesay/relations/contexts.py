@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seesay.errors import UserError
-from seesay.models.words.word_model import WordModel
+from seesay.models.base import Model
 from seesay.questions import BadRow
 from seesay.relations.lexicon import Lexicon
 from seesay.training import captions
@@ -120,13 +120,11 @@ def seen_in_training(model: Path, corpus: Corpus, part: str) -> str:
     return {"held-out": "no", "train": "yes"}.get(part, "partly")
 
 
-def readable(contexts: Mapping[str, Sequence[Context]], model: object) -> tuple[dict[str, list[Context]], int]:
+def readable(contexts: Mapping[str, Sequence[Context]], model: Model) -> tuple[dict[str, list[Context]], int]:
     """The contexts that the model can score, and how many it cannot: a model of words that dropped sentences with rare
     words (as published) has never met an unknown word."""
-    if not isinstance(model, WordModel):
-        return {word: list(found) for word, found in contexts.items()}, 0
     kept = {
-        word: [c for c in found if model.can_score([*model.known(c.before), *model.known(c.after)])]
+        word: [c for c in found if model.can_score(c.before) and model.can_score(c.after)]
         for word, found in contexts.items()
     }
     return kept, sum(map(len, contexts.values())) - sum(map(len, kept.values()))

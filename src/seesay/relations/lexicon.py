@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from seesay.data.relations import phrases
 from seesay.errors import UserError
+from seesay.models.base import Model
 from seesay.models.words.vocabulary import joined, phrase_pattern
 
 
@@ -45,14 +46,14 @@ def read_lexicon(path: Path) -> Lexicon:
     return Lexicon([line for line in lines if line.strip()])
 
 
-def spellings(model: object, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def spellings(model: Model, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The words that get a row, how the model spells them, and the words it does not know.
 
     A model of words that was trained on joined phrases (`in_front_of`) reads them joined; any other reads them as they
     stand. A word model's row needs all of its words in the vocabulary.
     """
-    knows: Callable[[str], bool] | None = getattr(model, "knows", None)
-    if knows is None:
+    knows = model.knows
+    if not model.whole_words:
         return tuple(words), tuple(words), ()
     joins = any(" " in word and knows(joined(word)) for word in words)
     spelt = {word: joined(word) if joins else word for word in words}

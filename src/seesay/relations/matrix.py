@@ -11,13 +11,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import CanFill, CanScore, Filled
+from seesay.models.base import Model
 from seesay.training.checkpoint import write_whole
 
 LEVELS = ("token", "sentence")
@@ -26,16 +25,8 @@ GAPS = 512  # sentences filled at a time: progress is told, and memory has an en
 Gap = tuple[str, str]
 
 
-class Scorer(CanScore, Protocol):
-    """A model that scores texts and has a fingerprint of its weights."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of all that shapes its scores."""
-
-
 def perplexity_matrix(
-    model: Scorer,
+    model: Model,
     contexts: Mapping[str, Sequence[Gap]],
     words: Sequence[str],
     *,
@@ -69,37 +60,20 @@ def perplexity_matrix(
     return matrix
 
 
-def fill(model: CanScore, gaps: Sequence[Gap], words: Sequence[str]) -> Filled:
-    """Every word in every gap: in bulk where the model can, else as texts.
-
-    As texts the words of one gap stand together, so that a causal model's token tree holds what is before it once.
-    """
-    if isinstance(model, CanFill):
-        return model.score_filled(gaps, words)
-    texts = (before + word + after for before, after in gaps for word in words)
-    found = list(model.score(texts))
-    reason = next((one.left_out for one in found if one.left_out), None)
-    if reason:
-        raise UserError(f"A context cannot be scored: {reason}. Leave captions of that kind out.")
-    scored = [(sum(one.logp), len(one.tokens)) for one in found]
-    logp, tokens = (np.array(part).reshape(len(gaps), len(words)).T for part in zip(*scored, strict=True))
-    return Filled(logp.astype(np.float64), tokens.astype(np.int64))
-
-
 def _column(
-    model: CanScore, gaps: Iterable[Gap], words: Sequence[str], advance: Callable[[int], None]
+    model: Model, gaps: Iterable[Gap], words: Sequence[str], advance: Callable[[int], None]
 ) -> NDArray[np.float64]:
     """Each word's sum of log-probabilities over a group of contexts, and of tokens."""
     sums = np.zeros((2, len(words)))
     remaining = iter(gaps)
     while some := list(islice(remaining, GAPS)):
-        found = fill(model, some, words)
+        found = model.score_filled(some, words)
         sums += found.logp.sum(axis=1), found.tokens.sum(axis=1)
         advance(len(some))
     return sums
 
 
-def _digest(model: Scorer, gaps: Sequence[Gap], words: Sequence[str]) -> str:
+def _digest(model: Model, gaps: Sequence[Gap], words: Sequence[str]) -> str:
     asked = json.dumps([model.fingerprint, list(words), [list(gap) for gap in gaps]], ensure_ascii=False)
     return hashlib.blake2b(asked.encode(), digest_size=12).hexdigest()
 

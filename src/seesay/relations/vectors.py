@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from seesay.data.lines import opened
+from seesay.data.lines import open_bytes
 from seesay.errors import UserError
 from seesay.files import write_text
 from seesay.metrics.base import FloatArray
@@ -75,7 +75,7 @@ def read_vectors(path: Path, words: Iterable[str]) -> Vectors:
     wanted = {word.replace(" ", "_"): word for word in words}
     found: dict[str, FloatArray] = {}
     try:
-        with opened(path) as file:
+        with open_bytes(path) as file:
             header = file.readline(_LONGEST)
             shape = _shape(header)
             entries = _binary(file, *shape, path) if shape and _is_binary(path) else _text(file, header, shape, path)

@@ -76,7 +76,7 @@ def above_even(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _frame(scene: Scene, target: int) -> tuple[float, float, float, float]:
     """Top, left, height and width of the target's box, in shares of the side."""
-    thing = scene.things[target]
+    thing = scene.objects[target]
     down, across = anchor(thing.shape, thing.radius, thing.turn)
     rows, columns = extent(thing.shape, thing.radius, thing.turn)
     return (thing.row - down) / CANVAS, (thing.column - across) / CANVAS, rows / CANVAS, columns / CANVAS

@@ -139,9 +139,8 @@ def without_probabilities(task: Task, model: Model) -> Task:
     """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong metrics only."""
     binary = tuple(name for name in task.metrics if metrics.get(name).binary)
     if not binary:
-        hint = ": use its completions endpoint" if model.family == "chat" else ""
         raise UserError(
-            f"'{task.name}' needs probabilities, which '{model.name}' does not give ({model.family}){hint}."
+            f"'{task.name}' needs probabilities, which '{model.name}' does not give: {model.probabilities_hint}."
         )
     return replace(task, metrics=binary, neutral={})
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from seesay.questions import BadRow, DataSource
-from seesay.runs.upgrades import FORMAT, upgrade_manifest
+from seesay.runs.upgrades import FORMAT
 
 
 class Document(BaseModel):
@@ -84,11 +82,6 @@ class Manifest(Document):
     bad_rows: list[BadRow] = Field(
         default_factory=list, description="Rows of the data files that were left out, with the reason."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _upgrade(cls, document: Any) -> Any:
-        return upgrade_manifest(document)
 
 
 class Comparison(Document):

@@ -21,7 +21,7 @@ from seesay.questions import Answer, Task
 from seesay.runs.journal import scores_from
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
-from seesay.runs.upgrades import upgrade_task
+from seesay.runs.upgrades import upgrade_manifest, upgrade_task
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,12 @@ def stored_manifest(folder: Path) -> Manifest | None:
     if not (folder / MANIFEST).is_file():
         return None
     with damage_as_user_error(folder):
-        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        return read_manifest(folder / MANIFEST)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest of any format."""
+    return Manifest.model_validate(upgrade_manifest(json.loads(path.read_bytes())))
 
 
 def write_answers(path: Path, answers: Sequence[Answer]) -> None:
@@ -133,7 +138,7 @@ def read_run(folder: Path) -> Run:
     with damage_as_user_error(folder):
         run = Run(
             folder=folder,
-            manifest=Manifest.model_validate_json((folder / MANIFEST).read_bytes()),
+            manifest=read_manifest(folder / MANIFEST),
             task=read_task(folder / QUESTIONS),
             answers=read_answers(folder / ANSWERS),
             figures=tuple(_FIGURES.validate_json((folder / FIGURES).read_bytes())),

@@ -1,6 +1,6 @@
-"""Adjectives: their words, and the dimension along which they order things.
+"""Adjectives: their words, and the dimension along which they order objects.
 
-MALeViC asks about big and small, by area in pixels. The same mathematics holds for any adjective that orders things
+MALeViC asks about big and small, by area in pixels. The same mathematics holds for any adjective that orders objects
 along one dimension (Schmidt et al. 2009 studied tall), so a pair of adjectives is a row of this table.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from seesay.errors import UserError
-from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, Thing, area, brightness
+from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, SceneObject, area, brightness
 
 
 def height(shape: str, radius: int, turn: int) -> int:
-    """Pixel rows that the thing covers."""
+    """Pixel rows that the object covers."""
     if shape == "circle":
         return 2 * radius - 1
     if shape == "square":
@@ -24,16 +24,16 @@ def height(shape: str, radius: int, turn: int) -> int:
     return (2 if turn == WIDE else 4) * radius - 1
 
 
-def _area(thing: Thing) -> int:
-    return area(thing.shape, thing.radius)
+def _area(obj: SceneObject) -> int:
+    return area(obj.shape, obj.radius)
 
 
-def _height(thing: Thing) -> int:
-    return height(thing.shape, thing.radius, thing.turn)
+def _height(obj: SceneObject) -> int:
+    return height(obj.shape, obj.radius, obj.turn)
 
 
-def _brightness(thing: Thing) -> int:
-    return brightness(thing.level)
+def _brightness(obj: SceneObject) -> int:
+    return brightness(obj.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Adjective:
     positive: tuple[str, str]
     comparative: tuple[str, str]
     superlative: tuple[str, str]
-    measure: Callable[[Thing], int]
+    measure: Callable[[SceneObject], int]
     scale: float
 
 

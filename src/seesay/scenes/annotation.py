@@ -1,7 +1,7 @@
 """The published annotation: `{"index": [scene, {"objects": […]}, {"captions": [true, false]}, …]}`, all strings.
 
 Written files have the published keys and two more, which the published ones lack and readers of them pass over: a
-triangle's or rectangle's `turn`, and the `level` of a thing that does not shine fully.
+triangle's or rectangle's `turn`, and the `level` of a object that does not shine fully.
 """
 
 from __future__ import annotations
@@ -18,19 +18,32 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.scenes import labels
-from seesay.scenes.config import Recipe
+from seesay.scenes.config import SceneConfig
 from seesay.scenes.labels import Label
-from seesay.scenes.placement import Stone, touch
+from seesay.scenes.placement import PlacedShape, touch
 from seesay.scenes.raster import palette, patches
-from seesay.scenes.sentences import say
-from seesay.scenes.world import CANVAS, COLOURS, LEVELS, SHAPES, TALL, WIDE, Scene, Thing, anchor, area, areas, extent
+from seesay.scenes.sentences import compose
+from seesay.scenes.world import (
+    CANVAS,
+    LEVELS,
+    SCENE_COLORS,
+    SHAPES,
+    TALL,
+    WIDE,
+    Scene,
+    SceneObject,
+    anchor,
+    area,
+    areas,
+    extent,
+)
 
 LARGEST_FILE = 2 << 30
 MOST_OBJECTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Annotated:
+class AnnotatedScene:
     """One scene of an annotation file: its key, its picture's name, what is in it, and what the file says of it."""
 
     index: str
@@ -40,36 +53,36 @@ class Annotated:
     captions: tuple[tuple[str, str], ...]
 
 
-def entry(recipe: Recipe, scene: Scene, image: str, pair: tuple[int, int] | None = None) -> list[Any]:
-    """The value of one index. `pair` are the two things that a comparative compares."""
-    things, sizes = scene.things, areas(scene.things)
-    judged = labels.judge(scene, recipe.kind, recipe.words, recipe.line)
+def entry(config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] | None = None) -> list[Any]:
+    """The value of one index. `pair` are the two objects that a comparative compares."""
+    objects, sizes = scene.objects, areas(scene.objects)
+    judged = labels.label_objects(scene, config.kind, config.adjectives, config.threshold_fn)
     about = {
         "image_id": image.removesuffix(".png"),
         "image_url": image,
-        "n_objects": str(len(things)),
-        "n_colors": str(len({thing.colour for thing in things})),
-        "max_radius": str(max(thing.radius for thing in things)),
-        "min_radius": str(min(thing.radius for thing in things)),
+        "n_objects": str(len(objects)),
+        "n_colors": str(len({obj.color for obj in objects})),
+        "max_radius": str(max(obj.radius for obj in objects)),
+        "min_radius": str(min(obj.radius for obj in objects)),
         "max_area": str(max(sizes)),
         "min_area": str(min(sizes)),
         "total_area_px": str(sum(sizes)),
         "avg_area_px": str(round(sum(sizes) / len(sizes), 4)),
     }
-    objects = [_object(i, thing, label, scene.k) for i, (thing, label) in enumerate(zip(things, judged, strict=True))]
-    return [about, {"objects": objects}, *({"captions": both} for both in _captions(recipe, scene, judged, pair))]
+    rows = [_object(i, obj, label, scene.k) for i, (obj, label) in enumerate(zip(objects, judged, strict=True))]
+    return [about, {"objects": rows}, *({"captions": both} for both in _captions(config, scene, judged, pair))]
 
 
-def _object(number: int, thing: Thing, label: Label, k: float | None) -> dict[str, str]:
-    row, column = str(thing.row), str(thing.column)
-    if thing.shape == "rectangle":  # the published files store the middle of the short side as a float
-        row, column = (f"{thing.row}.0", column) if thing.turn == WIDE else (row, f"{thing.column}.0")
+def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dict[str, str]:
+    row, column = str(obj.row), str(obj.column)
+    if obj.shape == "rectangle":  # the published files store the middle of the short side as a float
+        row, column = (f"{obj.row}.0", column) if obj.turn == WIDE else (row, f"{obj.column}.0")
     found = {
         "object_id": str(number),
-        "shape": thing.shape,
-        "color": thing.colour,
-        "radius": str(thing.radius),
-        "area": str(area(thing.shape, thing.radius)),
+        "shape": obj.shape,
+        "color": obj.color,
+        "radius": str(obj.radius),
+        "area": str(area(obj.shape, obj.radius)),
         "rr": row,
         "cc": column,
         "size": label.word,
@@ -81,27 +94,27 @@ def _object(number: int, thing: Thing, label: Label, k: float | None) -> dict[st
             "thresh_dist": _decimal(label.distance),
             "vagueness": _vagueness(label),
         }
-    if thing.shape in ("rectangle", "triangle"):
-        found["turn"] = str(thing.turn)
-    if thing.level != LEVELS:
-        found["level"] = str(thing.level)
+    if obj.shape in ("rectangle", "triangle"):
+        found["turn"] = str(obj.turn)
+    if obj.level != LEVELS:
+        found["level"] = str(obj.level)
     return found
 
 
 def _captions(
-    recipe: Recipe, scene: Scene, judged: Sequence[Label], pair: tuple[int, int] | None
+    config: SceneConfig, scene: Scene, judged: Sequence[Label], pair: tuple[int, int] | None
 ) -> list[list[dict[str, str]]]:
-    kind, words, things = recipe.kind, recipe.words, scene.things
+    kind, words, objects = config.kind, config.adjectives, scene.objects
     if pair is not None:
-        first, second = things[pair[0]], things[pair[1]]
+        first, second = objects[pair[0]], objects[pair[1]]
         more = words.measure(first) > words.measure(second)
-        true, false = (say(kind, words, first, more == holds, second) for holds in (True, False))
+        true, false = (compose(kind, words, first, more == holds, second) for holds in (True, False))
         return [[{"caption_true": true}, {"caption_false": false}]]
     found = []
     for i in labels.askable(scene, kind, words):
         label = judged[i]
         high = label.word in (words.positive[0], words.superlative[0])
-        true, false = (say(kind, words, things[i], high == holds) for holds in (True, False))
+        true, false = (compose(kind, words, objects[i], high == holds) for holds in (True, False))
         both: list[dict[str, str]] = [{"caption_true": true}, {"caption_false": false}]
         if scene.k is not None and label.prob is not None:
             shared = {"k": _decimal(scene.k), "vagueness": _vagueness(label)}
@@ -120,7 +133,7 @@ def _vagueness(label: Label) -> str:
     return "different" if label.vague else "same"
 
 
-def read(path: Path) -> tuple[list[Annotated], list[BadRow]]:
+def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
     """All scenes of an annotation file in the order of their indices, and those that cannot be used."""
     scenes, bad = [], []
     raw = load_json(path)
@@ -149,37 +162,39 @@ def load_json(path: Path) -> Any:
         raise UserError(f"'{path}' is not JSON: {error}.") from error
 
 
-def parse(key: str, value: Sequence[Mapping[str, Any]]) -> Annotated:
+def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
     """One scene. A triangle whose turn is not told gets the one that fits between the others."""
-    objects = value[1]["objects"]
-    if not 0 < len(objects) <= MOST_OBJECTS:
-        raise ValueError(f"{len(objects)} objects")
-    things = tuple(_thing(o) for o in objects)
-    unknown = [i for i, o in enumerate(objects) if o["shape"] == "triangle" and "turn" not in o]
-    k = float(objects[0]["k"]) if "k" in objects[0] else None
+    rows = value[1]["objects"]
+    if not 0 < len(rows) <= MOST_OBJECTS:
+        raise ValueError(f"{len(rows)} objects")
+    objects = tuple(_parse_object(row) for row in rows)
+    unknown = [i for i, row in enumerate(rows) if row["shape"] == "triangle" and "turn" not in row]
+    k = float(rows[0]["k"]) if "k" in rows[0] else None
     if k is not None and not np.isfinite(k):
         raise ValueError(f"k is {k}")
     said = []
     for pair in value[2:]:
         true, false = pair["captions"]
         said.append((str(true["caption_true"]), str(false["caption_false"])))
-    judged = tuple(_label(o) for o in objects)
-    return Annotated(str(key), str(value[0]["image_url"]), Scene(fit_turns(things, unknown), k), judged, tuple(said))
+    judged = tuple(_label(row) for row in rows)
+    return AnnotatedScene(
+        str(key), str(value[0]["image_url"]), Scene(fit_turns(objects, unknown), k), judged, tuple(said)
+    )
 
 
-def _thing(o: Mapping[str, str]) -> Thing:
-    shape, colour, radius, level = o["shape"], o["color"], int(o["radius"]), int(o.get("level", LEVELS))
-    if shape not in SHAPES or colour not in COLOURS:
-        raise ValueError(f"{colour} {shape}")
+def _parse_object(o: Mapping[str, str]) -> SceneObject:
+    shape, color, radius, level = o["shape"], o["color"], int(o["radius"]), int(o.get("level", LEVELS))
+    if shape not in SHAPES or color not in SCENE_COLORS:
+        raise ValueError(f"{color} {shape}")
     if not 1 <= radius <= CANVAS // 4 or not 1 <= level <= LEVELS:
         raise ValueError(f"radius {radius}, level {level}")
     turn = int(o["turn"]) if "turn" in o else TALL if shape == "rectangle" and "." in str(o["cc"]) else WIDE
-    thing = Thing(shape, colour, radius, int(float(o["rr"])), int(float(o["cc"])), turn, level)
-    if turn not in (WIDE, TALL) or not (_inside(thing) or (shape == "triangle" and _inside(replace(thing, turn=TALL)))):
-        raise ValueError(f"a {shape} at ({thing.row}, {thing.column}) leaves the canvas")
+    obj = SceneObject(shape, color, radius, int(float(o["rr"])), int(float(o["cc"])), turn, level)
+    if turn not in (WIDE, TALL) or not (_inside(obj) or (shape == "triangle" and _inside(replace(obj, turn=TALL)))):
+        raise ValueError(f"a {shape} at ({obj.row}, {obj.column}) leaves the canvas")
     if "area" in o and int(o["area"]) != area(shape, radius):
         raise ValueError(f"a {shape} of radius {radius} has {area(shape, radius)} pixels, not {o['area']}")
-    return thing
+    return obj
 
 
 def _label(o: Mapping[str, str]) -> Label:
@@ -189,27 +204,27 @@ def _label(o: Mapping[str, str]) -> Label:
     return Label(str(o["size"]), float(o["prob"]), distance, o["vagueness"] == "different")
 
 
-def _inside(thing: Thing) -> bool:
-    down, right = anchor(thing.shape, thing.radius, thing.turn)
-    rows, columns = extent(thing.shape, thing.radius, thing.turn)
-    top, left = thing.row - down, thing.column - right
+def _inside(obj: SceneObject) -> bool:
+    down, right = anchor(obj.shape, obj.radius, obj.turn)
+    rows, columns = extent(obj.shape, obj.radius, obj.turn)
+    top, left = obj.row - down, obj.column - right
     return top >= 0 and left >= 0 and top + rows <= CANVAS and left + columns <= CANVAS
 
 
-def _stone(thing: Thing) -> Stone:
-    down, right = anchor(thing.shape, thing.radius, thing.turn)
-    return thing.shape, thing.radius, thing.turn, thing.row - down, thing.column - right
+def _stone(obj: SceneObject) -> PlacedShape:
+    down, right = anchor(obj.shape, obj.radius, obj.turn)
+    return obj.shape, obj.radius, obj.turn, obj.row - down, obj.column - right
 
 
-def fit_turns(things: tuple[Thing, ...], unknown: Sequence[int]) -> tuple[Thing, ...]:
+def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple[SceneObject, ...]:
     """Give every triangle of unknown turn one in which it stays on the canvas and touches nothing that is known.
 
     Where both do, the annotation cannot tell: it is taken to lie. `match_picture` asks the picture.
     """
-    known = [_stone(thing) for i, thing in enumerate(things) if i not in unknown]
-    fitted = list(things)
+    known = [_stone(obj) for i, obj in enumerate(objects) if i not in unknown]
+    fitted = list(objects)
     for i in unknown:
-        turns = [replace(things[i], turn=turn) for turn in (WIDE, TALL)]
+        turns = [replace(objects[i], turn=turn) for turn in (WIDE, TALL)]
         fits = [t for t in turns if _inside(t) and not any(touch(_stone(t), other) for other in known)]
         fitted[i] = next(iter(fits), fitted[i]) if fits else next(filter(_inside, turns), fitted[i])
     return tuple(fitted)
@@ -217,15 +232,15 @@ def fit_turns(things: tuple[Thing, ...], unknown: Sequence[int]) -> tuple[Thing,
 
 def match_picture(scene: Scene, picture: NDArray[np.uint8]) -> Scene:
     """Turn the triangles as the picture (rows, columns, at least RGB) shows them."""
-    size, colours = picture.shape[0], palette(LEVELS)
+    size, colors = picture.shape[0], palette(LEVELS)
 
-    def shown(thing: Thing) -> bool:
-        top, left, covered, index = next(patches(Scene((thing,)), size))
+    def shown(obj: SceneObject) -> bool:
+        top, left, covered, index = next(patches(Scene((obj,)), size))
         window = picture[top : top + covered.shape[0], left : left + covered.shape[1], :3]
-        return bool((window[covered] == colours[index]).all())
+        return bool((window[covered] == colors[index]).all())
 
     turned = []
-    for thing in scene.things:
-        ways = [replace(thing, turn=turn) for turn in (WIDE, TALL)] if thing.shape == "triangle" else [thing]
-        turned.append(next((way for way in ways if _inside(way) and shown(way)), thing))
-    return replace(scene, things=tuple(turned))
+    for obj in scene.objects:
+        ways = [replace(obj, turn=turn) for turn in (WIDE, TALL)] if obj.shape == "triangle" else [obj]
+        turned.append(next((way for way in ways if _inside(way) and shown(way)), obj))
+    return replace(scene, objects=tuple(turned))

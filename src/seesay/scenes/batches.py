@@ -8,38 +8,42 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.scenes.config import Recipe
-from seesay.scenes.plan import Plan
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.plan import ScenePlan
 from seesay.scenes.raster import check_size, rgb
-from seesay.scenes.sampling import Item, draw
+from seesay.scenes.sampling import SceneItem, draw
 from seesay.scenes.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class SceneBatch:
     """Pictures (items, rows, columns, 3), their sentences, and whether each is true."""
 
     pictures: NDArray[np.uint8]
     sentences: tuple[str, ...]
     answers: NDArray[np.bool_]
-    items: tuple[Item, ...]
+    items: tuple[SceneItem, ...]
 
 
-def items(recipe: Recipe, plan: Plan, split: str, start: int = 0, stop: int | None = None) -> Iterator[Item]:
+def scene_items(
+    config: SceneConfig, plan: ScenePlan, split: str, start: int = 0, stop: int | None = None
+) -> Iterator[SceneItem]:
     """The items of a split, in order."""
     stop = plan.splits()[split] if stop is None else stop
     for _, cell, stream, index in plan.items(split, start, stop):
-        yield draw(recipe, cell, recipe.generator(stream, index))
+        yield draw(config, cell, config.generator(stream, index))
 
 
-def batches(recipe: Recipe, plan: Plan, split: str, *, size: int = 224, count: int = 64) -> Iterator[Batch]:
+def batches(
+    config: SceneConfig, plan: ScenePlan, split: str, *, size: int = 224, count: int = 64
+) -> Iterator[SceneBatch]:
     """The items of a split in batches. The arrays are new every time and the caller's to keep."""
     check_size(size)
     total = plan.splits()[split]
     for start in range(0, total, count):
-        made = tuple(items(recipe, plan, split, start, min(start + count, total)))
+        made = tuple(scene_items(config, plan, split, start, min(start + count, total)))
         pictures = np.empty((len(made), size, size, 3), dtype=np.uint8)
         for picture, item in zip(pictures, made, strict=True):
             rgb(item.scene, size, out=picture)
         answers = np.array([item.cell.answer for item in made])
-        yield Batch(pictures, tuple(sentence(recipe, item) for item in made), answers, made)
+        yield SceneBatch(pictures, tuple(sentence(config, item) for item in made), answers, made)

@@ -11,18 +11,18 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective, adjective
-from seesay.scenes.task_kinds import Kind, kind
+from seesay.scenes.task_kinds import TaskKind, task_kind
 from seesay.scenes.thresholds import Threshold, threshold
-from seesay.scenes.world import COLOURS, SHAPES
+from seesay.scenes.world import SCENE_COLORS, SHAPES
 
-MOST_THINGS = 30
+MOST_OBJECTS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class DesignCell:
     """One class of items: who is asked about, with which adjective, and whether the sentence is true."""
 
-    colour: str
+    color: str
     shape: str
     positive: bool
     answer: bool
@@ -33,27 +33,29 @@ class Cell:
         return self.positive == self.answer
 
 
-def cells() -> list[Cell]:
+def design_cells() -> list[DesignCell]:
     """All 80 classes, in an order in which every beginning is as balanced as it can be.
 
-    Colours and shapes run side by side: since 4 and 5 share no factor, every pair comes once in 20 steps. The four ways
+    Colors and shapes run side by side: since 4 and 5 share no factor, every pair comes once in 20 steps. The four ways
     to ask (adjective, answer) change with every step, and shift so that each pair has had them all after 80.
     """
     found = []
-    for i in range(4 * len(COLOURS) * len(SHAPES)):
-        rounds, pair = divmod(i, len(COLOURS) * len(SHAPES))
+    for i in range(4 * len(SCENE_COLORS) * len(SHAPES)):
+        rounds, pair = divmod(i, len(SCENE_COLORS) * len(SHAPES))
         way = (rounds + pair + pair // 4) % 4
-        found.append(Cell(COLOURS[pair % len(COLOURS)], SHAPES[pair % len(SHAPES)], way < 2, way % 2 == 0))
+        found.append(
+            DesignCell(SCENE_COLORS[pair % len(SCENE_COLORS)], SHAPES[pair % len(SHAPES)], way < 2, way % 2 == 0)
+        )
     return found
 
 
-def seen(cell: Cell) -> bool:
+def seen(cell: DesignCell) -> bool:
     """The combinations of the compositional training set: big circles and rectangles, small squares and triangles."""
     return cell.positive == (cell.shape in ("circle", "rectangle"))
 
 
 @dataclass(frozen=True)
-class Recipe:
+class SceneConfig:
     """All that a scene depends on: equal recipes give equal scenes, on any machine, with any number of workers."""
 
     task: str
@@ -63,25 +65,25 @@ class Recipe:
     threshold: str = "rh-r"
     k_mean: float | None = None
     k_deviation: float | None = None
-    kind: Kind = field(init=False, repr=False, compare=False)
-    words: Adjective = field(init=False, repr=False, compare=False)
-    line: Threshold = field(init=False, repr=False, compare=False)
+    kind: TaskKind = field(init=False, repr=False, compare=False)
+    adjectives: Adjective = field(init=False, repr=False, compare=False)
+    threshold_fn: Threshold = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "kind", kind(self.task))
+        put(self, "kind", task_kind(self.task))
         put(self, "task", self.kind.name)
-        put(self, "words", adjective(self.adjective))
+        put(self, "adjectives", adjective(self.adjective))
         base = threshold(self.threshold)
         mean = base.mean if self.k_mean is None else self.k_mean
         deviation = base.deviation if self.k_deviation is None else self.k_deviation
         if not (np.isfinite(mean) and np.isfinite(deviation) and deviation >= 0):
             raise UserError(f"k needs a finite mean and a deviation of 0 or more, not {mean} and {deviation}.")
-        put(self, "line", Threshold(base.name, base.line, mean, deviation))
+        put(self, "threshold_fn", Threshold(base.name, base.line, mean, deviation))
         low, high = self.objects
         least = max(self.kind.least, 2)
-        if not least <= low <= high <= MOST_THINGS:
-            raise UserError(f"{self.task} takes {least} to {MOST_THINGS} objects a scene, not {low} to {high}.")
+        if not least <= low <= high <= MOST_OBJECTS:
+            raise UserError(f"{self.task} takes {least} to {MOST_OBJECTS} objects a scene, not {low} to {high}.")
         if self.seed < 0:
             raise UserError(f"A seed is 0 or more, not {self.seed}.")
 

@@ -36,8 +36,8 @@ def contact_sheet(shown: Sequence[tuple[Scene, str, bool]], *, columns: int = 5,
         lines = _wrap(sentence, lambda text: pen.textlength(text, font=font) <= size)
         for number, line in enumerate(lines[:2]):
             pen.text((left, top + size + 2 + number * LINE), line, fill=_INK, font=font)
-        mark, colour = ("true", _TRUE) if holds else ("false", _FALSE)
-        pen.text((left, top + size + 2 + 2 * LINE), mark, fill=colour, font=font)
+        mark, color = ("true", _TRUE) if holds else ("false", _FALSE)
+        pen.text((left, top + size + 2 + 2 * LINE), mark, fill=color, font=font)
     buffer = io.BytesIO()
     sheet.quantize(128, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()

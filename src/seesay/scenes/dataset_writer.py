@@ -1,7 +1,7 @@
 """`seesay scenes make`: a data set on disk, by several workers, and after a kill without loss.
 
 Items are made in chunks. A worker writes a chunk's pictures, then its rows into `parts/`, under a name that only a
-whole chunk gets. A second run skips the chunks that are there: every item depends on the recipe and its own index
+whole chunk gets. A second run skips the chunks that are there: every item depends on the config and its own index
 alone, so it does not matter who makes it when. At the end the rows are streamed into the files of each format.
 """
 
@@ -23,11 +23,11 @@ from filelock import FileLock, Timeout
 
 from seesay.errors import UserError
 from seesay.scenes import annotation, published
-from seesay.scenes.config import Recipe
-from seesay.scenes.plan import Plan
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.plan import ScenePlan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_halves, palette, rgb
-from seesay.scenes.sampling import Item, draw
+from seesay.scenes.sampling import SceneItem, draw
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import CANVAS, LEVELS
 
@@ -37,7 +37,7 @@ MANIFEST = "scenes.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class SceneOutput:
     """What is written: PNGs of `picture` pixels (None: no PNG), RGB arrays of `array` pixels, and question files."""
 
     folder: Path
@@ -48,9 +48,9 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    recipe: Recipe
-    plan: Plan
-    output: Output
+    config: SceneConfig
+    plan: ScenePlan
+    output: SceneOutput
     split: str
     start: int
     stop: int
@@ -60,10 +60,10 @@ class _Job:
         return self.output.folder / "parts" / f"{self.split}-{self.start:08d}.tsv"
 
 
-def make(
-    recipe: Recipe,
-    plan: Plan,
-    output: Output,
+def write_dataset(
+    config: SceneConfig,
+    plan: ScenePlan,
+    output: SceneOutput,
     *,
     workers: int | None = None,
     command: str = "",
@@ -71,14 +71,14 @@ def make(
 ) -> dict[str, int]:
     """Make the data set, or finish one that was begun; gives the number of items of every split."""
     _check(output)
-    settings = _settings(recipe, plan, output)
+    settings = _settings(config, plan, output)
     total = sum(plan.splits().values())
     if not _begin(output.folder, settings):
         advance(total, total)
         return plan.splits()
     try:
         with FileLock(output.folder / "parts" / "lock", timeout=0):
-            _make_all(recipe, plan, output, workers, command, advance)
+            _make_all(config, plan, output, workers, command, advance)
     except Timeout as error:
         raise UserError(f"Another process is making '{output.folder}': wait for it.") from error
     published.write_json(output.folder / MANIFEST, settings | {"complete": True})
@@ -87,9 +87,9 @@ def make(
 
 
 def _make_all(
-    recipe: Recipe,
-    plan: Plan,
-    output: Output,
+    config: SceneConfig,
+    plan: ScenePlan,
+    output: SceneOutput,
     workers: int | None,
     command: str,
     advance: Callable[[int, int], None],
@@ -97,7 +97,7 @@ def _make_all(
     total = sum(plan.splits().values())
     _prepare(plan, output)
     jobs = [
-        _Job(recipe, plan, output, split, start, min(start + CHUNK, size))
+        _Job(config, plan, output, split, start, min(start + CHUNK, size))
         for split, size in plan.splits().items()
         for start in range(0, size, CHUNK)
     ]
@@ -105,10 +105,10 @@ def _make_all(
     advance(total - sum(job.stop - job.start for job in waiting), total)
     for job in _run(waiting, min(workers or os.cpu_count() or 1, max(len(waiting), 1))):
         advance(job.stop - job.start, total)
-    _finish(recipe, plan, output, jobs, command)
+    _finish(config, plan, output, jobs, command)
 
 
-def _check(output: Output) -> None:
+def _check(output: SceneOutput) -> None:
     for size in (output.picture, output.array):
         if size is not None:
             check_size(size)
@@ -119,9 +119,9 @@ def _check(output: Output) -> None:
         published.require_h5py()
 
 
-def _settings(recipe: Recipe, plan: Plan, output: Output) -> dict[str, Any]:
+def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict[str, Any]:
     shape = {"picture": output.picture, "array": output.array, "formats": sorted(output.formats)}
-    made = {"name": plan.name, "splits": plan.splits(), "recipe": recipe.settings(), **shape}
+    made = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings(), **shape}
     return dict(json.loads(json.dumps(made)))
 
 
@@ -148,7 +148,7 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
     return True
 
 
-def _prepare(plan: Plan, output: Output) -> None:
+def _prepare(plan: ScenePlan, output: SceneOutput) -> None:
     for split, size in plan.splits().items():
         if output.picture is not None:
             (output.folder / "images" / split).mkdir(parents=True, exist_ok=True)
@@ -201,37 +201,37 @@ def _make_chunk(job: _Job) -> None:
         array = np.lib.format.open_memmap(job.output.folder / "arrays" / f"{job.split}.npy", "r+")
     lines = []
     for place, cell, stream, index in job.plan.items(job.split, job.start, job.stop):
-        item = draw(job.recipe, cell, job.recipe.generator(stream, index))
+        item = draw(job.config, cell, job.config.generator(stream, index))
         if job.output.picture is not None:
             path = job.output.folder / "images" / job.split / f"{place}.png"
             path.write_bytes(png(item, job.output.picture))
         if array is not None:
             rgb(item.scene, array.shape[1], out=array[place])
-        lines.append(_row(job.recipe, item, place, job.split))
+        lines.append(_row(job.config, item, place, job.split))
     beside = job.part.with_suffix(".part")
     beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
     beside.replace(job.part)
 
 
-def png(item: Item, size: int) -> bytes:
-    """The item's picture: with a palette where the pixels are exact, in full colour where they are means."""
+def png(item: SceneItem, size: int) -> bytes:
+    """The item's picture: with a palette where the pixels are exact, in full color where they are means."""
     if size not in (CANVAS, PUBLISHED):
         return encode_rgb(rgb(item.scene, size))
-    if any(thing.level != LEVELS for thing in item.scene.things):
+    if any(obj.level != LEVELS for obj in item.scene.objects):
         return encode_indices(paint(item.scene, size), palette(LEVELS))
     halves = workspace(size, size // 2)
     paint_halves(item.scene, size, halves)
     return encode_halves(halves, palette())
 
 
-def _row(recipe: Recipe, item: Item, place: int, split: str) -> str:
+def _row(config: SceneConfig, item: SceneItem, place: int, split: str) -> str:
     """The item's question and its annotation, two JSON texts with a tab between them."""
     pair = None if item.other is None else (item.target, item.other)
-    asked = published.record(place, sentence(recipe, item), item.cell.answer, item.cell.positive, split)
-    return f"{json.dumps(asked)}\t{json.dumps(annotation.entry(recipe, item.scene, f'{place}.png', pair))}"
+    asked = published.record(place, sentence(config, item), item.cell.answer, item.cell.positive, split)
+    return f"{json.dumps(asked)}\t{json.dumps(annotation.entry(config, item.scene, f'{place}.png', pair))}"
 
 
-def _finish(recipe: Recipe, plan: Plan, output: Output, jobs: list[_Job], command: str) -> None:
+def _finish(config: SceneConfig, plan: ScenePlan, output: SceneOutput, jobs: list[_Job], command: str) -> None:
     """The files of each format, from the parts."""
     from seesay.scenes import hub  # pyarrow, which no worker needs
 
@@ -257,7 +257,7 @@ def _finish(recipe: Recipe, plan: Plan, output: Output, jobs: list[_Job], comman
             rows = (_flat(json.loads(asked), scene) for asked, scene in _rows(jobs, split))
             hub.write_parquet(folder / "data" / f"{split}.parquet", rows, pictures)
     if "parquet" in formats:
-        text = hub.card(plan.name, plan.splits(), recipe.settings(), output.picture, command)
+        text = hub.card(plan.name, plan.splits(), config.settings(), output.picture, command)
         (folder / "README.md").write_text(text, encoding="utf-8")
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.scenes.adjectives import ADJECTIVES, Adjective
-from seesay.scenes.task_kinds import Kind
+from seesay.scenes.task_kinds import TaskKind
 from seesay.scenes.thresholds import RH_R, Threshold, highest, lowest
-from seesay.scenes.world import RADII, Scene, Thing
+from seesay.scenes.world import LEVELS, RADII, Scene, SceneObject
 
 WEBER = 0.05
 BIG = ADJECTIVES["big"]
@@ -24,7 +24,7 @@ BIG = ADJECTIVES["big"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What holds of one thing. `word` is an adjective, or "NA" where a superlative fits neither way."""
+    """What holds of one object. `word` is an adjective, or "NA" where a superlative fits neither way."""
 
     word: str
     prob: float | None = None
@@ -32,31 +32,31 @@ class Label:
     vague: bool = False
 
 
-def measure(things: tuple[Thing, ...], adjective: Adjective) -> NDArray[np.float64]:
-    """Where every thing lies on the adjective's dimension."""
-    return np.array([adjective.measure(thing) for thing in things], dtype=np.float64)
+def measure(objects: tuple[SceneObject, ...], adjective: Adjective) -> NDArray[np.float64]:
+    """Where every object lies on the adjective's dimension."""
+    return np.array([adjective.measure(obj) for obj in objects], dtype=np.float64)
 
 
-def reference_sets(things: tuple[Thing, ...], by_set: bool) -> NDArray[np.bool_]:
-    """Row i: the things that thing i is compared with."""
+def reference_sets(objects: tuple[SceneObject, ...], by_set: bool) -> NDArray[np.bool_]:
+    """Row i: the objects that object i is compared with."""
     if not by_set:
-        return np.ones((len(things), len(things)), dtype=bool)
-    shapes = np.array([thing.shape for thing in things])
+        return np.ones((len(objects), len(objects)), dtype=bool)
+    shapes = np.array([obj.shape for obj in objects])
     return np.asarray(shapes[:, None] == shapes[None, :])
 
 
 def above(
     scene: Scene, by_set: bool, k: float, adjective: Adjective = BIG, threshold: Threshold = RH_R
 ) -> NDArray[np.bool_]:
-    """Which things are above the line at this k: the positive adjective holds of them."""
-    members = reference_sets(scene.things, by_set)
-    values = measure(scene.things, adjective)
+    """Which objects are above the line at this k: the positive adjective holds of them."""
+    members = reference_sets(scene.objects, by_set)
+    values = measure(scene.objects, adjective)
     return np.asarray(values > threshold.line(np.broadcast_to(values, members.shape), members, np.full(len(values), k)))
 
 
 def superlatives(scene: Scene, adjective: Adjective = BIG) -> list[Label]:
-    """The one highest and the one lowest thing; nobody where two share the place."""
-    values = measure(scene.things, adjective)
+    """The one highest and the one lowest object; nobody where two share the place."""
+    values = measure(scene.objects, adjective)
     high, low = (values == values.max()).sum() == 1, (values == values.min()).sum() == 1
     words = adjective.superlative
     return [
@@ -66,11 +66,11 @@ def superlatives(scene: Scene, adjective: Adjective = BIG) -> list[Label]:
 
 
 def positives(scene: Scene, by_set: bool, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
-    """The label of every thing at the scene's k."""
+    """The label of every object at the scene's k."""
     if scene.k is None:
         raise ValueError("a scene without k has no line between the adjectives")
-    members = reference_sets(scene.things, by_set)
-    values = measure(scene.things, adjective)
+    members = reference_sets(scene.objects, by_set)
+    values = measure(scene.objects, adjective)
     table = np.broadcast_to(values, members.shape)
     line = threshold.line(table, members, np.full(len(values), scene.k))
     width = highest(table, members) - lowest(table, members)
@@ -87,24 +87,24 @@ def positives(scene: Scene, by_set: bool, adjective: Adjective = BIG, threshold:
     return labels
 
 
-def judge(scene: Scene, kind: Kind, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
-    """The label of every thing, as the task understands it."""
+def label_objects(scene: Scene, kind: TaskKind, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
+    """The label of every object, as the task understands it."""
     if kind.degree == "positive":
         return positives(scene, kind.by_set, adjective, threshold)
     return superlatives(scene, adjective)
 
 
-def askable(scene: Scene, kind: Kind, adjective: Adjective = BIG) -> list[int]:
-    """Which things a sentence may be about: named without doubt, and not given away by their size alone."""
-    values = [adjective.measure(thing) for thing in scene.things]
-    names = [thing.colour if kind.single else (thing.colour, thing.shape) for thing in scene.things]
+def askable(scene: Scene, kind: TaskKind, adjective: Adjective = BIG) -> list[int]:
+    """Which objects a sentence may be about: named without doubt, and not given away by their size alone."""
+    values = [adjective.measure(obj) for obj in scene.objects]
+    names = [obj.color if kind.single else (obj.color, obj.shape) for obj in scene.objects]
     ends = (min(values), max(values))
     found = []
-    for i, thing in enumerate(scene.things):
-        if names.count(names[i]) > 1 or at_the_end(thing, adjective):
+    for i, obj in enumerate(scene.objects):
+        if names.count(names[i]) > 1 or has_extreme_size(obj, adjective):
             continue
         same = [
-            v for v, other in zip(values, scene.things, strict=True) if not kind.by_set or other.shape == thing.shape
+            v for v, other in zip(values, scene.objects, strict=True) if not kind.by_set or other.shape == obj.shape
         ]
         if kind.degree == "superlative":
             fair = values[i] in ends and values.count(values[i]) == 1
@@ -117,8 +117,8 @@ def askable(scene: Scene, kind: Kind, adjective: Adjective = BIG) -> list[int]:
     return found
 
 
-def at_the_end(thing: Thing, adjective: Adjective) -> bool:
-    """Whether the thing has the least or the largest size there is: one could answer without looking at the others."""
+def has_extreme_size(obj: SceneObject, adjective: Adjective) -> bool:
+    """Whether the object has the least or the largest size there is: one could answer without looking at the others."""
     if adjective.name == "bright":
-        return thing.level in (1, 10)
-    return thing.radius in (RADII[0], RADII[-1])
+        return obj.level in (1, LEVELS)
+    return obj.radius in (RADII[0], RADII[-1])

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.scenes.annotation import Annotated, read
+from seesay.scenes.annotation import AnnotatedScene, read
 
 
 def picture_path(root: Path, split: str, name: str) -> Path:
@@ -24,7 +24,7 @@ def annotation_path(root: Path, split: str) -> Path:
     return root / "annotation" / f"{split}_annotation.json"
 
 
-def annotated(picture: str | Path) -> Annotated:
+def find_scene(picture: str | Path) -> AnnotatedScene:
     """What is known of the picture's scene."""
     picture = Path(picture)
     path = annotation_path(picture.parent.parent.parent, picture.parent.name)
@@ -40,10 +40,10 @@ def annotated(picture: str | Path) -> Annotated:
 
 
 @lru_cache(maxsize=16)
-def _by_index(path: Path) -> dict[str, Annotated]:
+def _by_index(path: Path) -> dict[str, AnnotatedScene]:
     return {scene.index: scene for scene in read(path)[0]}
 
 
 @lru_cache(maxsize=16)
-def _by_image(path: Path) -> dict[str, Annotated]:
+def _by_image(path: Path) -> dict[str, AnnotatedScene]:
     return {scene.image: scene for scene in read(path)[0]}

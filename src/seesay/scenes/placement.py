@@ -1,6 +1,6 @@
-"""Where things may stand: exact overlap of shapes, for many scenes at once.
+"""Where objects may stand: exact overlap of shapes, for many scenes at once.
 
-MALeViC discards a scene if a single pixel belongs to two things. Boxes decide nearly all pairs: boxes apart, no
+MALeViC discards a scene if a single pixel belongs to two objects. Boxes decide nearly all pairs: boxes apart, no
 overlap; the boxes that lie wholly inside the shapes meet, overlap. Only the rest is compared row by row.
 """
 
@@ -82,7 +82,7 @@ def collisions(
 
 @lru_cache(maxsize=64)
 def pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of so many things, in the order of `collisions`."""
+    """All pairs of so many objects, in the order of `collisions`."""
     first, second = np.triu_indices(count, 1)
     return first, second
 
@@ -92,12 +92,12 @@ def _boxes_meet(box: Ints, first: NDArray[np.intp], second: NDArray[np.intp]) ->
     return np.asarray(((low[:, first] < high[:, second]) & (low[:, second] < high[:, first])).all(axis=-1))
 
 
-Stone = tuple[str, int, int, int, int]
-"""Shape, radius, turn, and the corner: what a placed thing is, before it has a colour."""
+PlacedShape = tuple[str, int, int, int, int]
+"""Shape, radius, turn, and the corner: what a placed object is, before it has a color."""
 
 
-def touch(one: Stone, other: Stone) -> bool:
-    """Whether two placed things share a pixel."""
+def touch(one: PlacedShape, other: PlacedShape) -> bool:
+    """Whether two placed objects share a pixel."""
     (top_a, first_a, last_a), (top_b, first_b, last_b) = _rows(one), _rows(other)
     start, stop = max(top_a, top_b), min(top_a + len(first_a), top_b + len(first_b))
     if start >= stop:
@@ -106,7 +106,7 @@ def touch(one: Stone, other: Stone) -> bool:
     return bool((np.maximum(first_a[a], first_b[b]) < np.minimum(last_a[a], last_b[b])).any())
 
 
-def _rows(stone: Stone) -> tuple[int, Ints, Ints]:
+def _rows(stone: PlacedShape) -> tuple[int, Ints, Ints]:
     shape, radius, turn, top, left = stone
     down, right, _ = mask(shape, radius, turn)
     anchored_down, anchored_right = anchor(shape, radius, turn)
@@ -115,8 +115,8 @@ def _rows(stone: Stone) -> tuple[int, Ints, Ints]:
     return top + anchored_down + down, first + shift, last + shift
 
 
-def apart(stones: list[Stone], meeting: NDArray[np.bool_], most: int) -> bool:
-    """Whether no pair whose boxes meet shares a pixel; `most` is how many things `meeting` was made for."""
+def apart(stones: list[PlacedShape], meeting: NDArray[np.bool_], most: int) -> bool:
+    """Whether no pair whose boxes meet shares a pixel; `most` is how many objects `meeting` was made for."""
     first, second = pairs(most)
     where = np.flatnonzero(meeting)
     found = zip(first[where].tolist(), second[where].tolist(), strict=True)

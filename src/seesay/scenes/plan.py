@@ -1,6 +1,6 @@
 """Which items make a data set: classes, splits, and the indices that seed them.
 
-Every split has its own numbering, and item j of a split depends on the recipe, the split and j alone: a larger data
+Every split has its own numbering, and item j of a split depends on the config, the split and j alone: a larger data
 set begins with the smaller one. Classes come round in turn, so that any beginning of a split is balanced.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from seesay.errors import UserError
-from seesay.scenes.config import Cell, cells, seen
+from seesay.scenes.config import DesignCell, design_cells, seen
 
 MIXTURES = (64, 128, 256, 512, 1024, 2048, 4000)
 LARGEST = 10_000_000
@@ -18,22 +18,22 @@ _STREAMS = {"train": 0, "val": 1, "test": 2, "test_seen": 3, "test_unseen": 4, "
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlanPart:
     """Some items of a split: item j is of class `cells[j % len(cells)]` and draws from `stream`."""
 
     split: str
     stream: int
-    cells: tuple[Cell, ...]
+    cells: tuple[DesignCell, ...]
     count: int
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScenePlan:
     """A data set's name, the scene task behind it, and its parts in order."""
 
     name: str
     task: str
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
 
     def splits(self) -> dict[str, int]:
         """How many items every split has."""
@@ -42,7 +42,7 @@ class Plan:
             sizes[part.split] = sizes.get(part.split, 0) + part.count
         return sizes
 
-    def items(self, split: str, start: int, stop: int) -> Iterator[tuple[int, Cell, int, int]]:
+    def items(self, split: str, start: int, stop: int) -> Iterator[tuple[int, DesignCell, int, int]]:
         """For items start … stop − 1 of a split: place, class, stream, and index in the stream."""
         first = 0
         for part in self.parts:
@@ -67,7 +67,7 @@ def default_size(name: str) -> int:
     return 2_000 if name.endswith("-hard") else 20_000
 
 
-def make_plan(name: str, items: int | None = None) -> Plan:
+def make_plan(name: str, items: int | None = None) -> ScenePlan:
     """The plan of a data set by its name, with so many items over all splits (by default as many as published)."""
     name = name.lower()
     name = {"set-pos": "set+pos", "set-pos-hard": "set+pos-hard"}.get(name, name)
@@ -78,27 +78,27 @@ def make_plan(name: str, items: int | None = None) -> Plan:
         raise UserError(f"A data set has 1 to {LARGEST:,} items, not {items:,}.")
     if name == "compositional" or name.startswith("mixture-"):
         return _compositional(name, items)
-    everything = tuple(cells())
+    everything = tuple(design_cells())
     if name.endswith("-hard"):
-        return Plan(name, name, (_part("test", everything, items),))
+        return ScenePlan(name, name, (_part("test", everything, items),))
     held_out = _share(items, 10, len(everything))
     sizes = {"train": items - 2 * held_out, "val": held_out, "test": held_out}
-    return Plan(name, name, tuple(_part(split, everything, size) for split, size in sizes.items() if size))
+    return ScenePlan(name, name, tuple(_part(split, everything, size) for split, size in sizes.items() if size))
 
 
-def test_plan(name: str, items: int) -> Plan:
+def test_plan(name: str, items: int) -> ScenePlan:
     """The whole plan's test items alone: of `set+pos`, …, or of `compositional-seen` and `compositional-unseen`."""
     if name in ("compositional-seen", "compositional-unseen"):
         split = f"test_{name.partition('-')[2]}"
-        wanted = tuple(cell for cell in cells() if seen(cell) == (split == "test_seen"))
-        return Plan(name, "set+pos", (_part(split, wanted, items),))
+        wanted = tuple(cell for cell in design_cells() if seen(cell) == (split == "test_seen"))
+        return ScenePlan(name, "set+pos", (_part(split, wanted, items),))
     whole = make_plan(name)
-    return Plan(whole.name, whole.task, (_part("test", tuple(cells()), items),))
+    return ScenePlan(whole.name, whole.task, (_part("test", tuple(design_cells()), items),))
 
 
-def _compositional(name: str, items: int) -> Plan:
-    known = tuple(cell for cell in cells() if seen(cell))
-    new = tuple(cell for cell in cells() if not seen(cell))
+def _compositional(name: str, items: int) -> ScenePlan:
+    known = tuple(cell for cell in design_cells() if seen(cell))
+    new = tuple(cell for cell in design_cells() if not seen(cell))
     held_out = _share(items, 11, len(known))
     train = items - 3 * held_out
     parts = [_part("train", known, train)]
@@ -106,13 +106,13 @@ def _compositional(name: str, items: int) -> Plan:
         unseen = int(name.removeprefix("mixture-"))
         if unseen >= train:
             raise UserError(f"{name} needs more than {unseen} training items: ask for {unseen * 11 // 8 + 40} or more.")
-        parts = [_part("train", known, train - unseen), Part("train", _STREAMS["train unseen"], new, unseen)]
+        parts = [_part("train", known, train - unseen), PlanPart("train", _STREAMS["train unseen"], new, unseen)]
     tests = (_part("val", known, held_out), _part("test_seen", known, held_out), _part("test_unseen", new, held_out))
-    return Plan(name, "set+pos", (*parts, *(part for part in tests if part.count)))
+    return ScenePlan(name, "set+pos", (*parts, *(part for part in tests if part.count)))
 
 
-def _part(split: str, kinds: tuple[Cell, ...], count: int) -> Part:
-    return Part(split, _STREAMS[split], kinds, count)
+def _part(split: str, kinds: tuple[DesignCell, ...], count: int) -> PlanPart:
+    return PlanPart(split, _STREAMS[split], kinds, count)
 
 
 def _share(items: int, parts: int, classes: int) -> int:

@@ -1,4 +1,4 @@
-"""PNG, quickly: things make long runs of one index, so run-length matching of differences between rows is enough.
+"""PNG, quickly: objects make long runs of one index, so run-length matching of differences between rows is enough.
 
 On 1478 x 1478 pixels this takes a third of the time of the usual settings, and the files are smaller.
 """
@@ -19,16 +19,16 @@ _UP = 2
 _RGB, _PALETTE = 2, 3
 
 
-def encode_indices(picture: Bytes, colours: Bytes) -> bytes:
+def encode_indices(picture: Bytes, colors: Bytes) -> bytes:
     """A palette picture with 8 bits a pixel."""
     height, width = picture.shape
-    return _png(width, height, 8, _PALETTE, picture, colours)
+    return _png(width, height, 8, _PALETTE, picture, colors)
 
 
-def encode_halves(picture: Bytes, colours: Bytes) -> bytes:
+def encode_halves(picture: Bytes, colors: Bytes) -> bytes:
     """A palette picture with 4 bits a pixel, already two to a byte."""
     height, width = picture.shape
-    return _png(2 * width, height, 4, _PALETTE, picture, colours)
+    return _png(2 * width, height, 4, _PALETTE, picture, colors)
 
 
 def encode_rgb(picture: Bytes) -> bytes:
@@ -43,7 +43,7 @@ def workspace(height: int, width: int) -> Bytes:
     return np.empty((height, width), dtype=np.uint8)
 
 
-def _png(width: int, height: int, depth: int, kind: int, rows: Bytes, colours: Bytes | None) -> bytes:
+def _png(width: int, height: int, depth: int, kind: int, rows: Bytes, colors: Bytes | None) -> bytes:
     lines = workspace(height, rows.shape[1] + 1)
     lines[:, 0] = _UP
     lines[0, 1:] = rows[0]
@@ -51,7 +51,7 @@ def _png(width: int, height: int, depth: int, kind: int, rows: Bytes, colours: B
     packer = zlib.compressobj(1, zlib.DEFLATED, 15, 9, zlib.Z_RLE)
     body = packer.compress(lines.data) + packer.flush()
     header = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
-    palette = _chunk(b"PLTE", colours.tobytes()) if colours is not None else b""
+    palette = _chunk(b"PLTE", colors.tobytes()) if colors is not None else b""
     return _SIGNATURE + _chunk(b"IHDR", header) + palette + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
 
 

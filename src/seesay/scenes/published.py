@@ -25,7 +25,7 @@ LONGEST_LINE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SceneQuestion:
     """One question of a data set."""
 
     index: int
@@ -51,7 +51,7 @@ def record(place: int, question: str, answer: bool, positive: bool, split: str) 
     }
 
 
-def read_questions(path: Path) -> tuple[list[Asked], list[BadRow]]:
+def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
     """The questions of a dataset JSON, and those that cannot be used."""
     raw = load_json(path)
     if not isinstance(raw, dict) or not isinstance(raw.get("questions"), list):
@@ -65,7 +65,7 @@ def read_questions(path: Path) -> tuple[list[Asked], list[BadRow]]:
             original = _name(one.get("image_filename_original", image))
             split = str(one.get("split", path.stem))
             asked.append(
-                Asked(int(one["image_index"]), one["question"], one["answer"] == "yes", image, original, split)
+                SceneQuestion(int(one["image_index"]), one["question"], one["answer"] == "yes", image, original, split)
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             bad.append(BadRow(row, f"{type(error).__name__} {error}"))

@@ -1,9 +1,9 @@
 """A scene as pixels, equal to the published raster.
 
 Things never overlap, so a picture is painted by pasting small masks into an array of palette indices: 0 is the
-background, 1 … 5 the colours, and every step less of brightness adds 5.
+background, 1 … 5 the colors, and every step less of brightness adds 5.
 
-The published PNGs are 1478 x 1478: a figure of 1478.4 pixels drawn with the nearest colour. At 1024 and 1478 this
+The published PNGs are 1478 x 1478: a figure of 1478.4 pixels drawn with the nearest color. At 1024 and 1478 this
 module gives exactly the published pixels; at any other size every pixel is the mean of the area that it covers.
 It is computed in whole numbers, so that the same scene gives the same bytes on every machine.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.scenes.world import CANVAS, COLOURS, LEVELS, RGB, WIDE, Scene, Thing, anchor, brightness
+from seesay.scenes.world import CANVAS, LEVELS, RGB, SCENE_COLORS, WIDE, Scene, SceneObject, anchor, brightness
 
 PUBLISHED = 1478
 _LARGEST = 8192
@@ -46,19 +46,19 @@ def mask(shape: str, radius: int, turn: int) -> tuple[int, int, NDArray[np.bool_
 
 @lru_cache(maxsize=16)
 def palette(levels: int = 1) -> Bytes:
-    """RGB of every index, for pictures whose things use the brightest `levels` steps."""
+    """RGB of every index, for pictures whose objects use the brightest `levels` steps."""
     rows: list[tuple[int, ...]] = [(0, 0, 0)]
     for dim in range(levels):
         shine = brightness(LEVELS - dim)
-        rows += [tuple(part * shine // 255 for part in RGB[colour]) for colour in COLOURS]
+        rows += [tuple(part * shine // 255 for part in RGB[color]) for color in SCENE_COLORS]
     table = np.array(rows, dtype=np.uint8)
     table.setflags(write=False)
     return table
 
 
-def index_of(thing: Thing) -> int:
-    """The thing's place in the palette."""
-    return 1 + COLOURS.index(thing.colour) + len(COLOURS) * (LEVELS - thing.level)
+def index_of(obj: SceneObject) -> int:
+    """The object's place in the palette."""
+    return 1 + SCENE_COLORS.index(obj.color) + len(SCENE_COLORS) * (LEVELS - obj.level)
 
 
 @lru_cache(maxsize=1)
@@ -88,11 +88,11 @@ def _published_starts() -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def patches(scene: Scene, size: int) -> Iterator[tuple[int, int, NDArray[np.bool_], int]]:
-    """For every thing: the first row and column of its patch, the pixels it covers there, and its palette index."""
+    """For every object: the first row and column of its patch, the pixels it covers there, and its palette index."""
     if size not in (CANVAS, PUBLISHED):
         raise ValueError(f"palette pictures have {CANVAS} or {PUBLISHED} pixels a side, not {size}: use `rgb`")
-    for thing in scene.things:
-        top, left, covered = _placed(thing)
+    for obj in scene.objects:
+        top, left, covered = _placed(obj)
         if size == PUBLISHED:
             rows, columns = covered.shape
             (down, across), (down_at, across_at) = _published_sources(), _published_starts()
@@ -100,7 +100,7 @@ def patches(scene: Scene, size: int) -> Iterator[tuple[int, int, NDArray[np.bool
             west, east = across_at[left], across_at[left + columns]
             covered = covered.take(down[north:south] - top, axis=0).take(across[west:east] - left, axis=1)
             top, left = int(north), int(west)
-        yield top, left, covered, index_of(thing)
+        yield top, left, covered, index_of(obj)
 
 
 def paint(scene: Scene, size: int = CANVAS) -> Bytes:
@@ -115,7 +115,7 @@ def paint(scene: Scene, size: int = CANVAS) -> Bytes:
 def paint_halves(scene: Scene, size: int, out: Bytes) -> None:
     """The same with two pixels a byte, the left one in the upper half, into (size, size / 2) bytes.
 
-    A PNG of up to 16 colours holds pixels so; painting them so at once saves three passes over the picture.
+    A PNG of up to 16 colors holds pixels so; painting them so at once saves three passes over the picture.
     """
     out[:] = 0
     for top, left, covered, index in patches(scene, size):
@@ -148,18 +148,18 @@ def _average(scene: Scene, size: int, out: Bytes) -> None:
     """
     part, unit, edges = _grid(size)
     total = np.zeros((size, size, 3), dtype=np.int32)
-    colours = palette(_levels(scene)).astype(np.int32)
-    for thing in scene.things:
-        top, left, covered = _placed(thing)
+    colors = palette(_levels(scene)).astype(np.int32)
+    for obj in scene.objects:
+        top, left, covered = _placed(obj)
         rows, columns = covered.shape
         first_row, down = _crossed(edges, top, rows, part, unit)
         first_column, across = _crossed(edges, left, columns, part, unit)
-        if thing.shape in ("square", "rectangle"):
+        if obj.shape in ("square", "rectangle"):
             covers = np.multiply.outer(np.diff(down), np.diff(across)).astype(np.int32)
         else:
-            covers = _covered(_sums(thing.shape, thing.radius, thing.turn), down, across, part)
+            covers = _covered(_sums(obj.shape, obj.radius, obj.turn), down, across, part)
         window = total[first_row : first_row + len(covers), first_column : first_column + covers.shape[1]]
-        window += covers[:, :, None] * colours[index_of(thing)]  # a pixel may touch two things
+        window += covers[:, :, None] * colors[index_of(obj)]  # a pixel may touch two objects
     shift = 2 * (unit.bit_length() - 1)
     if shift:
         total += 1 << (shift - 1)
@@ -209,14 +209,14 @@ def check_size(size: int) -> None:
         raise UserError(f"A picture has 8 to {_LARGEST} pixels a side, not {size}.")
 
 
-def _placed(thing: Thing) -> tuple[int, int, NDArray[np.bool_]]:
-    down, right, covered = mask(thing.shape, thing.radius, thing.turn)
-    top, left = thing.row + down, thing.column + right
+def _placed(obj: SceneObject) -> tuple[int, int, NDArray[np.bool_]]:
+    down, right, covered = mask(obj.shape, obj.radius, obj.turn)
+    top, left = obj.row + down, obj.column + right
     rows, columns = covered.shape
     if top < 0 or left < 0 or top + rows > CANVAS or left + columns > CANVAS:
-        raise UserError(f"A {thing.colour} {thing.shape} at ({thing.row}, {thing.column}) leaves the canvas.")
+        raise UserError(f"A {obj.color} {obj.shape} at ({obj.row}, {obj.column}) leaves the canvas.")
     return top, left, covered
 
 
 def _levels(scene: Scene) -> int:
-    return 1 + LEVELS - min((thing.level for thing in scene.things), default=LEVELS)
+    return 1 + LEVELS - min((obj.level for obj in scene.objects), default=LEVELS)

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective
 from seesay.scenes.labels import above, measure, reference_sets
-from seesay.scenes.sentences import parse
+from seesay.scenes.sentences import parse_sentence
 from seesay.scenes.thresholds import RH_R
-from seesay.scenes.world import Scene, Thing
+from seesay.scenes.world import Scene, SceneObject
 
 FIXED_K = RH_R.mean
 
 Positive = Callable[[Scene, int, Adjective, bool], bool]
-"""Whether a thing is big (tall, bright): scene, place, adjective, and whether its own shape is the reference set."""
+"""Whether a object is big (tall, bright): scene, place, adjective, and whether its own shape is the reference set."""
 
 
 def fixed_k(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
@@ -27,14 +27,14 @@ def fixed_k(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> boo
 
 
 def whole_scene(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
-    """Big if above the line at k = 0.29 among all things, whatever the sentence compares with."""
+    """Big if above the line at k = 0.29 among all objects, whatever the sentence compares with."""
     return bool(above(scene, False, FIXED_K, adjective)[place])
 
 
 def max_is_big(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
     """Big if nothing in the right reference set is bigger."""
-    values = measure(scene.things, adjective)
-    return bool(values[place] == values[reference_sets(scene.things, by_set)[place]].max())
+    values = measure(scene.objects, adjective)
+    return bool(values[place] == values[reference_sets(scene.objects, by_set)[place]].max())
 
 
 RULES: dict[str, Positive] = {"fixed-k": fixed_k, "whole-scene": whole_scene, "max-is-big": max_is_big}
@@ -42,14 +42,14 @@ RULES: dict[str, Positive] = {"fixed-k": fixed_k, "whole-scene": whole_scene, "m
 
 def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
     """Whether the rule takes the sentence for true."""
-    said = parse(sentence)
+    said = parse_sentence(sentence)
     if said is None:
         raise UserError(f"'{sentence}' is no sentence about a scene of shapes.")
-    colour, shape, adjective, degree, positive, other = said
-    place = _find(scene.things, colour, shape, sentence)
-    values = measure(scene.things, adjective)
+    color, shape, adjective, degree, positive, other = said
+    place = _find(scene.objects, color, shape, sentence)
+    values = measure(scene.objects, adjective)
     if degree == "comparative" and other is not None:
-        rival = values[_find(scene.things, *other, sentence)]
+        rival = values[_find(scene.objects, *other, sentence)]
         return bool(values[place] > rival if positive else values[place] < rival)
     if degree == "superlative":
         return bool(values[place] == (values.max() if positive else values.min()))
@@ -57,8 +57,8 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
     return rule(scene, place, adjective, by_set) == positive
 
 
-def _find(things: tuple[Thing, ...], colour: str, shape: str, sentence: str) -> int:
-    found = [i for i, thing in enumerate(things) if (thing.colour, thing.shape) == (colour, shape)]
+def _find(objects: tuple[SceneObject, ...], color: str, shape: str, sentence: str) -> int:
+    found = [i for i, obj in enumerate(objects) if (obj.color, obj.shape) == (color, shape)]
     if len(found) != 1:
-        raise UserError(f"'{sentence}': the scene has {len(found)} {colour} {shape}s, so it is not clear who is meant.")
+        raise UserError(f"'{sentence}': the scene has {len(found)} {color} {shape}s, so it is not clear who is meant.")
     return found[0]

@@ -1,9 +1,9 @@
 """Scenes drawn towards what a task needs, with the distribution of the published ones.
 
-The published generator draws things independently, throws the whole picture away when two of them overlap, and later
+The published generator draws objects independently, throws the whole picture away when two of them overlap, and later
 keeps pictures in which something of the wanted class may be asked about. A kept picture is therefore a draw from the
 independent distribution given (no overlap) and (the target exists). The same conditional distribution is reached here
-without pictures: the target is put in first, the number of things is weighted by how many of them could have been the
+without pictures: the target is put in first, the number of objects is weighted by how many of them could have been the
 target, the others are drawn so that none shares its name; what remains (labels, overlap) is checked on hundreds of
 candidates at once, labels first, because they cost least.
 """
@@ -20,34 +20,34 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.scenes import placement
 from seesay.scenes.adjectives import ADJECTIVES
-from seesay.scenes.config import Cell, Recipe
+from seesay.scenes.config import DesignCell, SceneConfig
 from seesay.scenes.thresholds import highest, lowest
-from seesay.scenes.world import COLOURS, LEVELS, RADII, SHAPES, TALL, WIDE, Scene, Thing, anchor
+from seesay.scenes.world import LEVELS, RADII, SCENE_COLORS, SHAPES, TALL, WIDE, Scene, SceneObject, anchor
 
 BATCH = 160
-_INDEPENDENT = 9  # above this many things independent places practically always overlap: place one after the other
+_INDEPENDENT = 9  # above this many objects independent places practically always overlap: place one after the other
 _ROUNDS, _CROWDED_ROUNDS = 4000, 60
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A scene and what is asked of it: `target` (and `other`, for comparatives) are places in `scene.things`."""
+class SceneItem:
+    """A scene and what is asked of it: `target` (and `other`, for comparatives) are places in `scene.objects`."""
 
     scene: Scene
-    cell: Cell
+    cell: DesignCell
     target: int
     other: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Many scenes that are not placed yet: (scenes, things) arrays of indices; the target stands first."""
+    """Many scenes that are not placed yet: (scenes, objects) arrays of indices; the target stands first."""
 
     count: Ints
     present: NDArray[np.bool_]
     shape: Ints
-    colour: Ints
+    color: Ints
     radius: Ints
     turn: Ints
     level: Ints
@@ -64,25 +64,25 @@ class _Candidates:
 _COLUMNS = tuple(field.name for field in fields(_Candidates))
 
 
-def draw(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> Item:
+def draw(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) -> SceneItem:
     """One item of the class."""
-    for _ in range(_ROUNDS if recipe.objects[1] <= _INDEPENDENT else _CROWDED_ROUNDS):
-        found = _attempt(recipe, cell, rng)
+    for _ in range(_ROUNDS if config.objects[1] <= _INDEPENDENT else _CROWDED_ROUNDS):
+        found = _attempt(config, cell, rng)
         if found is not None:
             return found
-    low, high = recipe.objects
+    low, high = config.objects
     raise UserError(
-        f"No scene of {low} to {high} objects fits {recipe.task} with a {cell.colour} {cell.shape}: "
+        f"No scene of {low} to {high} objects fits {config.task} with a {cell.color} {cell.shape}: "
         "ask for fewer objects or another k."
     )
 
 
-def _attempt(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> Item | None:
-    candidates = _candidates(recipe, cell, rng)
-    candidates = candidates.take(np.flatnonzero(_fits(recipe, cell, candidates)))
-    candidates = _chosen(recipe, candidates, rng)
-    if recipe.objects[1] > _INDEPENDENT:
-        return _one_by_one(recipe, cell, candidates, rng)
+def _attempt(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) -> SceneItem | None:
+    candidates = _candidates(config, cell, rng)
+    candidates = candidates.take(np.flatnonzero(_fits(config, cell, candidates)))
+    candidates = _chosen(config, candidates, rng)
+    if config.objects[1] > _INDEPENDENT:
+        return _one_by_one(config, cell, candidates, rng)
     if not len(candidates.count):
         return None
     top, left = placement.corners(
@@ -94,20 +94,20 @@ def _attempt(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> Item | Non
     for row in np.flatnonzero(state != placement.BLOCKED).tolist():
         stones = _stones(candidates, row, top[row], left[row])
         if state[row] == placement.CLEAR or placement.apart(stones, meeting[row], candidates.shape.shape[1]):
-            return _item(recipe, cell, candidates, row, stones, rng)
+            return _item(config, cell, candidates, row, stones, rng)
     return None
 
 
 @lru_cache(maxsize=64)
 def _sizes(low: int, high: int, single: bool, least: int) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """How many things a scene has and how many of them share the target's shape, with cumulated weights.
+    """How many objects a scene has and how many of them share the target's shape, with cumulated weights.
 
-    Given a target: any of n things could have been it, the others must not share its name, and those of its shape
+    Given a target: any of n objects could have been it, the others must not share its name, and those of its shape
     follow a binomial law, of which only what the task allows is kept.
     """
     pairs, weights = [], []
-    names = len(COLOURS) * (1 if single else len(SHAPES))
-    alike = (len(COLOURS) - 1) / (names - 1)
+    names = len(SCENE_COLORS) * (1 if single else len(SHAPES))
+    alike = (len(SCENE_COLORS) - 1) / (names - 1)
     for n in range(low, high + 1):
         ways = n * (1 - 1 / names) ** (n - 1)
         for same in range(n):
@@ -119,35 +119,33 @@ def _sizes(low: int, high: int, single: bool, least: int) -> tuple[Ints, Ints, N
     return count, together, np.cumsum(weights) / np.sum(weights)
 
 
-def _candidates(recipe: Recipe, cell: Cell, rng: np.random.Generator) -> _Candidates:
-    low, high = recipe.objects
+def _candidates(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) -> _Candidates:
+    low, high = config.objects
     chance, whole = rng.random((4, BATCH, high)), rng.random((3, BATCH))
-    counts, together, cumulated = _sizes(low, high, recipe.kind.single, recipe.kind.least)
+    counts, together, cumulated = _sizes(low, high, config.kind.single, config.kind.least)
     choice = np.searchsorted(cumulated, whole[0], side="right")
     place = np.arange(high)
     present = place < counts[choice][:, None]
-    colour, shape = COLOURS.index(cell.colour), SHAPES.index(cell.shape)
+    color, shape = SCENE_COLORS.index(cell.color), SHAPES.index(cell.shape)
     same = place < together[choice][:, None]
-    colours = (chance[0] * np.where(same, len(COLOURS) - 1, len(COLOURS))).astype(np.int64)
-    colours += same & (colours >= colour)
+    colors = (chance[0] * np.where(same, len(SCENE_COLORS) - 1, len(SCENE_COLORS))).astype(np.int64)
+    colors += same & (colors >= color)
     shapes = (chance[3] * (len(SHAPES) - 1)).astype(np.int64)
     shapes = np.where(same, shape, shapes + (shapes >= shape))
-    colours[:, 0] = colour
+    colors[:, 0] = color
     radius = (chance[1] * len(RADII)).astype(np.int64)
     level = np.full((BATCH, high), LEVELS)
-    if recipe.adjective == "bright":
+    if config.adjective == "bright":
         level = 1 + (rng.random((BATCH, high)) * LEVELS).astype(np.int64)
         level[:, 0] = 2 + (whole[1] * (LEVELS - 2)).astype(np.int64)
     else:
         radius[:, 0] = 1 + (chance[1, :, 0] * (len(RADII) - 2)).astype(np.int64)
     turn = np.where(shapes >= SHAPES.index("rectangle"), (chance[2] * 2).astype(np.int64), WIDE)
-    k = rng.normal(recipe.line.mean, recipe.line.deviation, BATCH)
-    value = _measures(recipe.adjective)[shapes, radius, turn, level]
+    k = rng.normal(config.threshold_fn.mean, config.threshold_fn.deviation, BATCH)
+    value = _measures(config.adjective)[shapes, radius, turn, level]
     other = (whole[2] * (counts[choice] - 1)).astype(np.int64) + 1
     low_end, high_end = lowest(value, present), highest(value, present)
-    return _Candidates(
-        counts[choice], present, shapes, colours, radius, turn, level, k, value, low_end, high_end, other
-    )
+    return _Candidates(counts[choice], present, shapes, colors, radius, turn, level, k, value, low_end, high_end, other)
 
 
 @lru_cache(maxsize=8)
@@ -158,20 +156,20 @@ def _measures(adjective: str) -> NDArray[np.float64]:
         for r, radius in enumerate(RADII):
             for turn in (WIDE, TALL):
                 for level in range(1, LEVELS + 1):
-                    thing = Thing(shape, COLOURS[0], radius, 0, 0, turn, level)
-                    table[s, r, turn, level] = ADJECTIVES[adjective].measure(thing)
+                    obj = SceneObject(shape, SCENE_COLORS[0], radius, 0, 0, turn, level)
+                    table[s, r, turn, level] = ADJECTIVES[adjective].measure(obj)
     return table
 
 
-def _fits(recipe: Recipe, cell: Cell, c: _Candidates) -> NDArray[np.bool_]:
-    """Which candidates make the first thing a fair target with the wanted label."""
-    kind, target = recipe.kind, c.value[:, 0]
+def _fits(config: SceneConfig, cell: DesignCell, c: _Candidates) -> NDArray[np.bool_]:
+    """Which candidates make the first object a fair target with the wanted label."""
+    kind, target = config.kind, c.value[:, 0]
     low, high = c.low, c.high
     fair = high > low
     if kind.degree == "comparative":
         rows = np.arange(len(target))
         rival = c.value[rows, c.other]
-        fair &= _named(c)[rows, c.other] & _inner(recipe, c)[rows, c.other]
+        fair &= _named(c)[rows, c.other] & _inner(config, c)[rows, c.other]
         return np.asarray(fair & ((target > rival) if cell.high else (target < rival)))
     if kind.degree == "superlative":
         fair &= target == (high if cell.high else low)
@@ -187,38 +185,38 @@ def _fits(recipe: Recipe, cell: Cell, c: _Candidates) -> NDArray[np.bool_]:
         fair &= high > low
     if kind.inner_set:
         fair &= (target > low) & (target < high)
-    return np.asarray(fair & ((target > recipe.line.line(c.value, members, c.k)) == cell.high))
+    return np.asarray(fair & ((target > config.threshold_fn.line(c.value, members, c.k)) == cell.high))
 
 
 def _named(c: _Candidates) -> NDArray[np.bool_]:
-    """Which things have a name, colour and shape, of their own."""
-    name = np.where(c.present, c.shape * len(COLOURS) + c.colour, -1)
+    """Which objects have a name, color and shape, of their own."""
+    name = np.where(c.present, c.shape * len(SCENE_COLORS) + c.color, -1)
     return np.asarray(((name[:, :, None] == name[:, None, :]).sum(axis=2) == 1) & c.present)
 
 
-def _inner(recipe: Recipe, c: _Candidates) -> NDArray[np.bool_]:
-    """Which things have neither the least nor the largest size there is: `not labels.at_the_end`."""
-    place, ends = (c.level, (1, LEVELS)) if recipe.adjective == "bright" else (c.radius, (0, len(RADII) - 1))
+def _inner(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
+    """Which objects have neither the least nor the largest size there is: `not labels.has_extreme_size`."""
+    place, ends = (c.level, (1, LEVELS)) if config.adjective == "bright" else (c.radius, (0, len(RADII) - 1))
     return np.asarray((place > ends[0]) & (place < ends[1]) & c.present)
 
 
-def _chosen(recipe: Recipe, c: _Candidates, rng: np.random.Generator) -> _Candidates:
-    """The candidates whose target would be asked about, where other things could be as well.
+def _chosen(config: SceneConfig, c: _Candidates, rng: np.random.Generator) -> _Candidates:
+    """The candidates whose target would be asked about, where other objects could be as well.
 
-    With u things that have a name of their own and m of them askable, the published scenes fit a weight of √m / u
+    With u objects that have a name of their own and m of them askable, the published scenes fit a weight of √m / u
     (chi-squared 34 on 29 degrees of freedom for eight properties of SET+POS; equal weights: 198). It is as if one
-    named thing had been looked at, the scene kept if that one was askable, and one sentence taken from most scenes.
+    named object had been looked at, the scene kept if that one was askable, and one sentence taken from most scenes.
     """
     named = _named(c)
     score = (rng.random(len(named)) * named.sum(axis=1)) ** 2
     hopeful = np.flatnonzero(score < named.sum(axis=1))  # m is at most u: no need to count m for the rest
     c, named, score = c.take(hopeful), named[hopeful], score[hopeful]
-    return c.take(np.flatnonzero(score < (_askable(recipe, c) & named).sum(axis=1)))
+    return c.take(np.flatnonzero(score < (_askable(config, c) & named).sum(axis=1)))
 
 
-def _askable(recipe: Recipe, c: _Candidates) -> NDArray[np.bool_]:
+def _askable(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     """`labels.askable` but for the names, for many scenes at once."""
-    kind, fair = recipe.kind, _inner(recipe, c)
+    kind, fair = config.kind, _inner(config, c)
     low, high = c.low[:, None], c.high[:, None]
     if kind.degree == "superlative":
         return np.asarray(fair & ((c.value == low) | (c.value == high)))
@@ -234,22 +232,24 @@ def _askable(recipe: Recipe, c: _Candidates) -> NDArray[np.bool_]:
     return np.asarray(fair)
 
 
-def _stones(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placement.Stone]:
+def _stones(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placement.PlacedShape]:
     shape, radius, turn = c.shape[row].tolist(), c.radius[row].tolist(), c.turn[row].tolist()
     places = zip(top.tolist(), left.tolist(), strict=True)
     everything = [(SHAPES[shape[i]], RADII[radius[i]], turn[i], *place) for i, place in enumerate(places)]
     return everything[: int(c.count[row])]
 
 
-def _one_by_one(recipe: Recipe, cell: Cell, c: _Candidates, rng: np.random.Generator, tries: int = 60) -> Item | None:
-    """Crowded scenes: every thing looks for a free place, the largest first. Candidates that cover least go first."""
+def _one_by_one(
+    config: SceneConfig, cell: DesignCell, c: _Candidates, rng: np.random.Generator, tries: int = 60
+) -> SceneItem | None:
+    """Crowded scenes: every object looks for a free place, the largest first. Candidates that cover least go first."""
     room = np.where(c.present, _measures("big")[c.shape, c.radius, 0, LEVELS], 0).sum(axis=1)
     for row in np.argsort(room, kind="stable")[:4].tolist():
         count = int(c.count[row])
         chance = rng.random((tries, count, 2))
         every = [placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
         choices = [_stones(c, row, top, left) for top, left in every]
-        placed: dict[int, placement.Stone] = {}
+        placed: dict[int, placement.PlacedShape] = {}
         for i in np.argsort(-c.radius[row, :count], kind="stable").tolist():
             free = (s[i] for s in choices if not any(placement.touch(s[i], other) for other in placed.values()))
             stone = next(free, None)
@@ -257,20 +257,25 @@ def _one_by_one(recipe: Recipe, cell: Cell, c: _Candidates, rng: np.random.Gener
                 break
             placed[i] = stone
         else:
-            return _item(recipe, cell, c, row, [placed[i] for i in range(count)], rng)
+            return _item(config, cell, c, row, [placed[i] for i in range(count)], rng)
     return None
 
 
 def _item(
-    recipe: Recipe, cell: Cell, c: _Candidates, row: int, stones: list[placement.Stone], rng: np.random.Generator
-) -> Item:
+    config: SceneConfig,
+    cell: DesignCell,
+    c: _Candidates,
+    row: int,
+    stones: list[placement.PlacedShape],
+    rng: np.random.Generator,
+) -> SceneItem:
     """The accepted candidate as a scene, in an order that does not give the target away."""
-    things = []
+    objects = []
     for i, (shape, radius, turn, top, left) in enumerate(stones):
         down, right = anchor(shape, radius, turn)
-        colour, level = COLOURS[int(c.colour[row, i])], int(c.level[row, i])
-        things.append(Thing(shape, colour, radius, top + down, left + right, turn, level))
-    order = rng.permutation(len(things)).tolist()
-    k = float(c.k[row]) if recipe.kind.degree == "positive" else None
-    other = order.index(int(c.other[row])) if recipe.kind.degree == "comparative" else None
-    return Item(Scene(tuple(things[i] for i in order), k), cell, order.index(0), other)
+        color, level = SCENE_COLORS[int(c.color[row, i])], int(c.level[row, i])
+        objects.append(SceneObject(shape, color, radius, top + down, left + right, turn, level))
+    order = rng.permutation(len(objects)).tolist()
+    k = float(c.k[row]) if config.kind.degree == "positive" else None
+    other = order.index(int(c.other[row])) if config.kind.degree == "comparative" else None
+    return SceneItem(Scene(tuple(objects[i] for i in order), k), cell, order.index(0), other)

@@ -1,4 +1,4 @@
-"""The tasks: what a scene holds, what is said of it, and which things may be asked about.
+"""The tasks: what a scene holds, what is said of it, and which objects may be asked about.
 
 One row a task of Pezzelle & Fernández (2019, §3 and §5.3), and one for comparatives, which they left out.
 """
@@ -12,12 +12,12 @@ from seesay.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TaskKind:
     """One task.
 
-    `single`: all things of a scene share one shape. `by_set`: the reference set is the things of the target's shape,
+    `single`: all objects of a scene share one shape. `by_set`: the reference set is the objects of the target's shape,
     not the scene. `noun`: what the sentence calls the target at its end (None: its shape). `inner_scene`, `inner_set`:
-    the target is neither the largest nor the smallest there. `least`: how many things its reference set must have.
+    the target is neither the largest nor the smallest there. `least`: how many objects its reference set must have.
     """
 
     name: str
@@ -35,23 +35,23 @@ class Kind:
         return self.name.replace("+", "-")
 
 
-KINDS = {
+TASK_KINDS = {
     kind.name: kind
     for kind in (
-        Kind("sup1", "superlative", single=True),
-        Kind("pos1", "positive", single=True),
-        Kind("pos", "positive", noun="object"),
-        Kind("set+pos", "positive", by_set=True, inner_scene=True, least=3),
-        Kind("pos-hard", "positive", noun="object", inner_scene=True),
-        Kind("set+pos-hard", "positive", by_set=True, inner_set=True, least=3),
-        Kind("comparative", "comparative"),
+        TaskKind("sup1", "superlative", single=True),
+        TaskKind("pos1", "positive", single=True),
+        TaskKind("pos", "positive", noun="object"),
+        TaskKind("set+pos", "positive", by_set=True, inner_scene=True, least=3),
+        TaskKind("pos-hard", "positive", noun="object", inner_scene=True),
+        TaskKind("set+pos-hard", "positive", by_set=True, inner_set=True, least=3),
+        TaskKind("comparative", "comparative"),
     )
 }
 
 
-def kind(name: str) -> Kind:
+def task_kind(name: str) -> TaskKind:
     """The task by its name; `set-pos` is `set+pos`."""
-    for one in KINDS.values():
-        if name.lower() in (one.name, one.slug):
-            return one
-    raise UserError(f"No scene task '{name}': choose {', '.join(KINDS)}.")
+    for kind in TASK_KINDS.values():
+        if name.lower() in (kind.name, kind.slug):
+            return kind
+    raise UserError(f"No scene task '{name}': choose {', '.join(TASK_KINDS)}.")

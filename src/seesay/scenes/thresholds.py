@@ -1,8 +1,8 @@
 """Where big begins: the threshold functions that Schmidt, Goodman, Barner & Tenenbaum (2009) compare.
 
-Each takes the values of a reference set and k, and gives T: a thing is big if its value is above T. MALeViC uses
+Each takes the values of a reference set and k, and gives T: a object is big if its value is above T. MALeViC uses
 RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, eq. 1). The defaults of k for the other three are
-ours: they call about as many things big as RH-R does in MALeViC's scenes.
+ours: they call about as many objects big as RH-R does in MALeViC's scenes.
 
 All functions work on many sets at once: `values` and `members` are (…, n), `k` is (…), and T is (…).
 """
@@ -41,7 +41,7 @@ def relative_by_range(values: Values, members: Members, k: Values) -> Values:
 
 
 def relative_by_number(values: Values, members: Members, k: Values) -> Values:
-    """RH-N: the top k of the things by number; T is the value of the first thing below them."""
+    """RH-N: the top k of the objects by number; T is the value of the first object below them."""
     count = members.sum(axis=-1)
     descending = -np.sort(-np.where(members, values, -np.inf), axis=-1)
     first_below = np.clip(np.ceil(k * count), 0, count - 1).astype(np.intp)

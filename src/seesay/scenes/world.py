@@ -1,7 +1,7 @@
-"""What a scene is made of: shapes, colours, sizes, and where they stand.
+"""What a scene is made of: shapes, colors, sizes, and where they stand.
 
-MALeViC's world (Pezzelle & Fernández 2019, §4): a black canvas of 1024 x 1024 pixels with coloured shapes that
-never overlap. A thing is kept as the published annotation keeps it (centre or apex, radius), so that reading and
+MALeViC's world (Pezzelle & Fernández 2019, §4): a black canvas of 1024 x 1024 pixels with colored shapes that
+never overlap. A object is kept as the published annotation keeps it (centre or apex, radius), so that reading and
 writing lose nothing; its pixels follow from that in `raster`.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 CANVAS = 1024
 SHAPES = ("circle", "square", "rectangle", "triangle")
-COLOURS = ("red", "blue", "yellow", "white", "green")
+SCENE_COLORS = ("red", "blue", "yellow", "white", "green")
 RGB = {
     "red": (255, 0, 0),
     "blue": (0, 0, 255),
@@ -22,7 +22,7 @@ RGB = {
 }
 RADII = tuple(range(30, 121, 10))
 LEVELS = 10
-"""Steps of brightness; a thing of MALeViC shines with all of them, the adjectives bright and dark use the others."""
+"""Steps of brightness; a object of MALeViC shines with all of them, the adjectives bright and dark use the others."""
 
 WIDE, TALL = 0, 1
 """Turns. A rectangle lies or stands; a triangle has its base on top or on its left. Other shapes have one turn only."""
@@ -32,11 +32,11 @@ _CIRCLE_AREAS |= {80: 20069, 90: 25433, 100: 31397, 110: 37969, 120: 45213}
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """One coloured shape. `row` and `column` are its centre; a triangle's are its apex, where the right angle is."""
+class SceneObject:
+    """One colored shape. `row` and `column` are its centre; a triangle's are its apex, where the right angle is."""
 
     shape: str
-    colour: str
+    color: str
     radius: int
     row: int
     column: int
@@ -51,7 +51,7 @@ class Scene:
     `k` is None where the scene's task needs none (superlatives, comparatives).
     """
 
-    things: tuple[Thing, ...]
+    objects: tuple[SceneObject, ...]
     k: float | None = None
 
 
@@ -81,7 +81,7 @@ def area(shape: str, radius: int) -> int:
 
 
 def brightness(level: int) -> int:
-    """The strongest channel of a thing's colour, 71 … 255: every level can be told from the black background."""
+    """The strongest channel of a object's color, 71 … 255: every level can be told from the black background."""
     return round(255 * (0.28 + 0.72 * (level - 1) / (LEVELS - 1)))
 
 
@@ -91,6 +91,6 @@ def _half_chord(radius: int, y: int) -> int:
     return x - 1 if x * x + y * y >= radius * radius else x
 
 
-def areas(things: Sequence[Thing]) -> list[int]:
+def areas(objects: Sequence[SceneObject]) -> list[int]:
     """Pixel areas, in order."""
-    return [area(thing.shape, thing.radius) for thing in things]
+    return [area(obj.shape, obj.radius) for obj in objects]

@@ -152,7 +152,7 @@ def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task
     """
     from seesay.data import store
 
-    files = [(file, store.lookup(need, file.name, data)) for need in needs for file in store.dataset(need).files]
+    files = [(file, store.find_file(need, file.name, data)) for need in needs for file in store.get_dataset(need).files]
     expected = {path: file.sha256 for file, path in files if path is not None}
     if data is not None and data.is_file():
         published = next((file.sha256 for file, _ in files if file.sha256 == store.checksum(data)), None)

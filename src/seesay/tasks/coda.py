@@ -55,7 +55,7 @@ class _Phrases:
 
 
 def _annotation(record: jsonl.Record) -> _Annotation:
-    kind, worker = jsonl.text(record, "class_id"), jsonl.whole_number(record, "worker_id", 0, 10**9)
+    kind, worker = jsonl.text_field(record, "class_id"), jsonl.whole_number(record, "worker_id", 0, 10**9)
     if not isinstance(record.get("included"), bool):
         raise jsonl.BadValueError("'included' is neither true nor false")
     if not record["included"]:
@@ -67,15 +67,15 @@ def _annotation(record: jsonl.Record) -> _Annotation:
 
 
 def _phrases(record: jsonl.Record) -> _Phrases:
-    things, are = jsonl.text(record, "object_pl"), _verb(record, "areis_pl")
+    things, are = jsonl.text_field(record, "object_pl"), _verb(record, "areis_pl")
     fields = {"things": things, "are": are, "this": "These" if are == "are" else "This", "thing": things, "is": are}
     if record.get("object_s") is not None:
-        fields |= {"this": "This", "thing": jsonl.text(record, "object_s"), "is": _verb(record, "areis_s")}
-    return _Phrases(jsonl.text(record, "class_id"), jsonl.text(record, "display_name"), fields)
+        fields |= {"this": "This", "thing": jsonl.text_field(record, "object_s"), "is": _verb(record, "areis_s")}
+    return _Phrases(jsonl.text_field(record, "class_id"), jsonl.text_field(record, "display_name"), fields)
 
 
 def _verb(record: jsonl.Record, key: str) -> str:
-    verb = jsonl.text(record, key)
+    verb = jsonl.text_field(record, key)
     if verb not in ("is", "are"):
         raise jsonl.BadValueError(f"'{key}' is neither 'is' nor 'are'")
     return verb
@@ -150,8 +150,8 @@ def load(data: Path | None = None) -> Task:
     """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
     if data is not None and data.is_file():
         raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
-    annotations, bad = jsonl.read(store.find("coda", ANNOTATIONS, data), _annotation)
-    phrases, bad_phrases = jsonl.read(store.find("coda", OBJECTS, data), _phrases)
+    annotations, bad = jsonl.read(store.require_file("coda", ANNOTATIONS, data), _annotation)
+    phrases, bad_phrases = jsonl.read(store.require_file("coda", OBJECTS, data), _phrases)
     bad = [replace(row, file=ANNOTATIONS) for row in bad] + [replace(row, file=OBJECTS) for row in bad_phrases]
 
     once: dict[tuple[str, int], _Annotation] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seesay.data import core
 from seesay.data.colors import COLORS
-from seesay.data.tables import Cells, one_of, read_csv, words
+from seesay.data.tables import Cells, one_of, read_csv, split_words
 from seesay.questions import Question, Task, Template
 from seesay.tasks._core import capital, core_task, filled, noun_phrase
 
@@ -50,7 +50,7 @@ def load(data: Path | None = None) -> Task:
 
 
 def _parse(cells: Cells) -> _Row:
-    colors = words(filled(cells, "colors"), "colors")
+    colors = split_words(filled(cells, "colors"), "colors")
     for color in colors:
         one_of(color, COLORS, "colors")
     return _Row(cells["object"], noun_phrase(cells, "object"), colors, filled(cells, "category"))

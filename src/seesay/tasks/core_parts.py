@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.data import core
-from seesay.data.tables import Cells, one_of, read_csv, words
+from seesay.data.tables import Cells, one_of, read_csv, split_words
 from seesay.questions import Question, Task, Template
 from seesay.tasks._core import capital, core_task, filled, noun_phrase
 
@@ -62,7 +62,9 @@ def load(data: Path | None = None) -> Task:
 
 def _parse(cells: Cells) -> _Row:
     relation = one_of(cells["relation"], RELATIONS, "relation")
-    return _Row(cells["concept"], noun_phrase(cells, "concept"), relation, words(filled(cells, "answers"), "answers"))
+    return _Row(
+        cells["concept"], noun_phrase(cells, "concept"), relation, split_words(filled(cells, "answers"), "answers")
+    )
 
 
 def _question(row: _Row, options: tuple[str, ...]) -> Question:

@@ -14,14 +14,14 @@ from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.folders import cache_folder
 from seesay.questions import BadRow, Published, Question, Task, Template
-from seesay.scenes.annotation import Annotated, read
-from seesay.scenes.config import Recipe
-from seesay.scenes.dataset_writer import Output, make
+from seesay.scenes.annotation import AnnotatedScene, read
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.lookup import annotation_path, picture_path
 from seesay.scenes.plan import test_plan
-from seesay.scenes.published import Asked, read_questions
+from seesay.scenes.published import SceneQuestion, read_questions
 from seesay.scenes.raster import PUBLISHED
-from seesay.scenes.sentences import parse
+from seesay.scenes.sentences import parse_sentence
 
 VERSION = "1"
 ITEMS = 2_000
@@ -89,10 +89,10 @@ load_comparative = partial(load, "comparative")
 def generated(name: str) -> Path:
     """The folder of a generated test set, made if it does not exist yet; a second process waits for the first."""
     plan = test_plan(name, ITEMS)
-    recipe = Recipe(plan.task)
-    folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{recipe.fingerprint}-{VERSION}"
+    config = SceneConfig(plan.task)
+    folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
-        make(recipe, plan, Output(folder, picture=PICTURE, formats=("json",)))
+        write_dataset(config, plan, SceneOutput(folder, picture=PICTURE, formats=("json",)))
     return folder
 
 
@@ -104,7 +104,7 @@ def _from_data_set(data: Path, split: str) -> tuple[list[Question], list[BadRow]
         raise UserError(f"There is no file or folder '{data}'.")
     split, root = file.stem, file.parent.parent
     items, bad = read_questions(file)
-    scenes: dict[str, Annotated] = {}
+    scenes: dict[str, AnnotatedScene] = {}
     if annotation_path(root, split).is_file():
         annotated, bad_scenes = read(annotation_path(root, split))
         scenes, bad = {scene.index: scene for scene in annotated}, [*bad, *bad_scenes]
@@ -124,7 +124,7 @@ def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
                 (text, holds) for pair in scene.captions for text, holds in zip(pair, (True, False), strict=True)
             ]
             for number, (text, holds) in enumerate(sentences):
-                item = Asked(0, text, holds, scene.image, scene.image, folder.name)
+                item = SceneQuestion(0, text, holds, scene.image, scene.image, folder.name)
                 questions.append(_question(item, f"{scene.image}/{number}", folder / scene.image, {"0": scene}))
     return _unique(questions, bad)
 
@@ -144,9 +144,9 @@ def _unique(questions: list[Question | str], bad: list[BadRow]) -> tuple[list[Qu
     return list(by_id.values()), bad
 
 
-def _question(item: Asked, key: str, picture: Path, scenes: dict[str, Annotated]) -> Question | str:
+def _question(item: SceneQuestion, key: str, picture: Path, scenes: dict[str, AnnotatedScene]) -> Question | str:
     """The question of one item, or why it is none."""
-    parsed = parse(item.question)
+    parsed = parse_sentence(item.question)
     if parsed is None:
         return f"{item.question!r} is not a sentence about a scene"
     color, shape, adjective, degree, positive, _ = parsed
@@ -164,11 +164,11 @@ def _question(item: Asked, key: str, picture: Path, scenes: dict[str, Annotated]
     }
     scene = scenes.get(str(item.index))
     if scene is not None:
-        tags["objects"] = str(len(scene.scene.things))
+        tags["objects"] = str(len(scene.scene.objects))
         about = [
             label
-            for thing, label in zip(scene.scene.things, scene.labels, strict=True)
-            if (thing.colour, thing.shape) == (color, shape)
+            for thing, label in zip(scene.scene.objects, scene.labels, strict=True)
+            if (thing.color, thing.shape) == (color, shape)
         ]
         if len(about) == 1 and about[0].prob is not None:
             tags["vague"] = "yes" if about[0].vague else "no"

@@ -58,7 +58,9 @@ class _Row:
 
 def _parse(record: jsonl.Record) -> _Row:
     row = _Row(
-        jsonl.text(record, "descriptor", empty=True), jsonl.text(record, "item"), jsonl.text(record, "label").lower()
+        jsonl.text_field(record, "descriptor", empty=True),
+        jsonl.text_field(record, "item"),
+        jsonl.text_field(record, "label").lower(),
     )
     if row.label not in COLORS_AS_PUBLISHED:
         raise jsonl.BadValueError(f"'{row.label}' is not one of the eleven colours")
@@ -67,7 +69,7 @@ def _parse(record: jsonl.Record) -> _Row:
 
 def load(data: Path | None = None) -> Task:
     """The task from `memory_colors.jsonl`: a path, a folder that holds it, or the data folder's."""
-    path = store.find("memory-colors", "memory_colors.jsonl", data)
+    path = store.require_file("memory-colors", "memory_colors.jsonl", data)
     rows, bad = jsonl.read(path, _parse)
     questions: dict[str, Question] = {}
     first: dict[str, int] = {}

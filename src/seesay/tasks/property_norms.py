@@ -13,7 +13,7 @@ from pathlib import Path
 
 from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
-from seesay.data.jsonl import BadValueError, lines, wording
+from seesay.data.jsonl import BadValueError, prompt_text, read_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task, Template
 from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED
@@ -63,15 +63,15 @@ def _entry(cells: Mapping[str, str]) -> Entry | None:
     """An entry of the norms, or None where the row is not about how a thing looks in a way that is asked."""
     if cells["feature type"] != "visual perceptual":
         return None
-    concept, feature = wording(cells["concept"], "concept"), wording(cells["feature"], "feature")
+    concept, feature = prompt_text(cells["concept"], "concept"), prompt_text(cells["feature"], "feature")
     pf = cells["pf"].strip()
     if not (pf.isascii() and pf.isdigit() and len(pf) < 4):
         raise BadValueError("'pf' is not a whole number")
-    resolved = wording(resolve(feature, cells["feature alternatives"], cells["participant list"]), "feature")
+    resolved = prompt_text(resolve(feature, cells["feature alternatives"], cells["participant list"]), "feature")
     start, _, answer = resolved.rpartition(" ")
     if start not in RELATIONS or not answer:
         return None
-    return Entry(wording(cells["domain"], "domain", empty=True), concept, RELATIONS[start], answer, int(pf))
+    return Entry(prompt_text(cells["domain"], "domain", empty=True), concept, RELATIONS[start], answer, int(pf))
 
 
 def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
@@ -79,7 +79,7 @@ def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
     entries: list[Entry] = []
     bad: list[BadRow] = []
     header: list[str] = []
-    for number, line in lines(path):
+    for number, line in read_rows(path):
         if isinstance(line, BadRow):
             bad.append(line)
             continue
@@ -105,7 +105,7 @@ def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
 def _whole_lines(path: Path) -> list[str]:
     """The lines of a list that is useful only as a whole: without one of its words it would be another task."""
     read = []
-    for number, line in lines(path):
+    for number, line in read_rows(path):
         if isinstance(line, BadRow):
             raise UserError(f"{path}, line {number}: {line.reason}.")
         read.append(line)
@@ -172,14 +172,14 @@ def load(data: Path | None = None) -> Task:
     `labels.txt` and `descriptors.csv` are taken from beside it or from the data folder. Without the first the answers
     found in the file are the options; without the second no concept has an article.
     """
-    path = store.find("cslb-norms", "norms.dat", data)
+    path = store.require_file("cslb-norms", "norms.dat", data)
     entries, bad = read_norms(path)
-    words = read_words(store.lookup("property-norms", "labels.txt", data))
+    words = read_words(store.find_file("property-norms", "labels.txt", data))
     source = f"{len(words)} published answer words as options"
     if not words:
         words = sorted({entry.answer for entry in entries if entry.pf >= SEGMENTS[0]})
         source = f"the {len(words)} answer words of the file as options"
-    articles = read_articles(store.lookup("property-norms", "descriptors.csv", data))
+    articles = read_articles(store.find_file("property-norms", "descriptors.csv", data))
     questions = build(entries, words, articles)
     if not questions:
         why = f" (line {bad[0].row}: {bad[0].reason})" if bad else ""

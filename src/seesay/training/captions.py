@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from seesay.data.lines import opened
+from seesay.data.lines import open_bytes
 from seesay.errors import UserError
 from seesay.models.words.vocabulary import joiner
 from seesay.questions import BadRow
@@ -60,7 +60,7 @@ def read(path: Path) -> Iterator[Caption | BadRow]:
     """The captions of a file, one after another, blank lines left out; a line that cannot be used as a BadRow."""
     shape = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
     try:
-        with opened(path) as file:
+        with open_bytes(path) as file:
             number = 0
             while raw := file.readline(LONGEST_LINE + 1):
                 number += 1

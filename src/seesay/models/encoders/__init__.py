@@ -10,43 +10,56 @@ from collections.abc import Callable
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.models.encoders.base import Encoder
-from seesay.models.hf.loading import Options
+from seesay.models.base import Model
+from seesay.models.options import ModelOptions
 
-__all__ = ["Encoder", "load_encoder", "locate_encoder"]
+__all__ = ["load_encoder", "locate_encoder"]
 
 CLIP_BERT = {"clip-bert": True, "clip-bert-implicit": False}
 """The prefixes of CLIP-BERT, and whether it imagines (Norlund et al. 2021 call the two ways explicit and implicit)."""
 
 
-def load_encoder(name: str, options: Options | None = None) -> Encoder:
+def load_encoder(name: str, options: ModelOptions | None = None) -> Model:
     """The encoder behind a model's name."""
-    return locate_encoder(name, options or Options())()
+    return locate_encoder(name, options or ModelOptions())()
 
 
-def locate_encoder(name: str, options: Options) -> Callable[[], Encoder]:
-    """What loads the encoder behind a name; a name that cannot be one is refused now, not when its turn comes."""
+def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
+    """A function that loads the encoder behind a name; a name that cannot be an encoder's is refused at once."""
     from seesay.models import MODELS, locate
     from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.encoders import clip_bert
     from seesay.models.hf.loading import converted
 
-    prefix, _, rest = name.partition(":")
+    prefix, colon, rest = name.partition(":")
+    path = Path(name).expanduser()
     if prefix in CLIP_BERT:
         parts = clip_bert.parts_of(name, rest)
         return lambda: clip_bert.load_clip_bert(name, *parts, options, imagine=CLIP_BERT[prefix])
-    if prefix in MODELS.names():
-        raise UserError(f"'{name}' cannot encode texts: give a catalogue name, a model's folder or a Hub id.")
+    if prefix in MODELS.names() and (colon or not path.is_dir()):
+        if prefix in MODELS.builtin:
+            raise _cannot_encode(name)
+        return lambda: _checked(locate(name, options)())
     locate(name, options)  # refuses what can be no model's name
     if name in CATALOGUE:
         return lambda: load_source(name, source_of(CATALOGUE[name], options), options)
-    path = Path(name).expanduser()
     if path.suffix == ".gguf":
         return lambda: load_source(name, converted(path), options)
     return lambda: load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
 
 
-def load_source(name: str, source: str | Path, options: Options) -> Encoder:
+def _checked(model: Model) -> Model:
+    """A model of another package, if it can encode."""
+    if "encode" not in model.abilities:
+        raise _cannot_encode(model.name)
+    return model
+
+
+def _cannot_encode(name: str) -> UserError:
+    return UserError(f"'{name}' cannot encode texts: give a catalogue name, a model's folder or a Hub id.")
+
+
+def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The encoder in a folder or on the hub, by the architecture that its configuration names."""
     from seesay.models.encoders import clip, clip_bert, flava, lxmert, sentence, text, vilt, visual_bert
     from seesay.models.hf.loading import read_config

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.models.base import Model
 from seesay.models.hf.batching import equal_lengths, halving, must_fit
 
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.hf.loading import Opened, Options
+    from seesay.models.hf.loading import Opened
+    from seesay.models.options import ModelOptions
 
 AUTO_BUDGET = 2048
 
@@ -22,23 +24,7 @@ Sentence = tuple[int, ...]
 Rows = NDArray[np.float32]
 
 
-@runtime_checkable
-class Encoder(Protocol):
-    """Texts to vectors, with a name and a fingerprint by which the vectors can be kept."""
-
-    @property
-    def name(self) -> str:
-        """The model as the user named it."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest that changes when the weights, the tokeniser or the way of pooling changes."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row a text."""
-
-
-class BatchEncoder:
+class BatchEncoder(Model):
     """An encoder made of a tokeniser and a function from token ids, all of one length, to vectors.
 
     No batch holds padding, so no architecture can let it leak into a vector, and the batch size changes nothing.
@@ -49,7 +35,7 @@ class BatchEncoder:
         name: str,
         opened: Opened,
         vectors: Callable[[torch.Tensor], torch.Tensor],
-        options: Options,
+        options: ModelOptions,
         *,
         pooling: str,
         padded_to: int | None = None,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seesay.models.encoders.base import BatchEncoder, Encoder, complete
-from seesay.models.hf.loading import Options, open_model
+from seesay.models.base import Model
+from seesay.models.encoders.base import BatchEncoder, complete
+from seesay.models.hf.loading import open_model
+from seesay.models.options import ModelOptions
 
 
-def load_clip(name: str, source: str | Path, options: Options) -> Encoder:
+def load_clip(name: str, source: str | Path, options: ModelOptions) -> Model:
     """CLIP: the state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4)."""
     from transformers import CLIPTextModel
 
@@ -18,7 +20,7 @@ def load_clip(name: str, source: str | Path, options: Options) -> Encoder:
     )
 
 
-def load_siglip(name: str, source: str | Path, options: Options) -> Encoder:
+def load_siglip(name: str, source: str | Path, options: ModelOptions) -> Model:
     """SigLIP: its head on the last position. Every text is padded to the full length, as in its training."""
     from transformers import SiglipTextModel
 

@@ -11,7 +11,6 @@ last position without position or type embedding. Without it ("implicit") the BE
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.models.encoders.base import AUTO_BUDGET, BatchEncoder, Encoder, Rows, complete, first_token
+from seesay.models.base import Model
+from seesay.models.encoders.base import AUTO_BUDGET, BatchEncoder, Rows, complete, first_token
 from seesay.models.hf.batching import equal_lengths, halving, must_fit
-from seesay.models.hf.loading import Opened, Options, open_model
+from seesay.models.hf.loading import Opened, open_model
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     import torch
@@ -52,7 +53,7 @@ def _folder(where: str) -> Path | None:
     return path if where and path.is_dir() else None
 
 
-def load_clip_bert(name: str, bert: str, clip: str, options: Options, *, imagine: bool) -> Encoder:
+def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool) -> Model:
     """A CLIP-BERT in a folder or on the hub, or one built from a BERT and a CLIP. A revision is the BERT's."""
     from transformers import BertModel
 
@@ -61,10 +62,12 @@ def load_clip_bert(name: str, bert: str, clip: str, options: Options, *, imagine
     if not imagine:
         return BatchEncoder(name, opened, first_token(opened.model), options, pooling="first")
     tower = load_tower(name, clip or clip_of(source, opened.config), replace(options, revision=None))
-    if clip:
-        warnings.warn(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.", stacklevel=2)
     weights = {} if clip else _weights(name, source, options.revision)
-    return Imagining(name, opened, tower, read_projection(name, weights, opened, tower, drawn=bool(clip)), options)
+    projection = read_projection(name, weights, opened, tower, drawn=bool(clip))
+    encoder = Imagining(name, opened, tower, projection, options)
+    if clip:
+        encoder.note(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.")
+    return encoder
 
 
 def clip_of(source: str | Path, config: Any) -> str:
@@ -73,7 +76,7 @@ def clip_of(source: str | Path, config: Any) -> str:
     return str(beside) if beside.is_dir() else str(getattr(config, "clip_model", CLIP))
 
 
-def load_tower(name: str, clip: str, options: Options) -> Opened:
+def load_tower(name: str, clip: str, options: ModelOptions) -> Opened:
     """CLIP's text tower with its projection: the feature that lies in the space of pictures."""
     from transformers import CLIPTextModelWithProjection
 
@@ -125,10 +128,12 @@ def _weights(name: str, source: str | Path, revision: str | None) -> dict[str, t
     return tensors
 
 
-class Imagining:
+class Imagining(Model):
     """BERT with the CLIP feature of each text after its last token; the vector is the first token's state."""
 
-    def __init__(self, name: str, bert: Opened, tower: Opened, projection: torch.nn.Linear, options: Options) -> None:
+    def __init__(
+        self, name: str, bert: Opened, tower: Opened, projection: torch.nn.Linear, options: ModelOptions
+    ) -> None:
         self.name, self.fingerprint = name, f"{bert.fingerprint}-first-imagining-{tower.fingerprint}"
         self._bert, self._tokenizer, self._projection = bert.model, bert.tokenizer, projection
         self._tower = BatchEncoder(name, tower, lambda ids: tower.model(input_ids=ids).text_embeds, options, pooling="")

@@ -9,14 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seesay.models.encoders.base import BatchEncoder, Encoder, complete
-from seesay.models.hf.loading import Options, open_model
+from seesay.models.base import Model
+from seesay.models.encoders.base import BatchEncoder, complete
+from seesay.models.hf.loading import open_model
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     import torch
 
 
-def load_lxmert(name: str, source: str | Path, options: Options) -> Encoder:
+def load_lxmert(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The first token after the last cross-modality layer."""
     from transformers import LxmertModel
 

@@ -14,9 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
-from seesay.models.encoders.base import BatchEncoder, Encoder, complete
+from seesay.models.base import Model
+from seesay.models.encoders.base import BatchEncoder, complete
 from seesay.models.encoders.text import encoder_class
-from seesay.models.hf.loading import Options, open_model
+from seesay.models.hf.loading import open_model
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     import torch
@@ -41,7 +43,7 @@ class Steps:
     after: tuple[str, ...] = ()
 
 
-def steps_of(name: str, source: str | Path, options: Options) -> Steps | None:
+def steps_of(name: str, source: str | Path, options: ModelOptions) -> Steps | None:
     """What follows the transformer; None where the model is no sentence encoder, or one that takes the last token."""
     listed = _read(source, "modules.json", options)
     if listed is None:
@@ -88,7 +90,7 @@ def _pooling(name: str, settings: Any) -> str | None:
     return chosen[0]
 
 
-def load_sentence(name: str, source: str | Path, options: Options, steps: Steps) -> Encoder:
+def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: Steps) -> Model:
     """The transformer with its pooling and the layers after it."""
     import torch
 
@@ -112,7 +114,7 @@ def load_sentence(name: str, source: str | Path, options: Options, steps: Steps)
     return BatchEncoder(name, opened, after, options, pooling="-".join(marks))
 
 
-def _dense(name: str, source: str | Path, folder: str, options: Options) -> tuple[torch.nn.Module, str]:
+def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) -> tuple[torch.nn.Module, str]:
     """A dense layer with its activation, and a digest of both."""
     import torch
     from safetensors import SafetensorError
@@ -149,7 +151,7 @@ def pooled(model: Any, pooling: str) -> Callable[[torch.Tensor], torch.Tensor]:
     return vectors
 
 
-def _find(source: str | Path, file: str, options: Options) -> Path:
+def _find(source: str | Path, file: str, options: ModelOptions) -> Path:
     """A file beside the weights, in the folder or on the hub; it may not be there."""
     from transformers.utils.hub import cached_file
 
@@ -166,7 +168,7 @@ def _find(source: str | Path, file: str, options: Options) -> Path:
     return Path(found) if found else path
 
 
-def _read(source: str | Path, file: str, options: Options) -> Any:
+def _read(source: str | Path, file: str, options: ModelOptions) -> Any:
     """A JSON file beside the weights; None where there is none."""
     path = _find(source, file, options)
     try:

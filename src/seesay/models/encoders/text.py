@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.encoders.base import BatchEncoder, Encoder, Rows, complete, first_token
-from seesay.models.hf.loading import Options, family_of, load_transformers, open_model
+from seesay.models.base import Model
+from seesay.models.encoders.base import BatchEncoder, Rows, complete, first_token
+from seesay.models.hf.loading import family_of, load_transformers, open_model
+from seesay.models.options import ModelOptions
 
 
-def load_text(name: str, source: str | Path, options: Options, config: Any) -> Encoder:
+def load_text(name: str, source: str | Path, options: ModelOptions, config: Any) -> Model:
     """A model of text, its family found out from its configuration unless the user says which."""
     try:
         family = options.family or family_of(name, config)
@@ -26,7 +28,7 @@ def load_text(name: str, source: str | Path, options: Options, config: Any) -> E
     return load_masked(name, source, options)
 
 
-def load_masked(name: str, source: str | Path, options: Options) -> Encoder:
+def load_masked(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The state at the first token ([CLS], <s>). A checkpoint needs neither a language-model head nor a pooler."""
     from transformers import AutoModel
 
@@ -34,7 +36,7 @@ def load_masked(name: str, source: str | Path, options: Options) -> Encoder:
     return BatchEncoder(name, opened, first_token(opened.model), options, pooling="first")
 
 
-def load_encoder_half(name: str, source: str | Path, options: Options) -> Encoder:
+def load_encoder_half(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The encoder of an encoder-decoder, at the first token; the decoder's weights may be absent."""
     from transformers import AutoModel
 
@@ -51,7 +53,7 @@ def encoder_class(config: Any) -> Any:
     return AutoModelForTextEncoding if config.model_type in ALONE else AutoModel
 
 
-class LastToken:
+class LastToken(Model):
     """A causal model seen as an encoder: only its last token has seen the whole text."""
 
     def __init__(self, name: str, model: Any) -> None:

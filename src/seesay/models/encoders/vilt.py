@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seesay.models.encoders.base import BatchEncoder, Encoder, complete
-from seesay.models.hf.loading import Options, open_model
+from seesay.models.base import Model
+from seesay.models.encoders.base import BatchEncoder, complete
+from seesay.models.hf.loading import open_model
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     import torch
 
 
-def load_vilt(name: str, source: str | Path, options: Options) -> Encoder:
+def load_vilt(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The first token; the blank patch is masked, as in the published probe, so the text stands alone."""
     import torch
     from transformers import ViltModel

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seesay.models.encoders.base import BatchEncoder, Encoder, complete, first_token
-from seesay.models.hf.loading import Options, open_model
+from seesay.models.base import Model
+from seesay.models.encoders.base import BatchEncoder, complete, first_token
+from seesay.models.hf.loading import open_model
+from seesay.models.options import ModelOptions
 
 
-def load_visual_bert(name: str, source: str | Path, options: Options) -> Encoder:
+def load_visual_bert(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The model, whose visual embeddings are then simply absent."""
     from transformers import VisualBertModel
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TokenScores
+from seesay.models.base import Model, TokenScores
 from seesay.models.hf import prefix_tree
 from seesay.models.hf.batching import bundles, by_budget, equal_lengths, halving, must_fit, positions, windows
 from seesay.models.hf.logits import logits_at, ranks
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-SCOPES = ("sentence", "option")
 AUTO_BUDGET = 512
 # Trained never to see a sentence without its beginning mark; tokenisers read from GGUF files may leave it out.
 NEEDS_BEGINNING = ("gemma",)
@@ -30,7 +29,7 @@ LONGEST = 2048  # tokens read at once: the vocabulary's logits at each of them m
 WINDOWS = ("sliding_window", "attention_chunk_size", "window_size")
 
 
-class Causal:
+class Causal(Model):
     """A decoder. Scope `sentence` scores the option and what follows it, `option` the option alone."""
 
     family = "causal"
@@ -45,8 +44,6 @@ class Causal:
         scope: str = "sentence",
         batch_size: int | None = None,
     ) -> None:
-        if scope not in SCOPES:
-            raise UserError(f"A causal model knows no scope '{scope}': choose one of {', '.join(SCOPES)}.")
         self.name, self.fingerprint, self.scope = name, fingerprint, scope
         self._model, self._tokenizer = model.eval(), tokenizer
         self._budget = batch_size or AUTO_BUDGET
@@ -87,7 +84,7 @@ class Causal:
                 logp = tuple(logp for _ in cut for logp in next(results)[0])
                 yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), logp)
 
-    def reading(self, end: bool | None, stride: int | None) -> str:
+    def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """How `score` reads texts, for a signature: whether they end, and the window that moves over long ones."""
         window, step = self._window_and_step(stride)
         ids = self._ended(self._begin(tuple(self._tokenizer("a")["input_ids"])), end)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
 
 
-def load_part(name: str, options: Options, kind: str, what: str) -> Any:
+def load_part(name: str, options: ModelOptions, kind: str, what: str) -> Any:
     """One part by the name of its `Auto…` class in transformers; `what` says in an error what was expected.
 
     That weights are missing is no error: the published DPT lacks some that its network never uses.

@@ -15,35 +15,20 @@ from typing import TYPE_CHECKING, Any
 from seesay.errors import UserError
 from seesay.folders import cache_folder
 from seesay.models.hf.batching import is_out_of_memory
+from seesay.models.options import Family
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig
 
-    from seesay.models.base import CanAnswer
+    from seesay.models.base import Model
+    from seesay.models.options import ModelOptions
 
-FAMILIES = ("masked", "causal", "encoder-decoder")
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
 HUB_PATIENCE = 5  # seconds
 CACHE_LINE = 64  # bytes
 TRIAL = "What color is the sky?"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is the machine's."""
-
-    scope: str = "sentence"
-    style: str = "qa"
-    family: str | None = None
-    batch_size: int | None = None
-    device: str = "auto"
-    revision: str | None = None
-    base_url: str | None = None
-    endpoint: str = "completions"
-    trust_remote_code: bool = False
-    allow_pickle: bool = False
 
 
 def require_models() -> None:
@@ -71,7 +56,9 @@ class Opened:
     missing: tuple[str, ...]
 
 
-def open_model(name: str, source: str | Path, options: Options, choose: Callable[[PreTrainedConfig], Any]) -> Opened:
+def open_model(
+    name: str, source: str | Path, options: ModelOptions, choose: Callable[[PreTrainedConfig], Any]
+) -> Opened:
     """The model in evaluation mode, its tokeniser and its fingerprint; `choose` names the class for a configuration."""
     require_models()
     import torch
@@ -115,7 +102,7 @@ def aligned(model: torch.nn.Module) -> torch.nn.Module:
     return model
 
 
-def read_config(name: str, source: str | Path, options: Options) -> PreTrainedConfig:
+def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrainedConfig:
     """What a model's config.json says, or one sentence that says why there is none."""
     require_models()
     from transformers import AutoConfig
@@ -134,7 +121,7 @@ def read_config(name: str, source: str | Path, options: Options) -> PreTrainedCo
     return config
 
 
-def load_transformers(name: str, source: str | Path, options: Options) -> CanAnswer:
+def load_transformers(name: str, source: str | Path, options: ModelOptions) -> Model:
     """A masked, causal or encoder-decoder model, found out from its own configuration unless the user says which."""
     require_models()
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
@@ -143,8 +130,6 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
     from seesay.models.hf.masked import Masked
     from seesay.models.hf.seq2seq import EncoderDecoder
 
-    if options.family not in (None, *FAMILIES):
-        raise UserError(f"Unknown family '{options.family}': choose one of {', '.join(FAMILIES)}.")
     heads = {
         "masked": AutoModelForMaskedLM,
         "causal": AutoModelForCausalLM,
@@ -167,7 +152,7 @@ def load_transformers(name: str, source: str | Path, options: Options) -> CanAns
     return Causal(name, model, tokenizer, fingerprint, scope=options.scope, batch_size=options.batch_size)
 
 
-def load_gguf(name: str, path: Path, options: Options) -> CanAnswer:
+def load_gguf(name: str, path: Path, options: ModelOptions) -> Model:
     """A GGUF file, converted once into the cache: reading it takes half a minute, its safetensors half a second."""
     return load_transformers(name, converted(path), options)
 
@@ -284,17 +269,17 @@ def family_of(name: str, config: PreTrainedConfig) -> str:
         return "causal"
     raise UserError(
         f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which cannot fill a slot; "
-        f"if it can, say how with --family {' | '.join(FAMILIES)}."
+        f"if it can, say how with --family {' | '.join(Family)}."
     )
 
 
-def _why(name: str, source: str | Path, options: Options, error: Exception) -> str:
+def _why(name: str, source: str | Path, options: ModelOptions, error: Exception) -> str:
     """One sentence for the many ways in which loading fails."""
     folder, text = Path(source), _first_line(error)
     if "trust_remote_code" in str(error):
         return f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
     if "Unrecognized configuration class" in str(error):
-        return f"'{name}' is not a {options.family or 'known'} model: try another --family ({', '.join(FAMILIES)})."
+        return f"'{name}' is not a {options.family or 'known'} model: try another --family ({', '.join(Family)})."
     if is_out_of_memory(error):
         return f"'{name}' does not fit into this machine's memory."
     if folder.is_dir():

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TokenScores
+from seesay.models.base import Model, TokenScores
 from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.hf.batching import bundles, by_budget, equal_lengths, halving, must_fit, positions
 from seesay.models.hf.logits import logits_at, ranks
@@ -41,7 +41,7 @@ class Filled(NamedTuple):
     rank: int
 
 
-class Masked:
+class Masked(Model):
     """Any fill-mask architecture."""
 
     family = "masked"
@@ -103,7 +103,7 @@ class Masked:
                     tuple(self._tokenizer.convert_ids_to_tokens(tokens)), tuple(f.logp for word in filled for f in word)
                 )
 
-    def reading(self, end: bool | None, stride: int | None) -> str:
+    def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """How `score` reads texts, for a signature."""
         return "eos:no|window:none"
 

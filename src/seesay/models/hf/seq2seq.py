@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.models.base import Model
 from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.hf.batching import CHARS_A_TOKEN, by_budget, chunks, halving, must_fit
 from seesay.models.hf.logits import logits_at, ranks
@@ -24,12 +25,11 @@ from seesay.questions import SLOT, Prompt, Scores
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-STYLES = ("qa", "infill")
 AUTO_BUDGET = 1024
 SENTINEL = "<extra_id_0>"
 
 
-class EncoderDecoder:
+class EncoderDecoder(Model):
     """A model that reads the question with its encoder and writes the answer with its decoder."""
 
     family = "encoder-decoder"
@@ -44,8 +44,6 @@ class EncoderDecoder:
         style: str = "qa",
         batch_size: int | None = None,
     ) -> None:
-        if style not in STYLES:
-            raise UserError(f"An encoder-decoder knows no style '{style}': choose one of {', '.join(STYLES)}.")
         first = [model.config.decoder_start_token_id, model.config.pad_token_id]
         start = next((token for token in first if token is not None), None)
         if start is None:

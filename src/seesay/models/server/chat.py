@@ -8,26 +8,26 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.hf.batching import chunks
+from seesay.models.base import Model
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.client import Client
 from seesay.questions import SLOT, Prompt, Scores
 
-BATCH = 16
 REFUSED = math.log(1e-6)  # what a constrained choice leaves for the options not taken
 TRIAL = Prompt(f"The opposite of up is {SLOT}.", ("down", "left"))
 
 
-class Chat:
+class Chat(Model):
     """`/v1/chat/completions`, held to the options by a JSON schema."""
 
     family = "chat"
     scope = "choice"
+    prompts_per_batch = 16
+    probabilities_hint = "use its completions endpoint (--endpoint completions)"
 
     def __init__(self, name: str, client: Client) -> None:
         self.name, self._client = name, client
@@ -38,27 +38,21 @@ class Chat:
                 "its choices cannot be scored."
             )
 
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order: the server does its own batching."""
-        return list(chunks(range(len(prompts)), BATCH))
-
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Everything on the option chosen; an answer that is no option leaves them all alike."""
-        chosen = self._client.parallel(self._choose, prompts)
-        choices = [chosen[prompt] for prompt in prompts]
-        astray = sum(choice not in prompt.options for prompt, choice in zip(prompts, choices, strict=True))
-        if astray:
-            warnings.warn(
-                f"{astray} of {len(prompts)} answers were none of the options and count as no answer.", stacklevel=2
-            )
+        choices = self._client.parallel(self._choose, prompts)
         return [
             Scores(
-                logp=tuple(0.0 if option == choice else REFUSED for option in prompt.options),
+                logp=tuple(0.0 if option == choices[prompt] else REFUSED for option in prompt.options),
                 tokens=(1,) * len(prompt.options),
                 chars=tuple(map(len, prompt.options)),
             )
-            for prompt, choice in zip(prompts, choices, strict=True)
+            for prompt in prompts
         ]
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """How many answers were none of the options."""
+        return [*super().notes(), *count_unanswered(answered)]
 
     def _choose(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None).replace(SLOT, "___")
@@ -87,3 +81,9 @@ class Chat:
         except json.JSONDecodeError:
             return content.strip()
         return str(said.get("answer", "")) if isinstance(said, dict) else str(said)
+
+
+def count_unanswered(answered: Sequence[Scores]) -> list[str]:
+    """A note on the answers that were none of the options, if any: those give all options the same score."""
+    astray = sum(len(scores.logp) > 1 and len(set(scores.logp)) == 1 for scores in answered)
+    return [f"{astray:,} of {len(answered):,} answers were none of the options and count as no answer."] * bool(astray)

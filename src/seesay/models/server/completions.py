@@ -4,45 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Sequence
 
-from seesay.errors import UserError
-from seesay.models.hf.batching import chunks
+from seesay.models.base import Model
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.client import Client
 from seesay.models.server.logprobs import text_of
 from seesay.models.server.scoring import TRIALS, Echo, greedy, scorer_for
 from seesay.questions import Prompt, Scores
 
-SCOPES = ("sentence", "option")
-BATCH = 16
 BEGINNING = "\n"  # a server needs something to go on from: an option that opens its sentence opens a line
 
 
-class Completions:
+class Completions(Model):
     """Scope `sentence` scores the option and what follows it, `option` the option alone."""
 
     family = "completions"
+    prompts_per_batch = 16
 
     def __init__(self, name: str, client: Client, scope: str = "option") -> None:
-        if scope not in SCOPES:
-            raise UserError(f"A server knows no scope '{scope}': choose one of {', '.join(SCOPES)}.")
         self.name, self.scope = name, scope
-        self._scorer = scorer_for(client)
+        self._scorer = scorer_for(client, self.note)
         if scope == "sentence" and not isinstance(self._scorer, Echo):
-            warnings.warn(
+            self.note(
                 f"{client.base} cannot score a given text at once: every token after the slot costs a request for "
-                "each option. --scope option asks about one request a prompt.",
-                stacklevel=2,
+                "each option. --scope option needs about one request per prompt."
             )
         said = client.parallel(lambda trial: text_of(client.post("completions", greedy(trial))), TRIALS)
         seen = json.dumps([client.base, client.model, type(self._scorer).__name__, said])
         self.fingerprint = hashlib.blake2b(seen.encode(), digest_size=8).hexdigest()
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order: the server does its own batching."""
-        return list(chunks(range(len(prompts)), BATCH))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""

@@ -11,20 +11,16 @@ from seesay.models.server.client import Client
 from seesay.models.server.completions import Completions
 
 if TYPE_CHECKING:
-    from seesay.models.hf.loading import Options
-
-ENDPOINTS = ("completions", "chat")
+    from seesay.models.options import ModelOptions
 
 
-def load_server(rest: str, options: Options) -> Completions | Chat:
+def load_server(rest: str, options: ModelOptions) -> Completions | Chat:
     """`openai:MODEL` with --base-url, and --endpoint completions or chat."""
     base = options.base_url or os.environ.get("OPENAI_BASE_URL")
     if not rest or not base:
         raise UserError(
             "A server needs a model name and an address: seesay probe openai:MODEL --base-url http://host:port/v1"
         )
-    if options.endpoint not in ENDPOINTS:
-        raise UserError(f"Unknown endpoint '{options.endpoint}': choose {' or '.join(ENDPOINTS)}.")
     client = Client(base, rest)
     if options.endpoint == "chat":
         return Chat(f"openai:{rest}", client)

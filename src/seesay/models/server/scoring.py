@@ -12,7 +12,6 @@ for each further token of each option.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -36,14 +35,14 @@ class Scorer(Protocol):
         """Every distinct pair, scored."""
 
 
-def scorer_for(client: Client) -> Scorer:
+def scorer_for(client: Client, note: Callable[[str], None]) -> Scorer:
     """The best way that the server allows; one clear sentence where there is none."""
     echo = Echo(client)
     if echo.works():
         return echo
     likeliest = Likeliest(client)
-    lookup = Lookup(client, likeliest)
-    return lookup if lookup.works() else Walk(client, likeliest)
+    lookup = Lookup(client, likeliest, note)
+    return lookup if lookup.works() else Walk(client, likeliest, note)
 
 
 class Echo:
@@ -133,8 +132,8 @@ class Likeliest:
 class Lookup:
     """Spells texts with the server's own tokeniser, and looks each token up among the likeliest next ones."""
 
-    def __init__(self, client: Client, likeliest: Likeliest) -> None:
-        self._client, self._likeliest = client, likeliest
+    def __init__(self, client: Client, likeliest: Likeliest, note: Callable[[str], None]) -> None:
+        self._client, self._likeliest, self._note = client, likeliest, note
 
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, Scored]:
         """Every beginning is asked about once, for all the tokens that may follow it."""
@@ -154,7 +153,7 @@ class Lookup:
             steps = [(ids[:i], ids[i]) for i in range(start, len(ids))]
             astray += any(step in missing for step in steps)
             found[pair] = math.fsum(told[b].ids.get(token, told[b].least) for b, token in steps), len(steps)
-        _admit(astray, len(found))
+        _admit(astray, len(found), self._note)
         return found
 
     def works(self) -> bool:
@@ -194,8 +193,8 @@ class Lookup:
 class Walk:
     """Writes texts with the likeliest next tokens, always the longest that fits, as a tokeniser mostly would."""
 
-    def __init__(self, client: Client, likeliest: Likeliest) -> None:
-        self._client, self._likeliest = client, likeliest
+    def __init__(self, client: Client, likeliest: Likeliest, note: Callable[[str], None]) -> None:
+        self._client, self._likeliest, self._note = client, likeliest, note
 
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, Scored]:
         """All texts a token further, until all are written."""
@@ -212,7 +211,7 @@ class Walk:
                 astray += token is None
                 scored[pair] = logp + (table.least if token is None else table.texts[token]), count + 1
                 written[pair] += len(left if token is None else token)
-        _admit(astray, len(scored))
+        _admit(astray, len(scored), self._note)
         return scored
 
     def _after(self, open_texts: Iterable[Pair]) -> dict[str, Next]:
@@ -230,7 +229,7 @@ def greedy(prompt: str | tuple[int, ...]) -> dict[str, Any]:
     return {"prompt": prompt, "max_tokens": 1, "temperature": 0}
 
 
-def _admit(astray: int, total: int) -> None:
+def _admit(astray: int, total: int, note: Callable[[str], None]) -> None:
     """Say how many options were out of reach; refuse where that is most of them."""
     if 2 * astray > total:
         raise UserError(
@@ -238,10 +237,9 @@ def _admit(astray: int, total: int) -> None:
             "scored. Let it tell more (vLLM: --max-logprobs), or use --endpoint chat."
         )
     if astray:
-        warnings.warn(
-            f"{astray} of {total} options were not among the likeliest tokens that the server tells; they were given "
-            "the lowest log-probability it told, which is too high.",
-            stacklevel=3,
+        note(
+            f"{astray} of {total} options were not among the likeliest tokens that the server reports; they were given "
+            "the lowest log-probability it reported, which is too high."
         )
 
 

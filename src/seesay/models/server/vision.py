@@ -11,26 +11,26 @@ import hashlib
 import io
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
+from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.server.chat import count_unanswered
 from seesay.models.vision.vision_language import open_picture, question
 from seesay.questions import Prompt, Scores
 
 if TYPE_CHECKING:
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
     from seesay.models.server.client import Client
 
-BATCH = 32
 TOP = 20
 REPLY = 8  # tokens of a reply where no log-probabilities are told
 LARGEST = 1024  # servers scale pictures down anyway: larger ones only cost time
 REFUSED = math.log(1e-6)
 
 
-def load_vision_server(rest: str, options: Options) -> VisionServer:
+def load_vision_server(rest: str, options: ModelOptions) -> VisionServer:
     """`openai-vision:MODEL` with --base-url."""
     from seesay.models.server.client import Client
 
@@ -42,11 +42,12 @@ def load_vision_server(rest: str, options: Options) -> VisionServer:
     return VisionServer(f"openai-vision:{rest}", Client(base, rest))
 
 
-class VisionServer:
+class VisionServer(Model):
     """`/v1/chat/completions` with a picture."""
 
     family = "chat"
-    sees = True
+    accepts = TEXT_AND_PICTURES
+    prompts_per_batch = 32
 
     def __init__(self, name: str, client: Client) -> None:
         self.name, self._client = name, client
@@ -65,23 +66,18 @@ class VisionServer:
         except RefusedError:
             return False
 
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order: the server does its own batching."""
-        return [list(range(start, min(start + BATCH, len(prompts)))) for start in range(0, len(prompts), BATCH)]
-
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability of every option as the reply's beginning; without log-probabilities, the one choice."""
         told = self._client.parallel(self._scores, prompts)
         rows = [told[prompt] for prompt in prompts]
-        lost = sum(len(set(row)) == 1 for row in rows)
-        if lost:
-            warnings.warn(
-                f"{lost} of {len(rows)} replies were none of the options and count as no answer.", stacklevel=2
-            )
         return [
             Scores(tuple(row), (1,) * len(row), tuple(map(len, prompt.options)))
             for row, prompt in zip(rows, prompts, strict=True)
         ]
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """How many replies were none of the options."""
+        return [*super().notes(), *count_unanswered(answered)]
 
     def _scores(self, prompt: Prompt) -> list[float]:
         asked = f"{question(prompt)} Answer with one word: {' or '.join(prompt.options)}."

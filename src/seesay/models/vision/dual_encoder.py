@@ -13,7 +13,7 @@ from seesay.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
 
 Rows = NDArray[np.float32]
 
@@ -21,7 +21,7 @@ Rows = NDArray[np.float32]
 class DualEncoder:
     """Pictures and texts in one space."""
 
-    def __init__(self, name: str, options: Options) -> None:
+    def __init__(self, name: str, options: ModelOptions) -> None:
         from seesay.models.hf.components import load_part
 
         self.name = name

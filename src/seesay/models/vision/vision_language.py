@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
+from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.models.vision.picture_prompt import Inputs, prepare_apart, prepare_together
 from seesay.questions import Prompt, Scores
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     import torch
     from PIL.Image import Image
 
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
 
 PICTURES = 8
 """Pictures in a batch, unless the user says otherwise."""
 
 
-def load_vision(rest: str, options: Options) -> VisionModel:
+def load_vision(rest: str, options: ModelOptions) -> VisionModel:
     """`vision:FOLDER` or `vision:HUB-ID`."""
     from seesay.models.hf.loading import aligned, on_hub, require_models
 
@@ -139,23 +140,19 @@ class Processor:
         return list(known)
 
 
-class VisionModel:
+class VisionModel(Model):
     """What all three have in common: pictures are opened, batches are made, replies are summed over spellings."""
 
     family = "vision"
-    sees = True
+    accepts = TEXT_AND_PICTURES
     scope = "reply"
     padding = "right"
 
     def __init__(self, name: str, model: Any, processor: Processor, fingerprint: str, batch_size: int | None) -> None:
         self.name, self.fingerprint = name, fingerprint
-        self._model, self._processor, self._pictures = model, processor, batch_size or PICTURES
+        self._model, self._processor = model, processor
+        self.prompts_per_batch = batch_size or PICTURES
         processor.tokenizer.padding_side = self.padding
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order."""
-        starts = range(0, len(prompts), self._pictures)
-        return [list(range(start, min(start + self._pictures, len(prompts)))) for start in starts]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability of every option as the reply to its question about its picture."""

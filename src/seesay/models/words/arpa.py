@@ -17,7 +17,7 @@ from seesay.models.words.vocabulary import BEGIN, END
 from seesay.models.words.word_model import WordModel
 
 if TYPE_CHECKING:
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
 
 # A comment before \data\, which every reader skips. It says how texts become words; other files' words are
 # what stands between spaces, as KenLM has it.
@@ -49,7 +49,7 @@ class Ngrams:
         raise KeyError(word)
 
 
-def load_arpa(rest: str, options: Options) -> Arpa:
+def load_arpa(rest: str, options: ModelOptions) -> Arpa:
     """`arpa:FILE`, or any path that ends in .arpa or .arpa.gz."""
     path = Path(rest).expanduser()
     if not path.is_file():

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import Filled
+from seesay.models.base import FilledScores
 from seesay.models.hf.batching import halving
 from seesay.models.hf.loading import device_of, file_digest, require_models
 from seesay.models.words.vocabulary import Vocabulary
@@ -21,7 +21,7 @@ from seesay.models.words.word_model import WordModel
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.hf.loading import Options
+    from seesay.models.options import ModelOptions
     from seesay.models.words.lstm_network import Cell, Network
 
 MODEL_TYPE = "seesay-lstm"
@@ -71,7 +71,7 @@ def load(folder: Path) -> tuple[Network, Vocabulary]:
     return network, vocabulary
 
 
-def load_lstm(name: str, options: Options) -> Lstm:
+def load_lstm(name: str, options: ModelOptions) -> Lstm:
     """The folder as a model."""
     folder = Path(name).expanduser()
     network, vocabulary = load(folder)
@@ -156,7 +156,7 @@ class Lstm(WordModel):
                 for index, count in zip(batch, real.sum(1).tolist(), strict=True):
                     found[index] += [next(logp) for _ in range(count)]
 
-    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
+    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
         """Every word in every gap. What stands before a gap is read once, and its last state predicts all the words;
         only what follows is read again for each of them."""
         import torch
@@ -167,7 +167,7 @@ class Lstm(WordModel):
         with torch.inference_mode():
             found, self._budget = halving(lambda budget: self._fill(fills, list(distinct), budget), self._budget)
         lengths = np.array([[len(f) + len(b) + len(a) + 1 for b, a in sides] for f in fills], np.int64)
-        return Filled(found[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
+        return FilledScores(found[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
 
     def _numbers(self, sentence: Sequence[str]) -> Ids:
         return tuple(self.vocabulary.number[word] for word in sentence)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.models.base import Filled, TokenScores
-from seesay.models.hf.batching import bundles, chunks
+from seesay.models.base import FilledScores, Model, TokenScores
+from seesay.models.hf.batching import bundles
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.words.vocabulary import END, UNKNOWN, joined, joiner, words
 from seesay.questions import Prompt, Scores
 
-BATCH = 256
 
-
-class WordModel:
+class WordModel(Model):
     """A subclass says which words it knows and how probable each of a sentence's words is."""
 
-    family: str
     scope = "sentence"
+    whole_words = True
+    prompts_per_batch = 256
     drops = False
     """Whether sentences with unknown words were dropped in training: it then cannot score any."""
 
@@ -57,13 +55,13 @@ class WordModel:
         if stride is not None:
             raise UserError(f"'{self.name}' reads texts of any length in one go: leave --stride out.")
         unknown = total = 0
-        for some in bundles(texts, BATCH):
+        for some in bundles(texts, self.prompts_per_batch):
             sentences = [self.known(text) for text in some]
             total += sum(map(len, sentences))
             unknown += sum(sentence.count(UNKNOWN) for sentence in sentences)
-            scored = iter(self.logps([sentence for sentence in sentences if self.can_score(sentence)]))
+            scored = iter(self.logps([sentence for sentence in sentences if self._scorable(sentence)]))
             for sentence in sentences:
-                if not self.can_score(sentence):
+                if not self._scorable(sentence):
                     yield TokenScores((), (), f"holds words unknown to '{self.name}', which has never met {UNKNOWN}")
                     continue
                 logp = next(scored)
@@ -72,25 +70,26 @@ class WordModel:
                 else:
                     yield TokenScores((*sentence, END), tuple(logp))
         if unknown and not self.drops:
-            warnings.warn(
-                f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.", stacklevel=2
-            )
+            self.note(f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.")
 
-    def reading(self, end: bool | None, stride: int | None) -> str:
+    def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """How `score` reads texts, for a signature."""
         return f"eos:{'no' if end is False else 'yes'}|window:none"
 
-    def can_score(self, sentence: Sequence[str]) -> bool:
-        """Whether it has learnt what stands in the sentence: unknown words, if they kept theirs in training."""
+    def can_score(self, text: str) -> bool:
+        """Not where unknown words were dropped in training and the text holds one."""
+        return self._scorable(self.known(text))
+
+    def _scorable(self, sentence: Sequence[str]) -> bool:
         return not self.drops or UNKNOWN not in sentence
 
-    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> Filled:
+    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
         """Every word in every gap, whole sentences with their ends."""
         fills = [self.fill(word) for word in words]
         sides = [(self.known(before), self.known(after)) for before, after in gaps]
         rows = self.logps([[*before, *fill, *after] for fill in fills for before, after in sides])
         shape = (len(fills), len(sides))
-        return Filled(
+        return FilledScores(
             np.array([sum(row) for row in rows]).reshape(shape), np.array([len(row) for row in rows]).reshape(shape)
         )
 
@@ -101,16 +100,12 @@ class WordModel:
             return [one]
         fill = self.known(word)
         if UNKNOWN in fill:
-            warnings.warn(f"'{self.name}' does not know '{word}': it counts as {UNKNOWN}.", stacklevel=2)
+            self.note(f"'{self.name}' does not know '{word}': it counts as {UNKNOWN}.")
         return fill
 
     def known(self, text: str) -> list[str]:
         """The text's words, unknown ones as the unknown word."""
         return [word if self.knows(word) else UNKNOWN for word in self.read(text)]
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in order."""
-        return list(chunks(range(len(prompts)), BATCH))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """log P(option and the rest of the sentence | what stands before the slot)."""

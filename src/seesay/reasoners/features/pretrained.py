@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.hf.loading import Options, commit, file_digest, on_hub, require_models
+from seesay.models.hf.loading import commit, file_digest, on_hub, require_models
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     import torch
@@ -165,7 +166,7 @@ class _Where:
                 "efficientnet-lite0 needs no hub."
             )
         found = str(folder.resolve()) if folder.is_dir() else source
-        config: Any = read_config(source, found, Options(revision=revision))
+        config: Any = read_config(source, found, ModelOptions(revision=revision))
         if folder.is_dir():
             digest = file_digest(path for kind in ("*.safetensors", "*.json") for path in folder.glob(kind))
         else:

@@ -9,7 +9,7 @@ from typing import Generic
 
 from seesay.data import knowledge, store, viphy
 from seesay.data.catalogue import CATALOGUE
-from seesay.data.jsonl import BadValueError, wording
+from seesay.data.jsonl import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import SHARES, left_over, split
 from seesay.errors import UserError
@@ -64,7 +64,7 @@ def load_facts(kind: type[Fact], data: Path | None, file: str | None = None) -> 
                 f"{data} holds neither {file}, as ViPhy was published, nor {knowledge.FILES[kind]}, as `seesay mine` "
                 "writes it."
             )
-    path = store.find("viphy", file, data)
+    path = store.require_file("viphy", file, data)
     rows, bad = viphy.read(path, kind)
     folder = None if data is not None and data.is_file() else _root(path, file)
     return Facts(rows, bad, (path,), published=True, folder=folder)
@@ -73,7 +73,7 @@ def load_facts(kind: type[Fact], data: Path | None, file: str | None = None) -> 
 def table_exists(kind: type[Fact], file: str, data: Path | None) -> bool:
     """Whether `load_facts` would find this table of the published layout; a file given as `data` stands for it."""
     if data is None:
-        return store.lookup("viphy", file) is not None
+        return store.find_file("viphy", file) is not None
     return data.is_file() or ((data / file).is_file() and not (data / knowledge.FILES[kind]).is_file())
 
 
@@ -95,7 +95,7 @@ def _usable(rows: Mapping[int, Fact], incomplete: Sequence[BadRow]) -> tuple[lis
         key = tuple(getattr(fact, name) for name in ("scene", "object", "a", "b", "subtype") if hasattr(fact, name))
         try:
             for part in key:
-                if "|" in wording(part, "name"):
+                if "|" in prompt_text(part, "name"):
                     raise BadValueError("a name contains '|'")
             if isinstance(fact, SizeFact | PlaceFact):
                 viphy.pair(fact.a, fact.b)

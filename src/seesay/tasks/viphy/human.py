@@ -51,8 +51,8 @@ def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> Human
     """
     distributions = {question.id: question.gold for question in coda.load(data).questions}
     names, bad = jsonl.read(
-        path := store.find("coda", "objects.jsonl", data),
-        lambda record: (jsonl.text(record, "class_id").strip("/"), jsonl.text(record, "ngram")),
+        path := store.require_file("coda", "objects.jsonl", data),
+        lambda record: (jsonl.text_field(record, "class_id").strip("/"), jsonl.text_field(record, "ngram")),
     )
     if bad:
         log.warning("%d rows of %s cannot be used (%s): their things are left out.", len(bad), path, bad[0])
@@ -78,7 +78,7 @@ def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> Human
 
 def rows(facts: Sequence[ColorFact]) -> tuple[Published, ...]:
     """Human figures to show beside a model's, where CoDa is in the data folder and usable."""
-    if not all(store.lookup("coda", file) for file in ("annotations.jsonl", "objects.jsonl")):
+    if not all(store.find_file("coda", file) for file in ("annotations.jsonl", "objects.jsonl")):
         return ()
     try:
         figures = human_figures(facts)

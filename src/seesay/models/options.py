@@ -1,0 +1,68 @@
+"""How a model is loaded and asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+from seesay.errors import UserError
+
+
+class Scope(StrEnum):
+    """What a causal model scores: the option and the rest of its sentence, or the option alone."""
+
+    SENTENCE = "sentence"
+    OPTION = "option"
+
+
+class Style(StrEnum):
+    """How an encoder-decoder is asked: as UnifiedQA, or with T5's sentinel in the slot."""
+
+    QA = "qa"
+    INFILL = "infill"
+
+
+class Family(StrEnum):
+    """How a model of transformers fills a slot."""
+
+    MASKED = "masked"
+    CAUSAL = "causal"
+    ENCODER_DECODER = "encoder-decoder"
+
+
+class Endpoint(StrEnum):
+    """What a server is asked at."""
+
+    COMPLETIONS = "completions"
+    CHAT = "chat"
+
+
+_CHOICES: dict[str, type[StrEnum]] = {"scope": Scope, "style": Style, "family": Family, "endpoint": Endpoint}
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is the machine's.
+
+    Choices may be given as plain strings: `ModelOptions(scope="option")`.
+    """
+
+    scope: Scope | str = Scope.SENTENCE
+    style: Style | str = Style.QA
+    family: Family | str | None = None
+    batch_size: int | None = None
+    device: str = "auto"
+    revision: str | None = None
+    base_url: str | None = None
+    endpoint: Endpoint | str = Endpoint.COMPLETIONS
+    trust_remote_code: bool = False
+    allow_pickle: bool = False
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _CHOICES and value is not None:
+                choices = _CHOICES[field.name]
+                if value not in list(choices):
+                    raise UserError(f"Unknown {field.name} '{value}': choose one of {', '.join(choices)}.")
+                object.__setattr__(self, field.name, choices(value))

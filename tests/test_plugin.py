@@ -1,0 +1,117 @@
+"""A task and a model of another package do everything that built-in ones do, found by their entry points alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.program import refused, seesay
+
+from seesay.runs import store
+
+PACKAGE = Path(__file__).with_name("plugin_package")
+MODEL = "plugin-model:ripe"
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package on the path of every process that is started, with the metadata that an installer writes."""
+    site = tmp_path / "site-packages"
+    shutil.copytree(PACKAGE / "seesay_fruit", site / "seesay_fruit")
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = site / f"seesay_fruit-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
+    )
+    groups = (
+        f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in points.items())
+        for group, points in project["entry-points"].items()
+    )
+    (info / "entry_points.txt").write_text("\n".join(groups), encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(site), os.environ.get("PYTHONPATH", ""))))
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def told(*arguments: str) -> Any:
+    """The JSON document that a command prints."""
+    done = seesay(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def probe(*arguments: str) -> dict[tuple[str, str], float]:
+    """The figures over all questions and templates, by model and metric."""
+    records = told("probe", *arguments, "--output", "runs", "--resamples", "100")
+    return {(r["model"], r["metric"]): r["value"] for r in records if r["template"] is None and r["slice"] is None}
+
+
+def test_they_are_listed() -> None:
+    tasks = {row["name"]: row for row in told("tasks")["tasks"]}
+    assert tasks["plugin-task"]["source"] == tasks["plugin-pictures"]["source"] == "seesay-fruit"
+    assert "from the package 'seesay-fruit'" in {r["name"]: r["what"] for r in told("models")}["plugin-model:…"]
+    shown = told("tasks", "plugin-task")
+    assert (shown["title"], shown["metrics"]) == ("The colors of fruit", ["accuracy", "true_confidence"])
+    assert "Did you mean 'plugin-task'" in refused("probe", MODEL, "--task", "plugin-tusk")
+
+
+def test_cloze() -> None:
+    """It knows every fruit: six parts of eight for the right color, of three."""
+    figures = probe(MODEL, "baseline:uniform", "--task", "plugin-task")
+    assert figures[MODEL, "accuracy"] == 1
+    assert figures[MODEL, "true_confidence"] == pytest.approx(6 / 8)
+    assert figures["baseline:uniform", "accuracy"] == pytest.approx(1 / 3)
+
+
+def test_choice() -> None:
+    figures = probe(MODEL, "--task", "plugin-task", "--how", "choice")
+    assert figures[MODEL, "accuracy"] == 1
+    (manifest,) = (json.loads(path.read_text()) for path in Path("runs").rglob(store.MANIFEST))
+    assert any(note.startswith("Position bias") for note in manifest["notes"])
+
+
+@pytest.mark.xfail(reason="until tasks and models declare what they support")
+def test_linear() -> None:
+    figures = probe(MODEL, "--task", "plugin-task", "--how", "linear", "--seeds", "2")
+    assert [figures[f"{MODEL} · linear · seed {seed}", "accuracy"] for seed in range(2)] == [1, 1]
+
+
+@pytest.mark.xfail(reason="until tasks and models declare what they support")
+def test_pictures() -> None:
+    assert probe(MODEL, "--task", "plugin-pictures")[MODEL, "accuracy"] == 1
+    assert probe(MODEL, "--task", "plugin-pictures", "--how", "choice")[MODEL, "accuracy"] == 1
+    assert "asks about pictures" in refused("probe", "mock", "--task", "plugin-pictures", "--output", "runs")
+
+
+def test_a_killed_run_goes_on_with_the_same_answers() -> None:
+    command = ("probe", "plugin-model:slow@0.2", "--task", "plugin-task", "--resamples", "100", "--quiet", "--output")
+    with subprocess.Popen([sys.executable, "-m", "seesay", *command, "killed"]) as process:
+        while process.poll() is None and not any(p.stat().st_size for p in Path("killed").rglob(store.JOURNAL)):
+            time.sleep(0.01)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL, "the run ended before it could be killed"
+    assert not list(Path("killed").rglob(store.ANSWERS))
+    assert seesay(*command, "killed").returncode == seesay(*command, "whole").returncode == 0
+    (killed,), (whole,) = (list(Path(root).rglob(store.MANIFEST)) for root in ("killed", "whole"))
+    for name in (store.ANSWERS, store.QUESTIONS, store.FIGURES):
+        assert (killed.parent / name).read_bytes() == (whole.parent / name).read_bytes(), name
+
+
+def test_report_and_comparison() -> None:
+    probe(MODEL, "baseline:uniform", "--task", "plugin-task")
+    (found,) = [c for c in told("compare", "runs", "--resamples", "100") if c["metric"] == "accuracy"]
+    assert {found["a"], found["b"]} == {MODEL, "baseline:uniform"}
+    assert seesay("report", "runs", "--output", "page.html").returncode == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "The colors of fruit" in page
+    assert MODEL in page

@@ -22,13 +22,19 @@ from typing import Any
 
 import jenkspy
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.mine import count_relations, synthetic, write_knowledge
-from seesay.mine.aggregate import Counts
+from seesay.mine import count_relations, write_knowledge
+from seesay.mine.aggregate import RelationCounts
 from seesay.mine.facts import Thresholds
+from seesay.mine.records import REGION, SCHEMA
+from seesay.mine.regions import DEPTHS
 
 ROWS = 20_000
+SCENES = ("bathroom", "bedroom", "kitchen", "living_room", "office")
+NAMES = 2000
+WIDTH, HEIGHT = 640, 480
 Key = tuple[str, str, str, str]
 
 
@@ -43,24 +49,29 @@ def main() -> None:
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        sample = synthetic.write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
+        sample = write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
         rules_time, peer_time, plain = peer(sample)
         start = time.perf_counter()
-        ours = count_relations.count_part(sample, count_relations.Counting())
+        ours = count_relations.count_part(sample, count_relations.CountingConfig())
         sample_time = time.perf_counter() - start
         same = as_counter(ours.sizes) == plain[0] and as_counter(ours.places) == plain[1]
         print(f"{given.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
         line("plain loop with jenkspy, rules alone", given.peer_images, rules_time)
         line("plain loop with jenkspy, from the file", given.peer_images, peer_time)
         line("seesay, one process, the same pictures", given.peer_images, sample_time, peer_time / given.peer_images)
-        parts = synthetic.write_parts(folder / "parts", given.images, ROWS)
+        parts = write_parts(folder / "parts", given.images, ROWS)
         size = sum(path.stat().st_size for path in parts) / 2**20
         print(
             f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
         )
         start = time.perf_counter()
-        mined = count_relations.mine_parts(
-            parts, folder / "knowledge", count_relations.Counting(), given.engine, given.workers, least=(100, 100, 1)
+        mined = count_relations.count_parts(
+            parts,
+            folder / "knowledge",
+            count_relations.CountingConfig(),
+            given.engine,
+            given.workers,
+            min_counts=(100, 100, 1),
         )
         counted = time.perf_counter() - start
         write_knowledge.write_facts(folder / "knowledge", mined, Thresholds())
@@ -154,12 +165,65 @@ def through(i: int, j: int, bridges: list[int], known: dict[tuple[int, int], int
     return said.pop() if len(said) == 1 else None
 
 
-def as_counter(counts: Counts) -> Counter[Key]:
+def as_counter(counts: RelationCounts) -> Counter[Key]:
     """Our counts in the loop's shape."""
     signs = "><" if counts.labels == 2 else ">=<"
     fields = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
     scenes, names = counts.scenes, counts.names
     return Counter({(scenes[s], names[a], names[b], signs[label]): n for s, a, b, label, n in fields})
+
+
+def random_pictures(count: int, seed: int = 0, first: int = 0, names: int = NAMES, mean: float = 11.0) -> pa.Table:
+    """`count` pictures without pixels: objects of fixed size at random places before a pinhole camera.
+
+    Names follow Zipf's law, as names in captions do. `first` is the number of the first picture.
+    """
+    rng = np.random.default_rng((seed, first))
+    lengths = np.clip(rng.poisson(mean, count), 1, 60)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    total = int(offsets[-1])
+    weights = 1 / np.arange(1, names + 1)
+    name = rng.choice(names, total, p=weights / weights.sum())
+    sizes = np.random.default_rng(seed).lognormal(-0.7, 0.9, names)  # metres
+    distance = rng.uniform(1.0, 8.0, total)
+    side = sizes[name] * rng.lognormal(0.0, 0.15, total) * 300 / distance
+    width = np.clip(side * rng.uniform(0.6, 1.6, total), 2, WIDTH - 1)
+    height = np.clip(side, 2, HEIGHT - 1)
+    left, top = rng.uniform(0, WIDTH - width), rng.uniform(0, HEIGHT - height)
+    boxes = np.stack([left, top, width, height], axis=1).round(1)
+    inverse = (1 / distance - 1 / 9.0) / (1 - 1 / 9.0)
+    words = pa.array([f"thing {i:04d}" for i in range(names)]).take(pa.array(name))
+    box = pa.FixedSizeListArray.from_arrays(pa.array(boxes.ravel()), 4)
+    no_polygons = pa.ListArray.from_arrays(pa.array(np.zeros(total + 1, dtype=np.int32)), pa.array([], pa.float64()))
+    region = pa.StructArray.from_arrays([words, box.cast(REGION.field("box").type), no_polygons], fields=list(REGION))
+    starts = pa.array(offsets)
+    empty = pa.array([""] * count)
+    columns = [
+        pa.array([f"{first + i:08d}" for i in range(count)]),
+        pa.array(np.full(count, WIDTH, dtype=np.int32)),
+        pa.array(np.full(count, HEIGHT, dtype=np.int32)),
+        pa.ListArray.from_arrays(starts, region),
+        pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, dtype=np.int32)), pa.array([], pa.string())),
+        pa.array(np.array(SCENES)[rng.integers(0, len(SCENES), count)]),
+        empty,
+        empty,
+        pa.ListArray.from_arrays(starts, pa.array(distance)),
+        pa.ListArray.from_arrays(starts, pa.array(inverse)),
+        pa.array(np.full(count, 1.0)),
+        pa.array(np.full(count, 9.0)),
+    ]
+    return pa.Table.from_arrays(columns, schema=pa.schema([*SCHEMA, *DEPTHS]))
+
+
+def write_parts(folder: Path, count: int, rows: int, seed: int = 0) -> list[Path]:
+    """The same as Parquet parts of `rows` pictures each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for number, first in enumerate(range(0, count, rows)):
+        path = folder / f"part-{number:05d}.parquet"
+        pq.write_table(random_pictures(min(rows, count - first), seed, first), path, compression="zstd")
+        paths.append(path)
+    return paths
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import spacy
 
-from seesay.mine.caption_nouns import MODEL, captions, count_names, keep, tag
+from seesay.mine.caption_nouns import MODEL, count_names, frequent_names, read_captions, tag
 from seesay.mine.subtypes import subtypes
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared/data/captions")
     asked = parser.parse_args()
     files = ",".join(str(path) for path in sorted(asked.data.glob("*.gz")))
-    texts = list(islice(captions(f"captions:{files}"), asked.size))
+    texts = list(islice(read_captions(f"captions:{files}"), asked.size))
     sample = random.Random(0).sample(texts, min(asked.sample, len(texts)))
     print(f"Python {platform.python_version()}, spaCy {version('spacy')}, {os.cpu_count()} cores")
 
@@ -47,12 +47,12 @@ def main() -> None:
     print(f"the same tags: {plain == list(tag(sample))}")
 
     began, spent = time.perf_counter(), processor()
-    counts = count_names(captions(f"captions:{files}") if len(texts) < asked.size else texts, asked.processes)
+    counts = count_names(read_captions(f"captions:{files}") if len(texts) < asked.size else texts, asked.processes)
     clock, work = time.perf_counter() - began, processor() - spent
     ours, ours_work = len(texts) / clock, len(texts) / work
     print(f"seesay: {len(texts):,} captions, {clock:.1f} s, {ours:,.0f} a second ({ours_work:,.0f} a core second)")
     print(f"ratio: {ours / loop:.1f} by the clock, {ours_work / loop_work:.1f} by core seconds")
-    names = keep(counts)
+    names = frequent_names(counts)
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"memory: {own:.0f} MB here, with the sample's loop and all captions; {largest:.0f} MB in the largest worker")

@@ -25,7 +25,7 @@ from seesay.models import load_model
 from seesay.models.words.lstm import Lstm
 from seesay.models.words.lstm_network import Network, Sizes
 from seesay.models.words.vocabulary import Vocabulary, joined, words
-from seesay.relations.contexts import collect
+from seesay.relations.contexts import collect_contexts
 from seesay.relations.lexicon import Lexicon
 from seesay.relations.matrix import Gap, perplexity_matrix
 from seesay.training.captions import split
@@ -40,7 +40,7 @@ FEWEST = 100
 
 def contexts(paths: Sequence[Path], size: int) -> dict[str, list[Gap]]:
     """The first `size` contexts of each relation that has so many."""
-    found = collect(paths, Lexicon(RELATIONS), held_out=0.0).train
+    found = collect_contexts(paths, Lexicon(RELATIONS), held_out=0.0).train
     return {relation: [*gaps[:size]] for relation, gaps in sorted(found.items()) if len(gaps) >= size}
 
 

@@ -12,24 +12,27 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from seesay.data.knowledge import COLORS, PLACES, SIZES
+from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, PlaceFact, SizeFact
+from seesay.metrics.typical_labels import typical_labels, typical_size_labels, typical_space_labels
 from seesay.mine import places as place_rules
 from seesay.mine import sizes as size_rules
-from seesay.mine.aggregate import Counts, combine, count
-from seesay.mine.colors import by_pixels, color_facts
+from seesay.mine.aggregate import RelationCounts, combine, count
+from seesay.mine.choices import SizeRule, SpaceRule
+from seesay.mine.colors import color_facts, colors_by_pixels
 from seesay.mine.depth_maps import region_depths
-from seesay.mine.facts import place_facts, size_facts
+from seesay.mine.facts import PUBLISHED, place_facts, size_facts
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
-from seesay.mine.rooms import Tally, elevation, larger, snapshots
-from seesay.mine.truth import Score, color_score, place_score, size_score, statement_score
+from seesay.mine.rooms import RoomTruth, elevation, larger, snapshots
 
 LEAST, RELATION = 30, 3
 """A pair must be seen so often: a hundred, as published, is much for two thousand pictures."""
@@ -59,7 +62,7 @@ class World:
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     apart: dict[str, pa.Table] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    truth: RoomTruth = field(default_factory=RoomTruth)
     sizes: dict[tuple[str, str], str] = field(default_factory=dict)
     places: dict[tuple[str, str], str] = field(default_factory=dict)
     colors: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
@@ -79,20 +82,20 @@ def main() -> None:
     print(
         f"{given.pictures:,} rooms, seed {given.seed}; made and seen in {made:.0f} s; facts from {LEAST} pictures on\n"
     )
-    truth = world.tally.table()
+    truth = world.truth.to_json()
     head("size rule")
     for name, rule, source in SIZE_CASES:
         if source in world.tables:
             facts = size_facts(sizes(world.tables[source], rule), LEAST)
-            each = statement_score(sizes(world.apart[source], rule), SIZES, world.sizes)
-            row(name, each, size_score(facts, truth, LEAST))
+            each = statement_accuracy(sizes(world.apart[source], rule), SIZES, world.sizes)
+            row(name, each, size_accuracy(facts, truth, LEAST))
     print()
     head("space rule")
     for name, rule, source in SPACE_CASES:
         if source in world.tables:
             found = place_facts(places(world.tables[source], rule), LEAST, RELATION)
-            each = statement_score(places(world.apart[source], rule), PLACES, world.places)
-            row(name, each, place_score(found, truth, LEAST, RELATION))
+            each = statement_accuracy(places(world.apart[source], rule), PLACES, world.places)
+            row(name, each, place_accuracy(found, truth, LEAST, RELATION))
     print()
     print_colors(world, truth)
 
@@ -112,9 +115,9 @@ def print_colors(world: World, truth: dict[str, Any]) -> None:
         shown[thing].update(named)
     seen = Counter(thing for thing, _, named in world.colors if named)
     counts = {thing: [colors[color] for color in COLORS] for thing, colors in shown.items()}
-    score = color_score(color_facts(counts, seen, {}, {}, enough=LEAST), truth, LEAST)
+    score = color_accuracy(color_facts(counts, seen, {}, {}, min_answers=LEAST), truth, LEAST)
     print(
-        f"\ntypical colours of things: {score.said} said of {score.true}, "
+        f"\ntypical colours of things: {score.predicted} predicted of {score.actual}, "
         f"precision {100 * score.precision:.1f}, recall {100 * score.recall:.1f}"
     )
 
@@ -133,12 +136,12 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
     own: list[list[str]] = []
     for shot in snapshots(pictures, seed):
         picture = shot.picture
-        world.tally.add(picture.scene, shot.things)
+        world.truth.add(picture.scene, shot.things)
         names = [f"{picture.id}/{i:03d}" for i in range(len(shot.things))]
         own.append(names)
         for (a, one), (b, other) in combinations(zip(names, shot.things, strict=True), 2):
             world.sizes[a, b], world.places[a, b] = larger(one, other), elevation(one, other)
-        for thing, named in zip(shot.things, by_pixels(shot.view.rgb, picture.regions), strict=True):
+        for thing, named in zip(shot.things, colors_by_pixels(shot.view.rgb, picture.regions), strict=True):
             world.colors.append((thing.name, thing.color, named))
         maps = {"true": shot.view.depth}
         if model is not None:
@@ -164,18 +167,28 @@ def regions(row: dict[str, object]) -> list[dict[str, object]]:
     return list(found)
 
 
-def sizes(table: pa.Table, rule: str) -> Counts:
+def sizes(table: pa.Table, rule: str) -> RelationCounts:
     """Counts by a size rule."""
     found = [flatten(part) for part in batches(table)]
-    chosen = size_rules.RULES[rule]
-    return combine([count(size_rules.compare(r, chosen), r, 2, scenes=False, pictures=chosen.pictures) for r in found])
+    chosen = size_rules.RULES[SizeRule(rule)]
+    return combine(
+        [
+            count(size_rules.compare(r, chosen), r, 2, by_scene=False, once_per_picture=chosen.once_per_picture)
+            for r in found
+        ]
+    )
 
 
-def places(table: pa.Table, rule: str) -> Counts:
+def places(table: pa.Table, rule: str) -> RelationCounts:
     """Counts by a space rule."""
     found = [flatten(part) for part in batches(table)]
-    chosen = place_rules.RULES[rule]
-    return combine([count(place_rules.compare(r, chosen), r, 3, scenes=True, pictures=chosen.pictures) for r in found])
+    chosen = place_rules.RULES[SpaceRule(rule)]
+    return combine(
+        [
+            count(place_rules.compare(r, chosen), r, 3, by_scene=True, once_per_picture=chosen.once_per_picture)
+            for r in found
+        ]
+    )
 
 
 def batches(table: pa.Table, rows: int = 1000) -> Iterator[pa.Table]:
@@ -190,10 +203,101 @@ def head(name: str) -> None:
     print("|---|---|---|---|---|---|---|")
 
 
-def row(name: str, each: Score, facts: Score) -> None:
+def row(name: str, each: PrecisionRecall, facts: PrecisionRecall) -> None:
     """A line of it."""
-    cells = [f"{s.said:,} | {100 * s.precision:.1f} | {100 * s.recall:.1f}" for s in (each, facts)]
+    cells = [f"{s.predicted:,} | {100 * s.precision:.1f} | {100 * s.recall:.1f}" for s in (each, facts)]
     print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRecall:
+    """The number of predictions, of facts to be found, and of correct predictions."""
+
+    predicted: int
+    actual: int
+    correct: int
+
+    @property
+    def precision(self) -> float:
+        return self.correct / self.predicted if self.predicted else float("nan")
+
+    @property
+    def recall(self) -> float:
+        return self.correct / self.actual if self.actual else float("nan")
+
+
+def size_accuracy(
+    facts: Sequence[SizeFact], truth: Mapping[str, Any], min_count: int = PUBLISHED.size
+) -> PrecisionRecall:
+    """Size facts against `truth.json` of generated rooms.
+
+    Every pair that occurs often enough, and of which one is larger in 70 % or more, is a fact to be found. A fact about
+    any other pair is wrong.
+    """
+    rows = [row for row in truth["sizes"] if row["larger"] + row["smaller"] >= min_count]
+    labels = typical_size_labels(_shares([[row["larger"], row["smaller"]] for row in rows]))
+    actual = {(r["a"], r["b"]): SIZES[int(row.argmax())] for r, row in zip(rows, labels, strict=True) if row.any()}
+    predicted = {(fact.a, fact.b): fact.typical[0] for fact in facts if fact.a < fact.b and fact.typical}
+    correct = sum(actual.get(pair) == label for pair, label in predicted.items())
+    return PrecisionRecall(len(predicted), len(actual), correct)
+
+
+def place_accuracy(
+    facts: Sequence[PlaceFact],
+    truth: Mapping[str, Any],
+    min_count: int = PUBLISHED.place,
+    min_relation: int = PUBLISHED.relation,
+) -> PrecisionRecall:
+    """Place facts likewise: correct if the most frequent label is typical in truth.
+
+    A pair of which all three labels are typical is not a fact to be found, and a fact about it is wrong.
+    """
+    names = ("above", "level", "below")
+    actual = {}
+    for row in truth["places"]:
+        counts = [row[name] if row[name] >= min_relation else 0 for name in names]
+        if sum(counts) >= min_count:
+            is_typical = typical_space_labels(_shares([counts]))[0] > 0
+            if not is_typical.all():
+                actual[row["scene"], row["a"], row["b"]] = {PLACES[i] for i in np.flatnonzero(is_typical)}
+    predicted = {
+        (fact.scene, fact.a, fact.b): PLACES[int(np.argmax([fact.above, fact.level, fact.below]))]
+        for fact in facts
+        if fact.a < fact.b and len(fact.typical) < len(PLACES)
+    }
+    correct = sum(label in actual.get(key, ()) for key, label in predicted.items())
+    return PrecisionRecall(len(predicted), len(actual), correct)
+
+
+def color_accuracy(
+    facts: Sequence[ColorFact], truth: Mapping[str, Any], min_count: int = PUBLISHED.color
+) -> PrecisionRecall:
+    """Typical colours of objects: each colour of each object is one prediction."""
+    rows = {name: [colors.get(color, 0) for color in COLORS] for name, colors in truth["colors"].items()}
+    frequent = {name: row for name, row in rows.items() if sum(row) >= min_count}
+    actual = {
+        (name, COLORS[i])
+        for name, row in frequent.items()
+        for i in np.flatnonzero(typical_labels(_shares([row]))[0] > 0)
+    }
+    predicted = {(fact.object, color) for fact in facts for color in fact.typical}
+    return PrecisionRecall(len(predicted), len(actual), len(predicted & actual))
+
+
+def statement_accuracy(
+    counts: RelationCounts, labels: Sequence[str], truth: Mapping[tuple[str, str], str]
+) -> PrecisionRecall:
+    """Relations in single pictures: every object has a name of its own, and `truth` has the label of every pair."""
+    _, a, b, label = counts.fields()
+    rows = zip(a.tolist(), b.tolist(), label.tolist(), strict=True)
+    correct = sum(truth[counts.names[i], counts.names[j]] == labels[index] for i, j, index in rows)
+    return PrecisionRecall(len(a), len(truth), correct)
+
+
+def _shares(counts: Iterable[Sequence[int]]) -> NDArray[np.float64]:
+    rows = np.asarray(list(counts), dtype=np.float64)
+    rows = rows.reshape(len(rows), -1)
+    return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))
 
 
 if __name__ == "__main__":

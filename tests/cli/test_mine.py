@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
-from tests.cli.program import refused_here
+from tests.cli.program import refused, refused_here
 
 from seesay.cli import main
 from seesay.data import knowledge
@@ -16,7 +17,7 @@ from seesay.mine import rooms
 
 @pytest.fixture(scope="module")
 def spec(tmp_path_factory: pytest.TempPathFactory) -> str:
-    world = rooms.write(tmp_path_factory.mktemp("rooms"), 12, width=160, height=120)
+    world = rooms.write_rooms(tmp_path_factory.mktemp("rooms"), 12, width=160, height=120)
     return f"plain:{world / 'annotations.parquet'}"
 
 
@@ -29,9 +30,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 
 def test_people_programs_and_silence(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "-a", spec, "-o", tmp_path)
-    assert "12 pictures" in told
-    assert f"seesay probe --task viphy-size --data {tmp_path}" in "".join(told.splitlines())
+    printed = run(capsys, "-a", spec, "-o", tmp_path)
+    assert "12 pictures" in printed
+    assert f"seesay probe --task viphy-size --data {tmp_path}" in "".join(printed.splitlines())
     summary = json.loads(run(capsys, "-a", spec, "-o", tmp_path, "--json", "--transitive"))
     assert summary["facts"]["sizes"] > 0
     assert {"annotations", "bad", "folder", "pictures", "pictures_per_second", "seconds"} <= set(summary)
@@ -44,8 +45,8 @@ def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "captions.txt").write_text("\n".join(lines))
     summary = json.loads(run(capsys, "-a", f"captions:{tmp_path / 'captions.txt'}", "-o", tmp_path / "k", "--json"))
     assert summary["facts"] == {"subtypes": 4}
-    kinds = {(fact.object, fact.subtype): fact.count for fact in knowledge.read(tmp_path / "k", SubtypeFact)}
-    assert kinds == {
+    counts = {(fact.object, fact.subtype): fact.count for fact in knowledge.read(tmp_path / "k", SubtypeFact)}
+    assert counts == {
         ("table", "table"): 100, ("table", "kitchen table"): 200, ("kitchen table", "kitchen table"): 200,
         ("man", "man"): 100,
     }  # fmt: skip
@@ -54,6 +55,25 @@ def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_mistakes(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rest = ("-o", tmp_path)
-    assert "Unknown space rule" in refused_here(capsys, "mine", "-a", spec, *rest, "--space-rule", "x")
     assert "names no format" in refused_here(capsys, "mine", "-a", "x", *rest)
-    assert "Unknown engine" in refused_here(capsys, "mine", "-a", spec, *rest, "--engine", "spark", "-q")
+    for option in ("--space-rule", "--size-rule", "--subtype-rule", "--lexicon", "--engine"):
+        with pytest.raises(SystemExit) as ended:
+            main(["mine", "-a", spec, "-o", str(tmp_path), option, "x"])
+        assert ended.value.code == 2
+        message = capsys.readouterr().err
+        assert f"'{option}'" in message
+        assert "'x' is not one of" in message
+
+
+@pytest.mark.parametrize(
+    ("command", "module"), [("mine", "PIL"), ("mine", "daft"), ("mine", "spacy"), ("rooms", "PIL")]
+)
+def test_a_missing_extra_is_one_sentence_with_its_install_line(
+    spec: str, tmp_path: Path, command: str, module: str
+) -> None:
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without/sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
+    path = os.pathsep.join([str(tmp_path / "without"), os.environ.get("PYTHONPATH", "")])
+    arguments = ["-a", spec] if command == "mine" else ["-n", "1"]
+    sentence = refused(command, *arguments, "-o", tmp_path / "new", "-q", PYTHONPATH=path)
+    assert sentence.endswith("pip install -e '.[mine]' in a clone of seesay.")

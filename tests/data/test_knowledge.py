@@ -33,7 +33,7 @@ def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"holds no sizes\.parquet"):
         knowledge.read_checked(tmp_path, SizeFact)
     (tmp_path / "sizes.parquet").write_text("no table")
-    with pytest.raises(UserError, match="no Parquet file"):
+    with pytest.raises(UserError, match="not a Parquet file"):
         knowledge.read_checked(tmp_path, SizeFact)
     pq.write_table(pa.table({"a": ["cup"]}), tmp_path / "sizes.parquet")
     with pytest.raises(UserError, match="lacks the column 'b'"):

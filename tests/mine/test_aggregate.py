@@ -9,28 +9,29 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.mine.made_up import Thing, pictures, row, size_counts, table
+from tests.mine.sample_pictures import Thing, pictures, row, size_counts, table
 
 from seesay.mine import sizes
 from seesay.mine.aggregate import (
-    EXAMPLES,
-    Counts,
+    MAX_EXAMPLES,
+    RelationCounts,
     combine,
     count,
+    empty_counts,
     from_table,
     gather,
-    nothing,
     read,
-    sliced,
+    split_by_name,
     to_table,
     write,
 )
+from seesay.mine.choices import SizeRule
 from seesay.mine.regions import flatten
 
 THINGS = [Thing(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)]
 
 
-def content(counts: Counts) -> list[dict[str, object]]:
+def content(counts: RelationCounts) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = to_table(counts).to_pylist()
     return rows
 
@@ -46,7 +47,7 @@ def test_any_partition_in_any_order_gives_the_same(batch: pa.Table, random: obje
     assert content(combine(counts)) == content(whole)
     nested = counts[0]
     for other in counts[1:]:
-        nested = combine([other, nested, nothing(2)])
+        nested = combine([other, nested, empty_counts(2)])
     assert content(nested) == content(whole)
 
 
@@ -56,14 +57,14 @@ def test_examples_are_the_smallest_ids() -> None:
     first = content(counts)[0]
     assert (first["a"], first["b"], first["label"], first["count"]) == ("a", "c", 1, 5)  # a and b are of one class
     assert first["examples"] == ["10", "2", "9"]  # texts, in alphabetical order
-    assert len(counts.examples) == EXAMPLES * len(counts.keys)
+    assert len(counts.examples) == MAX_EXAMPLES * len(counts.keys)
 
 
 def test_pictures_or_pairs_of_regions() -> None:
     regions = flatten(table([row([*THINGS, Thing("a", (0.0, 0.0, 1.0, 1.0))], "1")]))
     for pictures_only, expected in ((True, 1), (False, 2)):
-        seen = sizes.compare(regions, sizes.RULES["boxes"])
-        counts = count(seen, regions, 2, scenes=False, pictures=pictures_only)
+        seen = sizes.compare(regions, sizes.RULES[SizeRule.BOXES])
+        counts = count(seen, regions, 2, by_scene=False, once_per_picture=pictures_only)
         assert {r["b"]: r["count"] for r in content(counts) if r["a"] == "a"}["f"] == expected
 
 
@@ -77,7 +78,7 @@ def test_a_table_comes_back_whatever_its_order(batch: pa.Table) -> None:
 
 def test_a_file_comes_back(tmp_path: Path) -> None:
     counts = size_counts(table([row(THINGS, str(i)) for i in range(7)]), "boxes")
-    for some in (counts, nothing(2)):
+    for some in (counts, empty_counts(2)):
         write(some, tmp_path / "part.arrow")
         assert content(read(tmp_path / "part.arrow", 2)) == content(some)
     assert [path.name for path in tmp_path.iterdir()] == ["part.arrow"]
@@ -86,8 +87,8 @@ def test_a_file_comes_back(tmp_path: Path) -> None:
 @given(pictures(), st.integers(1, 5))
 def test_pieces_are_the_whole_and_share_no_first_name(batch: pa.Table, slices: int) -> None:
     counts = size_counts(batch, "boxes")
-    pieces = sliced(counts, slices)
-    assert content(combine([nothing(2), *pieces])) == content(counts)
+    pieces = split_by_name(counts, slices)
+    assert content(combine([empty_counts(2), *pieces])) == content(counts)
     first = [{row["a"] for row in content(piece)} for piece in pieces]
     assert sum(map(len, first)) == len(set().union(*first))
 

@@ -12,13 +12,13 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.mine import caption_nouns
-from seesay.mine.caption_nouns import captions, count_names, join_nouns, keep, singular, tag
+from seesay.mine.caption_nouns import count_names, frequent_names, join_nouns, read_captions, singular, tag
 
 
 def plain_captions(count: int) -> list[str]:
     """Every twentieth published caption of two files, so that both styles are there."""
     files = [shared(f"captions/multi30k.train.{i}.en.gz") for i in (1, 2)]
-    return [text for file in files for text in islice(captions(f"captions:{file}"), 0, count * 10, 20)]
+    return [text for file in files for text in islice(read_captions(f"captions:{file}"), 0, count * 10, 20)]
 
 
 def test_tags_are_those_of_a_plain_loop() -> None:
@@ -60,9 +60,9 @@ def test_singular(plural: str, expected: str) -> None:
 
 def test_kept_names_are_frequent_short_and_colourless() -> None:
     counts = {"dog": 9, "cat": 5, "bird": 4, "blue sky": 50, "orange": 7, "old red brick wall": 8, "a b c": 5}
-    assert keep(counts) == {"dog": 9, "orange": 7, "a b c": 5, "cat": 5}
-    assert keep(counts, least=9) == {"dog": 9}
-    assert keep(counts, longest=1) == {"dog": 9, "orange": 7, "cat": 5}
+    assert frequent_names(counts) == {"dog": 9, "orange": 7, "a b c": 5, "cat": 5}
+    assert frequent_names(counts, min_count=9) == {"dog": 9}
+    assert frequent_names(counts, max_words=1) == {"dog": 9, "orange": 7, "cat": 5}
 
 
 def test_equal_captions_count_each_time() -> None:
@@ -73,41 +73,37 @@ def test_equal_captions_count_each_time() -> None:
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = plain_captions(40)
     whole = count_names(texts)
-    heard: list[int] = []
+    reported: list[tuple[int, int]] = []
     monkeypatch.setattr(caption_nouns, "CHUNK", 15)
-    assert count_names(texts, tell=heard.append) == whole
-    assert heard == [15, 30, 40]
+    assert count_names(texts, progress=lambda done, total: reported.append((done, total))) == whole
+    assert reported == [(15, 15), (15, 30), (10, 40)]
 
 
 @pytest.mark.slow
 def test_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = plain_captions(120)
     whole = count_names(texts)
-    heard: list[int] = []
+    reported: list[tuple[int, int]] = []
     monkeypatch.setattr(caption_nouns, "CHUNK", 37)
-    assert count_names(texts, processes=2, tell=heard.append) == whole
-    assert heard == [37, 74, 111, 120]
+    assert count_names(texts, processes=2, progress=lambda done, total: reported.append((done, total))) == whole
+    assert reported == [(37, 37), (37, 74), (37, 111), (9, 120)]
 
 
 def test_captions_from_text_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one dog\n\n  two dogs \n")
     with gzip.open(tmp_path / "b.gz", "wt") as file:
         file.write("12_a.jpg#0\tA girl .\n12_a.jpg#1 A child .\n")
-    found = list(captions(f"captions:{tmp_path / 'a.txt'},{tmp_path / 'b.gz'}"))
+    found = list(read_captions(f"captions:{tmp_path / 'a.txt'},{tmp_path / 'b.gz'}"))
     assert found == ["one dog", "two dogs", "A girl .", "A child ."]
     with pytest.raises(UserError, match="no file"):
-        list(captions(f"captions:{tmp_path / 'none.txt'}"))
+        list(read_captions(f"captions:{tmp_path / 'none.txt'}"))
 
 
 def test_captions_that_cannot_all_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("a café\n".encode("latin-1") + b"a dog\n")
     bad: Counter[str] = Counter()
-    assert list(captions(f"captions:{tmp_path / 'a.txt'}", bad))[1] == "a dog"
+    assert list(read_captions(f"captions:{tmp_path / 'a.txt'}", bad))[1] == "a dog"
     assert bad == {"the caption is not all UTF-8": 1}
-    (tmp_path / "b.jsonl").write_text('{"id": 1, "width": 9, "height": 9, "captions": ["a dog", 7]}\n{')
-    bad.clear()
-    assert list(captions(f"plain:{tmp_path / 'b.jsonl'}", bad)) == ["a dog"]
-    assert bad == {"the caption is not a text, or empty": 1, "the line is no JSON": 1}
 
 
 def test_damaged_gzip(tmp_path: Path) -> None:
@@ -116,5 +112,5 @@ def test_damaged_gzip(tmp_path: Path) -> None:
     noise[len(whole) // 2] ^= 255
     for content in (b"a dog\n", whole[: len(whole) // 2], bytes(noise)):
         (tmp_path / "a.gz").write_bytes(content)
-        with pytest.raises(UserError, match="no gzip file, or a damaged one"):
-            list(captions(f"captions:{tmp_path / 'a.gz'}"))
+        with pytest.raises(UserError, match="is not a gzip file, or is damaged"):
+            list(read_captions(f"captions:{tmp_path / 'a.gz'}"))

@@ -14,8 +14,8 @@ from tests.models.tiny_vision import save_tiny_vision
 
 from seesay.data.knowledge import COLORS
 from seesay.mine.color_words import WORDS
-from seesay.mine.colors import ByAsking, by_pixels, color_facts
-from seesay.mine.pixels import lab, names, region_colors, votes
+from seesay.mine.colors import VqaColors, color_facts, colors_by_pixels
+from seesay.mine.pixels import color_names, lab, region_colors, votes
 from seesay.mine.records import Region
 from seesay.models import load_model
 from seesay.models.vision.vision_language import VisionModel
@@ -65,7 +65,7 @@ def test_lab(rgb: tuple[float, ...], expected: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("color", COLORS)
 def test_focal_colours(color: str) -> None:
-    assert COLORS[int(names(np.array(FOCAL[color]) / 255))] == color
+    assert COLORS[int(color_names(np.array(FOCAL[color]) / 255))] == color
 
 
 def test_names_that_others_gave() -> None:
@@ -78,7 +78,7 @@ def test_names_that_others_gave() -> None:
         for name, value in ImageColor.colormap.items()
         if name.endswith((*COLORS, "grey"))
     ]
-    found = names(np.array([ImageColor.getrgb(value) for _, value in named]) / 255)
+    found = color_names(np.array([ImageColor.getrgb(value) for _, value in named]) / 255)
     right = [COLORS[i] == word for i, (word, _) in zip(found, named, strict=True)]
     assert len(named) == 77
     assert sum(right) == 67
@@ -92,7 +92,10 @@ def test_the_middle_wins_and_the_polygon_decides() -> None:
     assert region_colors(picture, Region("cup", (0, 0, 40, 40))) == ("red", "green")
     outline = (10.0, 10.0, 29.0, 10.0, 29.0, 29.0, 10.0, 29.0)
     assert region_colors(picture, Region("cup", (0, 0, 40, 40), outline)) == ("red",)
-    assert by_pixels(picture, [Region("cup", (10, 10, 20, 20)), Region("leaf", (0, 0, 8, 8))]) == [("red",), ("green",)]
+    assert colors_by_pixels(picture, [Region("cup", (10, 10, 20, 20)), Region("leaf", (0, 0, 8, 8))]) == [
+        ("red",),
+        ("green",),
+    ]
 
 
 @given(st.integers(-50, 90), st.integers(-50, 90), st.integers(0, 60), st.integers(0, 60))
@@ -121,8 +124,8 @@ def test_a_model_is_asked_about_each_region(tmp_path: Path) -> None:
         crop = Image.fromarray(PICTURE[y : y + h, x : x + w])
         (reply,) = model.reply([crop], [Prompt(f"What color is the {region.name}? Answer: {SLOT}", words)])
         expected.append(("red",) if reply.logp[0] > reply.logp[1] else ("blue",))
-    assert ByAsking(model, words)(PICTURE, REGIONS) == expected
-    assert ByAsking(model, words[::-1])(PICTURE, REGIONS) == expected
+    assert VqaColors(model, words)(PICTURE, REGIONS) == expected
+    assert VqaColors(model, words[::-1])(PICTURE, REGIONS) == expected
 
 
 @pytest.mark.parametrize(
@@ -136,7 +139,7 @@ def test_an_answer_becomes_its_colours(answer: str, colors: tuple[str, ...], tmp
     network.config.label2id = {word: int(word != answer) for word in words}
     with torch.no_grad():
         last.bias[0] += 100.0
-    assert ByAsking(model, words)(PICTURE, REGIONS) == [colors] * len(REGIONS)
+    assert VqaColors(model, words)(PICTURE, REGIONS) == [colors] * len(REGIONS)
 
 
 def test_a_thing_is_the_mean_of_its_kinds() -> None:

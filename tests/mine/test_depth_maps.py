@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from tests.mine.made_up import Thing, places, row, table
+from tests.mine.sample_pictures import Thing, places, row, table
 
-from seesay.mine.depth_maps import BadMapError, read_map, region_depths
+from seesay.mine.depth_maps import BadDepthMapError, read_map, region_depths
 from seesay.mine.masks import corners, outline
 from seesay.mine.records import Region
 from seesay.models.depth import distances
@@ -32,10 +32,14 @@ def test_kinds_of_maps(tmp_path: Path) -> None:
 def test_what_is_no_map(tmp_path: Path) -> None:
     (tmp_path / "text.png").write_text("no picture")
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
-    for name, reason in (("none.png", "missing"), ("text.png", "broken"), ("cube.npy", "plane of numbers")):
-        with pytest.raises(BadMapError, match=reason):
+    for name, reason in (
+        ("none.png", "missing"),
+        ("text.png", "broken"),
+        ("cube.npy", "two-dimensional array of numbers"),
+    ):
+        with pytest.raises(BadDepthMapError, match=reason):
             read_map(tmp_path / name)
-    with pytest.raises(BadMapError, match="no distance"):
+    with pytest.raises(BadDepthMapError, match="no distance"):
         region_depths(np.zeros((2, 2), dtype=np.float32), 2, 2, [])
 
 

@@ -1,4 +1,4 @@
-"""Parts are done by real workers, which may die: on this machine and on a Ray cluster."""
+"""Parts are processed by real workers, which may die: on this machine and on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import pytest
 
 from seesay.errors import UserError
 from seesay.mine import engine
-from seesay.mine.count_relations import Counting
-from seesay.mine.region_names import Naming
+from seesay.mine.count_relations import CountingConfig
+from seesay.mine.region_names import NameRules
 
 PARTS = [f"part-{i}" for i in range(6)]
 
 
 class Touch:
-    """Writes a part's file; says who began what, and for one part waits a while, so that it can be killed."""
+    """Writes a part's file and the process that began it; one part waits a while, so that it can be killed."""
 
     def __init__(self, folder: Path, slow: str = "", fail: str = "") -> None:
         self._folder, self._slow, self._fail = folder, slow, fail
@@ -30,7 +30,7 @@ class Touch:
 
     def __call__(self, part: str) -> None:
         if part == self._fail:
-            raise UserError("This part is bad: mend it.")
+            raise UserError("This part is bad: fix it.")
         if self._fail == f"bug in {part}":
             raise KeyError(part)
         begun = self._folder / f"begun-{part}"
@@ -47,13 +47,15 @@ def done(folder: Path, part: str) -> bool:
 
 def run(folder: Path, workers: int, **options: str) -> list[str]:
     """Run the parts here; the parts that were reported."""
-    heard: list[str] = []
-    engine.run(PARTS, partial(Touch, folder, **options), partial(done, folder), workers=workers, finished=heard.append)
-    return heard
+    reported: list[str] = []
+    engine.run(
+        PARTS, partial(Touch, folder, **options), partial(done, folder), workers=workers, finished=reported.append
+    )
+    return reported
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_every_part_is_done_and_each_worker_made_once(tmp_path: Path, workers: int) -> None:
+def test_every_part_is_done_and_each_worker_creates_its_task_once(tmp_path: Path, workers: int) -> None:
     (tmp_path / PARTS[0]).touch()  # done before
     assert sorted(run(tmp_path, workers)) == PARTS[1:]
     assert all(done(tmp_path, part) for part in PARTS)
@@ -62,10 +64,10 @@ def test_every_part_is_done_and_each_worker_made_once(tmp_path: Path, workers: i
     assert run(tmp_path, workers) == []
 
 
-def test_a_mistake_is_told_and_a_fault_keeps_its_traceback(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^This part is bad: mend it\.$"):
+def test_a_user_error_is_passed_on_and_a_failure_keeps_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^This part is bad: fix it\.$"):
         run(tmp_path, 2, fail="part-3")
-    with pytest.raises(engine.WorkFaultError, match=r"(?s)Traceback.*KeyError: 'part-3'"):
+    with pytest.raises(engine.PartFailedError, match=r"(?s)Traceback.*KeyError: 'part-3'"):
         run(tmp_path, 1, fail="bug in part-3")
     with pytest.raises(UserError, match="Unknown engine 'spark'"):
         engine.run(PARTS, partial(Touch, tmp_path), partial(done, tmp_path), engine="spark")
@@ -86,18 +88,20 @@ from tests.mine.test_engine import KilledOnce, _kill_when_begun
 
 folder = Path(sys.argv[1])
 parts = sorted((folder / "parts").glob("*.parquet"))
-count_relations.PartWork = KilledOnce
+count_relations.PartCounter = KilledOnce
 _kill_when_begun(folder / "ray", parts[2].stem)
-count_relations.mine_parts(parts, folder / "ray", count_relations.Counting(), engine="ray", workers=2)
+count_relations.count_parts(parts, folder / "ray", count_relations.CountingConfig(), engine="ray", workers=2)
 """
 
 
 @pytest.mark.slow
 def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
-    from seesay.mine import count_relations, synthetic
+    from benchmarks.mine import write_parts
 
-    parts = synthetic.write_parts(tmp_path / "parts", 1_200, 200)
-    count_relations.mine_parts(parts, tmp_path / "here", count_relations.Counting(), workers=1)
+    from seesay.mine import count_relations
+
+    parts = write_parts(tmp_path / "parts", 1_200, 200)
+    count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
     (tmp_path / "ray").mkdir()
     ended = subprocess.run(
         [sys.executable, "-c", RAY, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
@@ -111,11 +115,13 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
             assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def KilledOnce(parts: Mapping[str, str], folder: Path, counting: Counting, naming: Naming) -> engine.Work:  # noqa: N802
-    """Counting as it is, but the third part waits to be killed."""
-    from seesay.mine.count_relations import PartWork
+def KilledOnce(  # noqa: N802
+    parts: Mapping[str, str], folder: Path, config: CountingConfig, names: NameRules
+) -> engine.PartTask:
+    """The real task, but the third part waits to be killed."""
+    from seesay.mine.count_relations import PartCounter
 
-    real = PartWork(parts, folder, counting, naming)
+    real = PartCounter(parts, folder, config, names)
 
     def work(part: str) -> None:
         begun = folder / f"begun-{part}"

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.data.knowledge import PlaceFact, SizeFact
-from seesay.mine.aggregate import Counts, from_table
-from seesay.mine.facts import closure, place_facts, size_facts, without_subtypes
+from seesay.mine.aggregate import RelationCounts, from_table
+from seesay.mine.facts import place_facts, size_facts, transitive_sizes, without_subtypes
 
 Row = tuple[str, str, str, int, int]
 
 
-def counted(labels: int, *rows: Row) -> Counts:
+def counted(labels: int, *rows: Row) -> RelationCounts:
     """Counts of (scene, a, b, label, count), an example each."""
     names = ("scene", "a", "b", "label", "count")
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
@@ -36,7 +36,7 @@ def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
         SizeFact("elk", "cup", 100, 0, (">",), ("1.jpg",)),
     ]
     assert {fact.a for fact in without_subtypes(size_facts(counts), {"elk"})} == {"bus", "cup"}
-    assert ("cup", "dog") in {(fact.a, fact.b) for fact in size_facts(counts, least=99)}
+    assert ("cup", "dog") in {(fact.a, fact.b) for fact in size_facts(counts, min_count=99)}
 
 
 def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
@@ -62,11 +62,11 @@ def test_what_follows_from_sizes() -> None:
         return [SizeFact(a, b, 0, 100, ("<",)), SizeFact(b, a, 100, 0, (">",))]
 
     chain = smaller("ant", "cat") + smaller("cat", "dog") + smaller("dog", "elk")
-    assert {(fact.a, fact.b) for fact in closure(chain)} == {("ant", "dog"), ("ant", "elk"), ("cat", "elk")}
-    assert {fact.typical for fact in closure(chain)} == {("<",)}
+    assert {(fact.a, fact.b) for fact in transitive_sizes(chain)} == {("ant", "dog"), ("ant", "elk"), ("cat", "elk")}
+    assert {fact.typical for fact in transitive_sizes(chain)} == {("<",)}
     known = chain + smaller("dog", "ant")  # ant < cat < dog < ant: what is in the circle follows both ways
-    assert {(fact.a, fact.b) for fact in closure(known)} == {("ant", "elk"), ("cat", "elk")}
-    assert closure([]) == []
+    assert {(fact.a, fact.b) for fact in transitive_sizes(known)} == {("ant", "elk"), ("cat", "elk")}
+    assert transitive_sizes([]) == []
 
 
 @given(st.sets(st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1])))
@@ -78,5 +78,5 @@ def test_closure_is_what_walking_the_chains_finds(known: set[tuple[int, int]]) -
         reached = longer
         longer = reached | {(a, c) for a, b in reached for other, c in known if other == b}
     fresh = {(a, b) for a, b in reached if (b, a) not in reached and (a, b) not in known}
-    said = closure([SizeFact(names[a], names[b], 0, 9, ("<",)) for a, b in known])
+    said = transitive_sizes([SizeFact(names[a], names[b], 0, 9, ("<",)) for a, b in known])
     assert [(fact.a, fact.b) for fact in said] == sorted((names[a], names[b]) for a, b in fresh)

@@ -11,10 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from seesay.mine.natural_breaks import LONG, deviation, natural_breaks
+from seesay.mine.natural_breaks import LONG, natural_breaks
 
 Values = NDArray[np.float64]
 some_values = st.lists(st.integers(-50, 50), min_size=1, max_size=9).map(lambda v: np.array(v, dtype=float))
+
+
+def deviation(values: Values, classes: NDArray[np.int64]) -> float:
+    """The squared deviation within classes that natural breaks minimise."""
+    return float(sum(np.square(values[classes == c] - values[classes == c].mean()).sum() for c in np.unique(classes)))
 
 
 def least_deviation(values: Values, classes: int) -> float:

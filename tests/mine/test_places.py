@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from benchmarks.mine import space_relations
 from hypothesis import given, settings
-from tests.mine.made_up import Thing, picture, pictures, places
+from tests.mine.sample_pictures import Thing, picture, pictures, places
 
 
 def upright(name: str, top: float, bottom: float, distance: float = 1.0, polygon: tuple[float, ...] = ()) -> Thing:

@@ -17,23 +17,25 @@ from PIL import Image
 from seesay.data.knowledge import COLORS
 from seesay.mine.readers import read
 from seesay.mine.records import Picture
-from seesay.mine.rooms import Room, Tally, Thing, elevation, larger, snapshot, snapshots, write
+from seesay.mine.rooms import Room, RoomObject, RoomTruth, elevation, larger, snapshot, snapshots, write_rooms
 from seesay.mine.rooms.kinds import KINDS, SCENES, SHAPES
 from seesay.mine.rooms.raster import FOCAL, render
 
 EYE = (0.0, 1.5, 0.0)
 
 
-def a_thing(name: str, size: tuple[float, float, float], at: tuple[float, float, float], turn: float = 0.0) -> Thing:
-    return Thing(name, name, "red", (200.0, 30.0, 30.0), size, at, turn)
+def a_thing(
+    name: str, size: tuple[float, float, float], at: tuple[float, float, float], turn: float = 0.0
+) -> RoomObject:
+    return RoomObject(name, name, "red", (200.0, 30.0, 30.0), size, at, turn)
 
 
-def a_room(*things: Thing) -> Room:
+def a_room(*things: RoomObject) -> Room:
     grey = (200.0, 200.0, 200.0)
     return Room("office", (6.0, 3.0, 6.0), EYE, 0.0, grey, grey, boards=False, things=things)
 
 
-def view(*things: Thing, width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def view(*things: RoomObject, width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     seen = render(a_room(*things), width, height, np.random.default_rng(0))
     return seen.rgb, seen.depth, seen.ids
 
@@ -104,9 +106,9 @@ def test_elevation_by_hand() -> None:
     chair = a_thing("chair", (0.5, 0.9, 0.5), (1, 0, 4))
     assert [elevation(cup, table), elevation(table, cup), elevation(table, chair)] == [">", "<", "="]
     assert [larger(table, cup), larger(cup, table)] == [">", "<"]  # 0.9 against 0.01 square metres
-    tally = Tally()
+    tally = RoomTruth()
     tally.add("kitchen", [table, cup, replace(cup, color="blue"), chair])
-    truth = tally.table()
+    truth = tally.to_json()
     assert {"scene": "kitchen", "a": "cup", "b": "table", "above": 2, "level": 0, "below": 0} in truth["places"]
     assert {"a": "cup", "b": "table", "larger": 0, "smaller": 2} in truth["sizes"]
     assert truth["colors"]["cup"] == {"red": 1, "blue": 1}
@@ -161,9 +163,9 @@ def test_pictures_do_not_depend_on_the_count() -> None:
 
 
 def test_all_formats_say_the_same(tmp_path: Path) -> None:
-    heard: list[int] = []
-    write(tmp_path, 5, seed=1, tell=heard.append)
-    assert heard == list(range(1, 6))
+    reported: list[tuple[int, int]] = []
+    write_rooms(tmp_path, 5, seed=1, progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(1, 5)] * 5
     plain = list(read(f"plain:{tmp_path / 'annotations.parquet'}"))
     assert len(plain) == 5
     assert all(isinstance(picture, Picture) for picture in plain)
@@ -191,7 +193,7 @@ def test_all_formats_say_the_same(tmp_path: Path) -> None:
 
 
 def test_no_pictures(tmp_path: Path) -> None:
-    write(tmp_path, 0)
+    write_rooms(tmp_path, 0)
     assert json.loads((tmp_path / "visual_genome/objects.json").read_text()) == []
     assert list(read(f"plain:{tmp_path / 'annotations.parquet'}")) == []
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pyarrow as pa
 from benchmarks.mine import size_relations
 from hypothesis import given, settings
-from tests.mine.made_up import Thing, picture, pictures, row, sizes, table
+from tests.mine.sample_pictures import Thing, picture, pictures, row, sizes, table
 
 from seesay.mine.records import to_batch
 

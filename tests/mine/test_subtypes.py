@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.shared_data import shared
 
-from seesay.mine.subtypes import VARIANTS, facts, subtypes
+from seesay.mine.choices import SubtypeRule
+from seesay.mine.subtypes import subtype_facts, subtypes
 
 COUNTS = {
     "table": 500, "kitchen table": 40, "old kitchen table": 12, "side table": 9, "tablecloth": 60, "table cloth": 50,
@@ -19,7 +20,7 @@ COUNTS = {
 def test_published_map_comes_out_identically() -> None:
     names = json.loads(shared("viphy/data/object_names_c5.json").read_text())
     published = shared("viphy/data/object_subtypes_o100_s10.json").read_text()
-    ours = subtypes(names, variant="published")
+    ours = subtypes(names, rule="published")
     assert len(ours) == 14_353
     assert json.dumps(ours) == json.dumps(json.loads(published))  # the order of names and subtypes, too
 
@@ -40,8 +41,8 @@ def test_paper_rule() -> None:
     assert list(found["table"]) == ["table", "kitchen table", "old kitchen table"]
 
 
-def test_published_variant_doubles_a_parent_and_keeps_both_spellings() -> None:
-    found = subtypes(COUNTS, variant="published")
+def test_published_rule_doubles_a_parent_and_keeps_both_spellings() -> None:
+    found = subtypes(COUNTS, rule="published")
     assert found["table"] == {"table": 1000, "kitchen table": 40, "old kitchen table": 12}
     assert found["cloth"] == {"cloth": 400, "tablecloth": 110}
     assert found["table cloth"] == {"table cloth": 50}
@@ -62,7 +63,7 @@ def test_lexicons_add_what_was_seen() -> None:
 
 
 def test_facts() -> None:
-    rows = facts({"table": {"table": 500, "side table": 12}})
+    rows = subtype_facts({"table": {"table": 500, "side table": 12}})
     assert [(row.object, row.subtype, row.count) for row in rows] == [
         ("table", "table", 500),
         ("table", "side table", 12),
@@ -75,8 +76,8 @@ words = st.lists(st.sampled_from(["a", "b", "ab", "c"]), min_size=1, max_size=3)
 @given(st.dictionaries(words, st.integers(1, 300)))
 def test_laws(counts: dict[str, int]) -> None:
     """Every thing is its own subtype, rare names are nowhere, and the order is by count."""
-    for variant in VARIANTS:
-        for parent, kinds in subtypes(counts, variant=variant).items():
+    for rule in SubtypeRule:
+        for parent, kinds in subtypes(counts, rule=rule).items():
             assert counts[parent] >= 10
             assert parent in kinds
             assert all(counts[name] >= 10 for name in kinds)

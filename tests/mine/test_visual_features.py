@@ -11,7 +11,7 @@ from PIL import Image
 from tests.models.test_depth import save_tiny
 
 from seesay.mine.records import Picture, Region, to_batch
-from seesay.mine.visual_features import Looking
+from seesay.mine.visual_features import VisualFeatureExtractor
 
 CUP = Region("cup", (10.0, 10.0, 20.0, 20.0))
 
@@ -22,7 +22,7 @@ def table(*pictures: Picture) -> pa.Table:
 
 def test_estimated_depth_of_pictures_of_several_shapes(tmp_path: Path) -> None:
     save_tiny("depth_anything", tmp_path / "model")
-    looking = Looking(depth=str(tmp_path / "model"))
+    looking = VisualFeatureExtractor(depth=str(tmp_path / "model"))
     pictures = []
     for i, (width, height) in enumerate([(80, 60), (40, 90)]):
         rows = np.random.default_rng(i).integers(0, 255, (height, width, 3), dtype=np.uint8)
@@ -48,10 +48,10 @@ def test_given_depth_and_colours(tmp_path: Path) -> None:
     nearness[0, :2] = 0, 255
     Image.fromarray(nearness).save(tmp_path / "near.png")
     shown = Picture("1", 40, 40, (CUP,), path=str(tmp_path / "a.png"), depth=str(tmp_path / "near.png"))
-    seen = Looking(depth="given", colors="pixels")(table(shown, Picture("2", 40, 40, (CUP,))))
+    seen = VisualFeatureExtractor(depth="given", colors="pixels")(table(shown, Picture("2", 40, 40, (CUP,))))
     assert seen.table.column("distances").to_pylist() == [[pytest.approx(0.8)], []]
     assert seen.table.column("nearness").to_pylist() == [[pytest.approx(0.2)], []]
     assert seen.colors == [[("red",)], []]
     assert seen.bad == {"no picture file is named": 1, "no depth map is named": 1}
-    again = Looking(colors="pixels")(seen.table)  # whose columns are more than an annotation's
+    again = VisualFeatureExtractor(colors="pixels")(seen.table)  # whose columns are more than an annotation's
     assert again.colors == seen.colors

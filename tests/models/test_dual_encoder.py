@@ -14,7 +14,7 @@ from PIL import Image
 from tests.models.tiny_vision import TEXT_MODEL, VISION_MODEL, word_tokenizer
 
 from seesay.errors import UserError
-from seesay.mine.selection import WORDING, Selector, select
+from seesay.mine.selection import TEMPLATE, SubtypeSelector, select
 from seesay.models.options import ModelOptions
 from seesay.models.vision.dual_encoder import DualEncoder
 
@@ -64,12 +64,12 @@ def test_the_two_stages() -> None:
 
 def test_a_region_gets_its_subtype(tmp_path: Path) -> None:
     encoder = DualEncoder(str(save_dual("clip", tmp_path)), ModelOptions())
-    selector = Selector(encoder, {"circle": ["circle", "red circle", "big circle"]})
+    selector = SubtypeSelector(encoder, {"circle": ["circle", "red circle", "big circle"]})
     shown = picture(3)
     box = (5.0, 5.0, 30.0, 30.0)
     chosen = selector.choose(shown, [("circle", box), ("square", box)])
     names = ["circle", "red circle", "big circle"]
-    vectors = encoder.texts([WORDING.format(name) for name in names])
+    vectors = encoder.texts([TEMPLATE.format(name) for name in names])
     whole, crop = encoder.pictures([shown])[0], encoder.pictures([shown.crop((5, 5, 35, 35))])[0]
     assert chosen == [select(names, vectors @ whole, vectors @ crop), "square"]
 

@@ -16,7 +16,7 @@ from seesay.models.words.lstm import load, save
 from seesay.models.words.lstm_network import Network, Sizes
 from seesay.models.words.vocabulary import SPECIAL, Vocabulary
 from seesay.questions import Prompt
-from seesay.relations.contexts import Context, readable
+from seesay.relations.contexts import Context, scorable
 
 TEXTS = ["A man sits on the red mat.", "the cat", "The dog is under the table, near a horse!", "dog"]
 
@@ -87,8 +87,8 @@ def test_a_model_that_never_met_an_unknown_word_scores_none(folder: Path, tmp_pa
     assert unknown.logp == ()
     assert "has never met <unk>" in unknown.left_out
     contexts = {"on": [Context("a cat ", " a mat"), Context("a yeti ", " a mat"), Context("a cat ", " a yeti")]}
-    assert readable(contexts, model) == ({"on": contexts["on"][:1]}, 2)
-    assert readable(contexts, loaded(folder)) == (contexts, 0)
+    assert scorable(contexts, model) == ({"on": contexts["on"][:1]}, 2)
+    assert scorable(contexts, loaded(folder)) == (contexts, 0)
     config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
     del config["drop"]  # a folder as it was written before
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")

@@ -48,13 +48,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory, captions: Path) -> Path:
 
 
 def test_find_counts_contexts(captions: Path) -> None:
-    told = json.loads(ask("find", captions, "--json").stdout)
-    rows = {row["relation"]: row for row in told["relations"]}
-    assert told["captions"] == 1014
+    counted = json.loads(ask("find", captions, "--json").stdout)
+    rows = {row["relation"]: row for row in counted["relations"]}
+    assert counted["captions"] == 1014
     assert rows["in"]["contexts"] > rows["in front of"]["contexts"] > 0
     assert rows["in"]["occurrences"] > rows["in"]["contexts"]
     used = sum(row["contexts"] for row in rows.values())
-    assert used + told["without_relation"] + told["with_several"] + told["repeated"] == told["captions"]
+    assert used + counted["without_relation"] + counted["with_several"] + counted["repeated"] == counted["captions"]
     assert "relations have 100 contexts or more" in " ".join(ask("find", captions).stdout.split())
 
 
@@ -85,7 +85,7 @@ def test_a_second_run_goes_on_from_the_columns_it_has(folder: Path, captions: Pa
     assert columns[0].exists()
 
 
-def test_tests_with_vectors_and_people_beside(folder: Path, tmp_path: Path) -> None:
+def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) -> None:
     glove = tmp_path / "glove.txt"
     rng = np.random.default_rng(0)
     known = ("left", "right", "above", "below", "front", "back", "in", "out", "up", "down", "with", "without", "on")
@@ -115,17 +115,17 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     report = {"people": 12, "people_kept": 9, "judgements_an_item": 6.5, "agreement": {}}
     (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
     told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["told"]
-    assert told == {"study": "9 of 12 people, 6.5 judgements a pair"}
+    assert told == {"study": "9 of 12 people, 6.5 judgements per pair"}
     ask("page", tmp_path / "m", "-o", tmp_path / "page.html", "--restarts", 5, "--human", study)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "9 of 12 people, 6.5 judgements a pair" in page
-    assert "bits a sentence that its perplexity" in page
+    assert "9 of 12 people, 6.5 judgements per pair" in page
+    assert "bits per sentence its perplexity" in page
     assert "p (words shuffled) = " in page
     assert "chance 0." in page
-    assert "never read these contexts" in page
+    assert "never seen these contexts" in page
     assert page.count("<svg") >= 2
     assert all(
-        part in page for part in ("Heat map", "Which relations fall together", "Clusters", "Tests", "in front of")
+        part in page for part in ("Heat map", "Which relations cluster together", "Clusters", "Tests", "in front of")
     )
     assert "<script" not in page
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -144,15 +144,13 @@ def test_published_figures() -> None:
     ("arguments", "reason"),
     [
         (("matrix", "baseline:uniform", "CAPTIONS", "-o", "OUT", "--minimum", 5), "cannot score texts"),
-        (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--part", "some"), "--part is one of"),
-        (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--level", "word"), "--level is one of"),
         (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--minimum", 5000), "No relation has 5000 contexts"),
         (("test", "OUT"), "holds no matrix"),
         (("test", "MATRIX", "--pair", "in,far"), "needs two relations of the matrix"),
         (("find", "NOWHERE"), "no caption file"),
     ],
 )
-def test_mistakes_are_told(
+def test_mistakes_are_reported(
     folder: Path, captions: Path, tmp_path: Path, arguments: tuple[object, ...], reason: str
 ) -> None:
     names = {
@@ -165,10 +163,20 @@ def test_mistakes_are_told(
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "choices"),
+    [("--part", "some", ("all", "train", "held-out")), ("--level", "word", ("token", "sentence"))],
+)
+def test_unknown_choices_are_refused(option: str, value: str, choices: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("matrix", "MODEL", "CAPTIONS", "-o", tmp_path, option, value)
+    assert result.exit_code == 2
+    assert all(text in result.output for text in (option, f"'{value}'", *choices))
+
+
+@pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("matrix.csv", "relation,in,on\nin,1,2\nin,2,1\n", "'in' stands twice"),
-        ("matrix.csv", "relation,in,in\nin,1,2\non,2,1\n", "'in' stands twice"),
+        ("matrix.csv", "relation,in,on\nin,1,2\nin,2,1\n", "'in' occurs twice"),
+        ("matrix.csv", "relation,in,in\nin,1,2\non,2,1\n", "'in' occurs twice"),
         ("matrix.csv", "", "is damaged"),
         ("about.json", "{", "about.json is damaged"),
         ("about.json", "[]", "about.json is damaged"),

@@ -14,8 +14,8 @@ from tests.shared_data import shared
 from seesay.data.relations import ANTONYMS, GROUPS, phrases, relations, shown_contexts, shown_relations, variants
 from seesay.errors import UserError
 from seesay.models import Model
-from seesay.relations.contexts import WARNINGS, Context, collect, enough, seen_in_training
-from seesay.relations.lexicon import Found, Lexicon, read_lexicon, spellings
+from seesay.relations.contexts import SEEN_WARNINGS, Context, collect_contexts, seen_in_training, with_min_contexts
+from seesay.relations.lexicon import Lexicon, RelationMatch, read_lexicon, spellings
 from seesay.training.captions import split
 from seesay.training.checkpoint import same_settings
 
@@ -37,13 +37,13 @@ def test_the_published_words_are_all_there() -> None:
 @pytest.mark.parametrize(
     ("caption", "found"),
     [
-        ("A dog sits ON TOP OF a car .", Found("a dog sits ", "on top of", " a car .")),
-        ("a cat to the  left of a bowl", Found("a cat ", "to the left of", " a bowl")),
-        ("inside, two men", Found("", "inside", ", two men")),
-        ("a house with no roof", Found("a house ", "with", " no roof")),
+        ("A dog sits ON TOP OF a car .", RelationMatch("a dog sits ", "on top of", " a car .")),
+        ("a cat to the  left of a bowl", RelationMatch("a cat ", "to the left of", " a bowl")),
+        ("inside, two men", RelationMatch("", "inside", ", two men")),
+        ("a house with no roof", RelationMatch("a house ", "with", " no roof")),
     ],
 )
-def test_the_longest_relation_is_found(caption: str, found: Found) -> None:
+def test_the_longest_relation_is_found(caption: str, found: RelationMatch) -> None:
     assert LEXICON.find(caption) == [found]
     assert found.before + found.relation + found.after == " ".join(caption.lower().split())
 
@@ -78,7 +78,7 @@ def test_contexts_are_collected_and_pictures_held_out_together(tmp_path: Path) -
     lines += ["1.jpg#7\ta thing", "2.jpg#8\tin and out"]
     with gzip.open(captions, "wt", encoding="utf-8") as file:
         file.write("\n".join(lines))
-    corpus = collect([captions], LEXICON, held_out=0.25, seed=3)
+    corpus = collect_contexts([captions], LEXICON, held_out=0.25, seed=3)
     assert (corpus.captions, corpus.without, corpus.several) == (402, 1, 1)
     assert corpus.occurrences == {"in": 201, "under": 200, "out": 1}
     assert corpus.words(minimum=200) == ("in", "under")
@@ -87,15 +87,15 @@ def test_contexts_are_collected_and_pictures_held_out_together(tmp_path: Path) -
     assert held.isdisjoint(context.before for context in corpus.train["in"])
     assert 20 < len(held) < 80
     assert sorted(corpus.part("all")["in"]) == sorted(corpus.train["in"] + corpus.held_out["in"])
-    assert collect([captions], LEXICON, held_out=0.25, seed=3) == corpus
-    assert collect([captions], LEXICON, held_out=0.25, seed=4).held_out != corpus.held_out
+    assert collect_contexts([captions], LEXICON, held_out=0.25, seed=3) == corpus
+    assert collect_contexts([captions], LEXICON, held_out=0.25, seed=4).held_out != corpus.held_out
 
 
-def test_a_caption_that_stands_twice_is_one_context(tmp_path: Path) -> None:
+def test_a_repeated_caption_is_one_context(tmp_path: Path) -> None:
     """Corpora overlap: the same caption with other case and punctuation, under another picture's name."""
     path = tmp_path / "captions.txt"
     path.write_text("A dog in a car .\na cat under a bed\na dog in a car\nA dog, in a car!\n", encoding="utf-8")
-    corpus = collect([path], LEXICON, held_out=0.0)
+    corpus = collect_contexts([path], LEXICON, held_out=0.0)
     assert corpus.train == {"in": [Context("a dog ", " a car .")], "under": [Context("a cat ", " a bed")]}
     assert (corpus.captions, corpus.repeated, corpus.occurrences["in"]) == (4, 2, 1)
 
@@ -115,8 +115,8 @@ def test_whether_a_model_has_read_the_contexts(tmp_path: Path, part: str, seed: 
     path.write_text("".join(f"thing {i} in a place\n" for i in range(40)), encoding="utf-8")
     if seed is not None:  # what `pretrain` writes down
         same_settings(tmp_path / "training", {"captions": split([path], seed=seed).fingerprint})
-    assert seen_in_training(tmp_path, collect([path], LEXICON), part) == seen
-    assert (seen in WARNINGS) == (seen in ("yes", "partly", "other"))
+    assert seen_in_training(tmp_path, collect_contexts([path], LEXICON), part) == seen
+    assert (seen in SEEN_WARNINGS) == (seen in ("yes", "partly", "other"))
 
 
 def test_too_few_contexts_and_too_many() -> None:
@@ -125,20 +125,20 @@ def test_too_few_contexts_and_too_many() -> None:
         "on": [Context("a ", f" {i}") for i in range(5)],
         "at": [],
     }
-    chosen = enough(contexts, minimum=5, most=6, seed=1)
+    chosen = with_min_contexts(contexts, minimum=5, most=6, seed=1)
     assert list(chosen) == ["in", "on"]
     assert len(chosen["in"]) == 6
     assert [c for c in contexts["in"] if c in chosen["in"]] == chosen["in"]
-    assert enough({**contexts, "in": contexts["in"][::-1]}, 5, 6, 1)["in"] == chosen["in"][::-1]
+    assert with_min_contexts({**contexts, "in": contexts["in"][::-1]}, 5, 6, 1)["in"] == chosen["in"][::-1]
     with pytest.raises(UserError, match=r"Only one relation has 6 contexts or more \(the most frequent one has 9\)"):
-        enough(contexts, minimum=6)
+        with_min_contexts(contexts, minimum=6)
 
 
-def test_a_corpus_without_any_relation_is_told(tmp_path: Path) -> None:
+def test_a_corpus_without_any_relation_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "captions.txt"
     path.write_text("two dogs\na man sleeps\n\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"None of the 2 captions in .* holds exactly one spatial relation"):
-        collect([path], LEXICON)
+        collect_contexts([path], LEXICON)
 
 
 def test_a_list_of_ones_own(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_list_of_ones_own(tmp_path: Path) -> None:
     assert mine.relations == ("near by", "near")
     assert [one.relation for one in mine.find("a man near by a dog near us in a car")] == ["near by", "near"]
     path.write_text("\n", encoding="utf-8")
-    with pytest.raises(UserError, match="one relation a line"):
+    with pytest.raises(UserError, match="one relation per line"):
         read_lexicon(path)
 
 
@@ -175,10 +175,10 @@ def test_phrases_are_spelt_as_the_model_learnt_them() -> None:
 
 def test_a_corpus_of_185000_captions_takes_seconds() -> None:
     begun = time.process_time()
-    corpus = collect(sorted(shared("captions").glob("*.gz")), LEXICON)
+    corpus = collect_contexts(sorted(shared("captions").glob("*.gz")), LEXICON)
     assert time.process_time() - begun < 20
     assert corpus.captions > 185_000
     used = sum(map(len, corpus.part("all").values()))
     assert corpus.captions == corpus.without + corpus.several + corpus.repeated + used
     assert corpus.repeated > 35_381  # so many of Flickr8k's captions stand in Multi30k too
-    assert {"in", "on", "in front of", "above", "under"} <= set(enough(corpus.part("all")))
+    assert {"in", "on", "in front of", "above", "under"} <= set(with_min_contexts(corpus.part("all")))

@@ -11,30 +11,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from tests.judge.annotators import always_similar, at_random, careful, judge
-from tests.judge.made_up import open_place
+from tests.judge.studies import serve_in_test
 from tests.judge.test_export import put
 
 from seesay.errors import UserError
-from seesay.judge.results.export import export
-from seesay.judge.study import Design
-from seesay.judge.study_builder import from_pairs
-from seesay.relations.correlation import Judged, correlate, read_human, spearman
-from seesay.relations.vectors import Vectors, cosine
+from seesay.judge.results.export import export_study
+from seesay.judge.study import StudyDesign
+from seesay.judge.study_builder import study_from_pairs
+from seesay.relations.correlation import HumanRatings, correlate, read_human, spearman
+from seesay.relations.vectors import WordVectors, cosine
 
-VECTORS = Vectors(("above", "over", "below"), np.array([[1.0, 0], [0.8, 0.6], [0, 1]]))
+VECTORS = WordVectors(("above", "over", "below"), np.array([[1.0, 0], [0.8, 0.6], [0, 1]]))
 
 
 def test_three_pairs_by_hand() -> None:
     """Cosines: above–over 0.8, above–below 0, over–below 0.6. People's order 3, 2, 1 against 3, 1, 2: rho 0.5."""
-    judged = Judged("made", (("above", "over"), ("above", "below"), ("over", "below")), np.array([0.9, 0.5, 0.1]))
-    found = correlate(VECTORS, judged, resamples=200)
+    ratings = HumanRatings(
+        "made", (("above", "over"), ("above", "below"), ("over", "below")), np.array([0.9, 0.5, 0.1])
+    )
+    found = correlate(VECTORS, ratings, resamples=200)
     assert found is not None
     assert found.rho == pytest.approx(0.5)
     assert found.p == pytest.approx(2 / 3)  # t = 1/√3 with one degree of freedom
     assert (found.pairs, found.words) == (3, 3)
     assert found.low <= found.rho <= found.high
-    assert correlate(VECTORS, judged.where([True, True, False])) is None
-    assert correlate(VECTORS, Judged("x", (("far", "off"),) * 3, np.zeros(3))) is None
+    assert correlate(VECTORS, ratings.where([True, True, False])) is None
+    assert correlate(VECTORS, HumanRatings("x", (("far", "off"),) * 3, np.zeros(3))) is None
 
 
 @given(st.integers(0, 10**6), st.integers(5, 30), st.integers(2, 6))
@@ -48,11 +50,11 @@ def test_as_scipy_has_it_with_ties(seed: int, n: int, values: int) -> None:
 def test_p_and_interval_tell_a_link_from_none() -> None:
     rng = np.random.default_rng(5)
     words = tuple(f"w{i}" for i in range(11))
-    vectors = Vectors(words, rng.normal(size=(11, 4)))
+    vectors = WordVectors(words, rng.normal(size=(11, 4)))
     pairs = tuple((a, b) for i, a in enumerate(words) for b in words[i + 1 :])
     near = cosine(vectors.rows)[np.triu_indices(11, 1)]
-    linked = correlate(vectors, Judged("linked", pairs, near + rng.normal(0, 0.3, 55)), resamples=2000)
-    loose = correlate(vectors, Judged("loose", pairs, rng.normal(size=55)), resamples=2000)
+    linked = correlate(vectors, HumanRatings("linked", pairs, near + rng.normal(0, 0.3, 55)), resamples=2000)
+    loose = correlate(vectors, HumanRatings("loose", pairs, rng.normal(size=55)), resamples=2000)
     assert linked is not None
     assert loose is not None
     assert linked.p < 0.001
@@ -86,14 +88,14 @@ def test_tables_of_people(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("", "is empty"),
-        ("word,value\nin,2\n", "is no table"),
+        ("word,value\nin,2\n", "is not a table"),
         ("a,b,value\nin,on,much\n", "'much' is not a number"),
         ("a,b,value\nin,on,1\non,in,1\n", "row 3, repeats the pair"),
         ("a,b,value\nin,on\n", "has 2 cells"),
-        ("a,b,value\nin,in,1\n", "no pair with a figure"),
+        ("a,b,value\nin,in,1\n", "no pair with a rating"),
     ],
 )
-def test_tables_that_are_none_are_told(tmp_path: Path, text: str, reason: str) -> None:
+def test_bad_tables_are_refused(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=reason):
@@ -104,24 +106,24 @@ def test_an_exported_study_of_pairs(tmp_path: Path) -> None:
     """66 people, some careless: the published rule drops them, and the rest agree with the vectors they rate by."""
     rng = np.random.default_rng(0)
     words = ("above", "over", "below", "under", "left", "right", "near", "next")
-    vectors = Vectors(words, rng.normal(size=(8, 3)))
+    vectors = WordVectors(words, rng.normal(size=(8, 3)))
     pairs = [(a, b) for i, a in enumerate(words) for b in words[i + 1 :]]
     path = tmp_path / "pairs.csv"
     path.write_text("a,b\n" + "\n".join(f"{a},{b}" for a, b in pairs), encoding="utf-8")
-    study = from_pairs(path, Design(judgements=10))
+    study = study_from_pairs(path, StudyDesign(judgements=10))
     near = (cosine(vectors.rows) + 1) / 2
     truth = {f"{a}|{b}": near[words.index(a), words.index(b)] for a, b in pairs}
     raters = [careful(truth)] * 12 + [at_random] * 4 + [always_similar] * 4
     random.Random(1).shuffle(raters)
-    place = open_place(study, str(tmp_path / "study.sqlite"))
-    put(place, judge(study, raters))
-    made = export(place.database, study, tmp_path / "people", resamples=200)
-    place.database.close()
+    served = serve_in_test(study, str(tmp_path / "study.sqlite"))
+    put(served, judge(study, raters))
+    made = export_study(served.database, study, tmp_path / "people", resamples=200)
+    served.database.close()
     assert made.report.people_kept == 12
-    judged = read_human(tmp_path / "people")
-    assert len(judged) == 28
-    assert judged.told.startswith("12 of 20 people, ")
-    found = correlate(vectors, judged, resamples=500)
+    ratings = read_human(tmp_path / "people")
+    assert len(ratings) == 28
+    assert ratings.description.startswith("12 of 20 people, ")
+    found = correlate(vectors, ratings, resamples=500)
     assert found is not None
     assert found.rho > 0.9
     with pytest.raises(UserError, match=r"holds no items\.csv"):

@@ -115,5 +115,5 @@ def test_many_contexts_are_read_in_parts(folder: Path, monkeypatch: pytest.Monke
             yield f"the {thing} is ", f" the {thing}"
 
     whole = perplexity_matrix(loaded(folder), {"on": list(gaps())}, WORDS)
-    monkeypatch.setattr(module, "GAPS", 2)
+    monkeypatch.setattr(module, "BATCH", 2)
     np.testing.assert_allclose(perplexity_matrix(loaded(folder), {"on": list(gaps())}, WORDS), whole, rtol=1e-6)

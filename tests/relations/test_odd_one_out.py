@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from seesay.data.relations import GROUPS, shown_relations, variants
 from seesay.relations.odd_one_out import DISTANCES, cosine_distance, credit, rank_distance, triples
-from seesay.relations.vectors import Vectors
+from seesay.relations.vectors import WordVectors
 
 WORDS = tuple(word for group in GROUPS for word in group)
 
@@ -29,15 +29,15 @@ def test_three_words_by_hand() -> None:
     1.2, 2.6 and 1.8: right is odd, and the answer wrong."""
     asked = triples(("left", "right", "in"))
     rows = np.array([[1.0, 0], [0.8, 0.6], [0, 1]])
-    assert credit(asked, Vectors(("left", "right", "in"), rows)).tolist() == [1.0]
+    assert credit(asked, WordVectors(("left", "right", "in"), rows)).tolist() == [1.0]
     rows[1:] = [[0, 1], [0.8, -0.6]]
-    assert credit(asked, Vectors(("left", "right", "in"), rows)).tolist() == [0.0]
-    assert credit(asked, Vectors(("left", "right", "in"), np.eye(3))).tolist() == [pytest.approx(1 / 3)]
+    assert credit(asked, WordVectors(("left", "right", "in"), rows)).tolist() == [0.0]
+    assert credit(asked, WordVectors(("left", "right", "in"), np.eye(3))).tolist() == [pytest.approx(1 / 3)]
 
 
 def test_opposite_templates_are_near_by_ranks_alone() -> None:
     rows = np.array([[1.0, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
-    vectors = Vectors(("left", "right", "in"), rows)
+    vectors = WordVectors(("left", "right", "in"), rows)
     asked = triples(vectors.words)
     assert rank_distance(vectors)[0].tolist() == pytest.approx([0, 0, 0.2])  # rho of the third: 1 − 6·2/60 = 0.8
     assert credit(asked, vectors, rank_distance).tolist() == [1.0]
@@ -47,8 +47,8 @@ def test_opposite_templates_are_near_by_ranks_alone() -> None:
 @given(st.integers(0, 10**6), st.permutations(range(12)))
 def test_order_and_scale_change_nothing(seed: int, order: list[int]) -> None:
     rows = np.random.default_rng(seed).normal(size=(12, 6))
-    vectors = Vectors(WORDS, rows)
-    moved = Vectors(tuple(WORDS[i] for i in order), 3 * rows[order])
+    vectors = WordVectors(WORDS, rows)
+    moved = WordVectors(tuple(WORDS[i] for i in order), 3 * rows[order])
     asked = triples(WORDS)
     for distance in DISTANCES.values():
         assert credit(asked, moved, distance).tolist() == credit(asked, vectors, distance).tolist()

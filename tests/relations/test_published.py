@@ -11,17 +11,17 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.relations.correlation import correlate
-from seesay.relations.published import FILES, Again, Published, again, read, readings, vectors_of
+from seesay.relations.published import FILES, PublishedFiles, Reproduction, p_vectors_of, read, readings, reproduce
 
 
 @pytest.fixture(scope="module")
-def data() -> Published:
+def data() -> PublishedFiles:
     return read(shared("spatial_relations"))
 
 
 @pytest.fixture(scope="module")
-def figures(data: Published) -> dict[tuple[str, str], Again]:
-    return {(one.test, one.vectors): one for one in again(data)}
+def figures(data: PublishedFiles) -> dict[tuple[str, str], Reproduction]:
+    return {(figure.test, figure.vectors): figure for figure in reproduce(data)}
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def figures(data: Published) -> dict[tuple[str, str], Again]:
     ],
 )
 def test_every_figure_lies_within_a_hundredth_of_the_one_in_print(
-    figures: dict[tuple[str, str], Again], test: str, vectors: str, right: int, questions: int
+    figures: dict[tuple[str, str], Reproduction], test: str, vectors: str, right: int, questions: int
 ) -> None:
     """Counts are ours; what is in print is in two digits, sometimes cut off and not rounded (docs/relations.md)."""
     one = figures[test, vectors]
@@ -48,33 +48,33 @@ def test_every_figure_lies_within_a_hundredth_of_the_one_in_print(
     assert abs(one.value - one.printed) < 0.01
 
 
-def test_the_association_figures_are_those_in_print(figures: dict[tuple[str, str], Again]) -> None:
+def test_the_association_figures_are_those_in_print(figures: dict[tuple[str, str], Reproduction]) -> None:
     """Published: .48 over 55 pairs, .40 over the 28 that anybody associates."""
     for test, pairs, printed in (("word association", 55, 0.48), ("word association above 0", 28, 0.40)):
         one = figures[test, "P-vectors"]
         assert (one.n, one.printed, round(one.value, 2)) == (pairs, printed, printed)
 
 
-def test_the_numbers_of_questions_with_phrases(figures: dict[tuple[str, str], Again]) -> None:
+def test_the_numbers_of_questions_with_phrases(figures: dict[tuple[str, str], Reproduction]) -> None:
     assert figures["odd one out, phrases, cosine", "P-vectors"].n == 3456
     assert figures["analogy, phrases", "P-vectors"].n == 1008
 
 
-def test_the_parts_of_the_matrix_agree(data: Published) -> None:
+def test_the_parts_of_the_matrix_agree(data: PublishedFiles) -> None:
     """perplexity_67x57.csv is the part of the 97 x 97 matrix that the paper shows."""
     lines = shared("spatial_relations/perplexity_67x57.csv").read_text(encoding="utf-8").splitlines()
     table = [line.split(",") for line in lines]
     part = data.matrix.take(tuple(row[0] for row in table[1:]), tuple(table[0][1:]))
     assert part.perplexity == pytest.approx(np.array([row[1:] for row in table[1:]], dtype=float), abs=1e-6)
-    assert vectors_of(data, "67 x 57").words == part.words
+    assert p_vectors_of(data, "67 x 57").words == part.words
 
 
-def test_readings_differ(data: Published) -> None:
+def test_readings_differ(data: PublishedFiles) -> None:
     found = readings(data)
     assert len(found) == 4 * 5 * 4
     assert len({round(one.value, 3) for one in found if one.test == "analogy"}) > 5
     whole = next(o for o in found if o.reading == "97 x 97; columns by their sum" and o.test == "word association")
-    own = correlate(vectors_of(data, "97 x 97"), data.association)
+    own = correlate(p_vectors_of(data, "97 x 97"), data.association)
     assert own is not None
     assert whole.value == own.rho
 

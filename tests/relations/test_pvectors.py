@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from seesay.errors import UserError
-from seesay.relations.pvectors import Matrix, p_vectors, read, shares, write
+from seesay.relations.pvectors import PerplexityMatrix, p_vectors, read, shares, write
 
-MATRIX = Matrix(("above", "over", "in"), ("above", "in"), np.array([[1.0, 2.0], [3.0, 2.0], [4.0, 4.0]]))
+MATRIX = PerplexityMatrix(("above", "over", "in"), ("above", "in"), np.array([[1.0, 2.0], [3.0, 2.0], [4.0, 4.0]]))
 positive = arrays(np.float64, (4, 3), elements=st.floats(0.5, 5000))
 
 
@@ -28,11 +28,11 @@ def test_three_words_by_hand() -> None:
 def test_how_hard_a_column_is_and_the_order_change_nothing(
     table: np.ndarray, factor: float, rows: list[int], columns: list[int]
 ) -> None:
-    made = p_vectors(Matrix(tuple("abcd"), tuple("xyz"), table)).rows
+    made = p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), table)).rows
     harder = table.copy()
     harder[:, 1] *= factor
-    assert p_vectors(Matrix(tuple("abcd"), tuple("xyz"), harder)).rows == pytest.approx(made)
-    moved = p_vectors(Matrix(tuple("abcd"), tuple("xyz"), table[np.ix_(rows, columns)])).rows
+    assert p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), harder)).rows == pytest.approx(made)
+    moved = p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), table[np.ix_(rows, columns)])).rows
     assert moved == pytest.approx(made[np.ix_(rows, columns)])
     assert np.linalg.norm(made, axis=1) == pytest.approx(1)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from seesay.errors import UserError
-from seesay.relations.vectors import Vectors, cosine, read_vectors, unit
+from seesay.relations.vectors import WordVectors, cosine, read_vectors, unit
 
 ROWS = {"in": [1.0, 2.0], "in_front_of": [0.5, -1.5], "off": [3.0, 0.25]}
 TEXT = "".join(f"{word} {a} {b}\n" for word, (a, b) in ROWS.items())
@@ -36,14 +36,14 @@ def test_every_form_gives_the_same_vectors(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("in 1 2\non 1\n", "line 2, is no word vector: 1 numbers where 2 are due"),
-        ("in 1 2\non 1 nan\n", "line 2, is no word vector: a number is not finite"),
-        ("in one two\n", "line 1, is no word vector"),
+        ("in 1 2\non 1\n", "line 2, is not a word vector: 1 numbers instead of 2"),
+        ("in 1 2\non 1 nan\n", "line 2, is not a word vector: a number is not finite"),
+        ("in one two\n", "line 1, is not a word vector"),
         ("far 1 2\n", "a vector for none of the relations"),
-        ("\n", "is no file of word vectors"),
+        ("\n", "is not a file of word vectors"),
     ],
 )
-def test_a_bad_file_is_told_by_its_line(tmp_path: Path, content: str, reason: str) -> None:
+def test_a_bad_line_is_named(tmp_path: Path, content: str, reason: str) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match=reason):
@@ -53,7 +53,7 @@ def test_a_bad_file_is_told_by_its_line(tmp_path: Path, content: str, reason: st
 def test_a_binary_file_cut_short(tmp_path: Path) -> None:
     path = files(tmp_path)["word2vec.bin"]
     path.write_bytes(path.read_bytes()[:-6])
-    with pytest.raises(UserError, match="ends before its 3 word vectors do"):
+    with pytest.raises(UserError, match="ends before the last of its 3 word vectors"):
         read_vectors(path, ["off"])
 
 
@@ -63,8 +63,8 @@ def test_rows_of_zeros_stay() -> None:
     assert cosine(np.array([[3.0, 4], [0, 0]])) == pytest.approx(np.array([[1.0, 0], [0, 0]]), abs=1e-15)
 
 
-def test_words_stand_once() -> None:
+def test_words_occur_once() -> None:
     with pytest.raises(ValueError, match="twice"):
-        Vectors(("in", "in"), np.eye(2))
+        WordVectors(("in", "in"), np.eye(2))
     with pytest.raises(ValueError, match="as many rows"):
-        Vectors(("in",), np.eye(2))
+        WordVectors(("in",), np.eye(2))

@@ -1,4 +1,4 @@
-"""Charts: every datum drawn where it should be, names only ever text, nothing lost or broken by what is missing."""
+"""Charts: every datum drawn where it should be, names only ever text, missing values break nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.report.made_up import HOSTILE
 
 from seesay.report.charts import Bar, Series, bars, columns, dendrogram, heat_map, histogram, lines, stacked_bars
 from seesay.report.charts.kernel import axis, log_axis
-from seesay.report.charts.lines import spread
+from seesay.report.charts.lines import spread_apart
 from seesay.report.pages.sections import DataTable, Section, write_page, write_svg
 
 NAN = math.nan
@@ -86,9 +86,9 @@ def test_a_long_name_is_told_whole_in_a_legend() -> None:
     name = "a model with a rather long name"
     chart = lines([Series(name, [0, 1], [0, 1])], title="t", x_label="x", y_label="y")
     assert name in words(chart)
-    (short,) = found(chart, "series")
-    assert (short.text or "").endswith("…")
-    assert told(short) == name
+    (coordinate,) = found(chart, "series")
+    assert (coordinate.text or "").endswith("…")
+    assert told(coordinate) == name
 
 
 def test_a_single_point_shows_its_interval() -> None:
@@ -315,6 +315,6 @@ def test_a_logarithmic_axis_has_ticks_at_round_numbers() -> None:
 
 @given(st.lists(st.floats(0, 100), max_size=8))
 def test_spread_places_keep_their_distance(wanted: list[float]) -> None:
-    places = spread(sorted(wanted), 10, 0, 100)
+    places = spread_apart(sorted(wanted), 10, 0, 100)
     assert all(after - before >= 10 - 1e-9 for before, after in pairwise(places))
     assert all(place <= 100 for place in places)

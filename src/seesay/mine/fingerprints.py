@@ -1,4 +1,4 @@
-"""What a begun run rests on, in a few letters: so that it is never gone on with from other files or other models."""
+"""Short digests of what a run depends on, so that it is never resumed with other files or other models."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_INSIDE = {"visual-genome": "*.json", "ade20k": "**/*.json", "plain": "*.parquet"}
-"""What a format reads where its place is a folder."""
+_PATTERNS = {"visual-genome": "*.json", "ade20k": "**/*.json", "plain": "*.parquet"}
+"""The files that a format reads in a folder."""
 
 
 def digest(value: Any) -> str:
-    """A short name for any JSON value; mappings that are equal have the same."""
+    """A short digest of a JSON value; equal mappings have equal digests."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def annotation(spec: str, output: Path) -> dict[str, str]:
-    """Where an annotation is and which files it has, by path, size and time; what lies in `output` is our own."""
+    """Where an annotation is, and a digest of its files' paths, sizes and times; files in `output` are our own."""
     kind, _, place = spec.partition(":")
     paths = [Path(part).resolve() for part in place.split(",")]
     own = output.resolve()
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
-        inside = sorted(path.glob(_INSIDE.get(kind, "*.json"))) if path.is_dir() else [path]
-        found += [file for file in inside if own not in file.parents]
-    return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": digest(_stamps(found))}
+        inside = sorted(path.glob(_PATTERNS.get(kind, "*.json"))) if path.is_dir() else [path]
+        files += [file for file in inside if own not in file.parents]
+    return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": digest(_stamps(files))}
 
 
 def model(name: str) -> str:
-    """Which files a model's folder has; "" for a model that goes by its name alone."""
+    """A digest of the files in a model's folder; "" for a model that is not a folder."""
     folder = Path(name)
     return digest(_stamps(sorted(folder.rglob("*")))) if name and folder.is_dir() else ""
 

@@ -1,4 +1,4 @@
-"""Which pixels are a region's. Pixel i covers i to i + 1; its middle is at i + ½."""
+"""Which pixels belong to a region. Pixel i covers i to i + 1; its middle is at i + ½."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from seesay.mine.records import Box
 
 Corners = tuple[int, int, int, int]
-"""Left, top, right, bottom in whole pixels, the last two outside."""
+"""Left, top, right, bottom in whole pixels, the last two exclusive."""
 
 
 def corners(box: Box, width: int, height: int) -> Corners:
-    """The pixels that a box covers, at least one, inside of a picture."""
+    """The pixels that a box covers, at least one, clipped to the picture."""
     left, top, wide, high = box
     x0, x1 = _span(left, left + wide, width)
     y0, y1 = _span(top, top + high, height)
@@ -20,9 +20,9 @@ def corners(box: Box, width: int, height: int) -> Corners:
 
 
 def outline(points: NDArray[np.float64], within: Corners) -> NDArray[np.bool_]:
-    """Which pixels of a rectangle have their middle in a polygon (n, 2); all of them where it is too thin for any.
+    """Which pixels of a rectangle have their middle in a polygon (n, 2); all if the polygon is too thin for any.
 
-    Row by row: left of a pixel inside, the polygon's edges cross the row an odd number of times.
+    The even-odd rule, row by row: left of a pixel inside, edges cross the row an odd number of times.
     """
     x0, y0, x1, y1 = within
     (xa, ya), (xb, yb) = points.T, np.roll(points, -1, axis=0).T

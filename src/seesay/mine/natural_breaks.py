@@ -1,11 +1,11 @@
-"""Natural breaks (Fisher 1958; Jenks 1977): sorted values in k classes with the least squared deviation within classes.
+"""Natural breaks (Fisher 1958; Jenks 1977): k classes of values with the least squared deviation within classes.
 
-Exact. The squared deviation of a set is its sum of squares less S²/n (S: its sum), and the sum of squares is the same
-for every division: so the best division has the greatest Σ S²/n, which prefix sums give. Pictures are divided
+Exact. The squared deviation of a set is its sum of squares minus S²/n (S: its sum), and the sum of squares is the same
+for every partition: so the best partition has the greatest Σ S²/n, which prefix sums give. Pictures are processed
 together, in array operations; those with very many regions one by one, by divide and conquer.
 
-Equal values are never parted: with fewer than k distinct values, each is a class of its own. Of equally good divisions
-the one with the earliest breaks is taken, from the last class to the first.
+Equal values are never separated: with fewer than k distinct values, each is a class of its own. Of equally good
+partitions the one with the earliest breaks is taken, from the last class to the first.
 """
 
 from __future__ import annotations
@@ -17,65 +17,65 @@ from seesay.metrics.base import FloatArray, IntArray
 CLASSES = 5
 """ViPhy's number of size classes."""
 LONG = 96
-"""Rows longer than this are divided one by one: the array of all segments grows with the square of the length."""
+"""Longer rows are processed one by one: the array of all segments grows with the square of the length."""
 BLOCK = 1 << 20
-"""Segments (n² a row) held at once: enough to make an operation worth its call."""
+"""Segments (n² per row) in memory at once: enough to amortise the call of an operation."""
 
 
 def natural_breaks(values: FloatArray, classes: int = CLASSES) -> IntArray:
-    """The class (0: the lowest) of every value, row by row of an array (B, n). A short row ends in NaNs, of class −1.
+    """The class of every value (0: the lowest) in each row of an array (B, n); NaN, the padding, is of class −1.
 
     >>> natural_breaks(np.array([[1.0, 50.0, 2.0, 1.0, 49.0], [3.0, 2.0, 3.0, np.nan, np.nan]]), 2).tolist()
     [[0, 1, 0, 0, 1], [1, 0, 1, -1, -1]]
     """
-    given = np.asarray(values, dtype=np.float64)
-    order = np.argsort(given, axis=1, kind="stable")  # NaNs come last
-    rows = np.take_along_axis(given, order, axis=1)
+    values = np.asarray(values, dtype=np.float64)
+    order = np.argsort(values, axis=1, kind="stable")  # NaNs come last
+    rows = np.take_along_axis(values, order, axis=1)
     counts = (~np.isnan(rows)).sum(axis=1)
-    found = np.full(rows.shape, -1, dtype=np.int64)
+    classified = np.full(rows.shape, -1, dtype=np.int64)
     short = np.flatnonzero((counts > 0) & (counts <= LONG))
     width = int(counts[short].max(initial=0))
     block = max(1, BLOCK // max(width, 1) ** 2)
     for at in range(0, len(short), block):
-        some = short[at : at + block]
-        found[some, :width] = _block(np.ascontiguousarray(rows[some, :width].T), counts[some], classes).T
+        chosen = short[at : at + block]
+        classified[chosen, :width] = _block(np.ascontiguousarray(rows[chosen, :width].T), counts[chosen], classes).T
     for row in np.flatnonzero(counts > LONG):
-        found[row, : counts[row]] = _long(rows[row, : counts[row]], classes)
-    result = np.empty_like(found)
-    np.put_along_axis(result, order, found, axis=1)
+        classified[row, : counts[row]] = _long(rows[row, : counts[row]], classes)
+    result = np.empty_like(classified)
+    np.put_along_axis(result, order, classified, axis=1)
     return result
 
 
 def _block(values: FloatArray, counts: IntArray, classes: int) -> IntArray:
     """Classes of sorted columns (n, B), O(k n²) each, without a loop over columns.
 
-    A division of the first j values never looks at later ones: a column's padding does no harm.
+    A partition of the first j values does not depend on later ones, so a column's padding does no harm.
     """
-    n, many = values.shape
+    n, columns = values.shape
     padding = np.arange(n)[:, None] >= counts
     values = np.where(padding, 0.0, values)
-    barred = np.zeros((n + 1, many), dtype=bool)  # no class starts at a value that equals the one before
+    barred = np.zeros((n + 1, columns), dtype=bool)  # no class starts at a value that equals the one before
     barred[1:n] = values[1:] == values[:-1]
-    wanted = np.minimum(counts - (barred[:n] & ~padding).sum(axis=0), classes)
-    sums = np.zeros((n + 1, many))
-    np.cumsum(values - values[counts // 2, np.arange(many)], axis=0, out=sums[1:])
+    class_count = np.minimum(counts - (barred[:n] & ~padding).sum(axis=0), classes)
+    sums = np.zeros((n + 1, columns))
+    np.cumsum(values - values[counts // 2, np.arange(columns)], axis=0, out=sums[1:])
     lengths = np.arange(1.0, n + 1)[:, None]
     segments = [np.square(sums[i + 1 :] - sums[i]) / lengths[: n - i] for i in range(n)]
-    first = np.where(barred, -np.inf, np.concatenate([np.full((1, many), -np.inf), segments[0]]))
-    divisions = [first]  # [c][j]: the best of the first j values in c + 1 classes, where a class may start at j
+    first = np.where(barred, -np.inf, np.concatenate([np.full((1, columns), -np.inf), segments[0]]))
+    partitions = [first]  # [c][j]: the best of the first j values in c + 1 classes, where a class may start at j
     for _ in range(classes - 2):
-        best, before = np.full((n + 1, many), -np.inf), divisions[-1]
+        best, before = np.full((n + 1, columns), -np.inf), partitions[-1]
         for i in range(1, n):
             np.maximum(best[i + 1 :], segments[i] + before[i], out=best[i + 1 :])
-        divisions.append(np.where(barred, -np.inf, best))
-    marks = np.zeros((n, many), dtype=np.int64)
-    end, each, starts = counts.copy(), np.arange(many), np.arange(n)[:, None]
+        partitions.append(np.where(barred, -np.inf, best))
+    marks = np.zeros((n, columns), dtype=np.int64)
+    end, each, starts = counts.copy(), np.arange(columns), np.arange(n)[:, None]
     for number in range(classes, 1, -1):
         length = end - starts
         gain = np.square(sums[end, each] - sums[:n]) / np.maximum(length, 1)
-        total = np.where(length > 0, divisions[number - 2][:n] + gain, -np.inf)
+        total = np.where(length > 0, partitions[number - 2][:n] + gain, -np.inf)
         cut = total.argmax(axis=0)
-        inside = np.flatnonzero(wanted >= number)
+        inside = np.flatnonzero(class_count >= number)
         marks[cut[inside], inside] = 1
         end[inside] = cut[inside]
     return np.where(padding, -1, np.cumsum(marks, axis=0))
@@ -93,18 +93,18 @@ def _long(row: FloatArray, classes: int) -> IntArray:
     for number in range(2, min(classes, n) + 1):
         best, cut = _step(best, sums, counts, number)
         cuts.append(cut)
-    found = np.zeros(n, dtype=np.int64)
+    result = np.zeros(n, dtype=np.int64)
     end = n
     for cut in reversed(cuts):
         end = cut[end]
-        found[end:] += 1
-    return found[where]
+        result[end:] += 1
+    return result[where]
 
 
 def _step(best: FloatArray, sums: FloatArray, counts: IntArray, number: int) -> tuple[FloatArray, IntArray]:
-    """From the best divisions in number − 1 classes to those in `number`, all middles of a level at once."""
+    """From the best partitions into number − 1 classes to those into `number`, all midpoints of a level at once."""
     n = len(best) - 1
-    found, cut = np.full(n + 1, -np.inf), np.zeros(n + 1, dtype=np.int64)
+    result, cut = np.full(n + 1, -np.inf), np.zeros(n + 1, dtype=np.int64)
     low, high = np.array([number]), np.array([n])  # prefixes still to do
     left, right = np.array([number - 1]), np.array([n - 1])  # where their cut may be
     while len(low):
@@ -119,7 +119,7 @@ def _step(best: FloatArray, sums: FloatArray, counts: IntArray, number: int) -> 
         top = np.maximum.reduceat(total, offsets)
         reached = np.flatnonzero(total == top[of])
         at = tried[reached[np.searchsorted(of[reached], np.arange(len(middle)))]]
-        found[middle], cut[middle] = top, at
+        result[middle], cut[middle] = top, at
         below, above = low < middle, middle < high
         low, high, left, right = (
             np.concatenate([low[below], middle[above] + 1]),
@@ -127,9 +127,4 @@ def _step(best: FloatArray, sums: FloatArray, counts: IntArray, number: int) -> 
             np.concatenate([left[below], at[above]]),
             np.concatenate([at[below], right[above]]),
         )
-    return found, cut
-
-
-def deviation(values: FloatArray, found: IntArray) -> float:
-    """The squared deviation within classes that natural breaks minimise."""
-    return float(sum(np.square(values[found == c] - values[found == c].mean()).sum() for c in np.unique(found)))
+    return result, cut

@@ -1,18 +1,19 @@
 """The pipeline: annotated pictures → parts → names and subtypes, counts of sizes, places and colours → knowledge.
 
-Each step leaves its result in the folder's `work/`, whole or not at all, and is skipped when it is there: a killed run
-goes on where it stopped. The seams for what needs models are plain functions: `seesay.models.depth` gives maps of
-distances, `seesay.mine.colors` the colours of regions, `seesay.mine.caption_nouns` the names in captions.
+Each step writes its result to the folder's `work/` atomically and is skipped when it is there: a killed run can be
+resumed. What needs models is behind plain functions: `seesay.models.depth` gives depth maps, `seesay.mine.colors` the
+colours of regions, `seesay.mine.caption_nouns` the names in captions.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,214 +21,281 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from seesay.errors import UserError
-from seesay.mine import engine as engines
+from seesay.errors import UserError, missing_extra
+from seesay.files import refuse_other_settings, write_json
 from seesay.mine import fingerprints, subtypes
-from seesay.mine.count_relations import Counting, mine_parts
-from seesay.mine.facts import Thresholds
-from seesay.mine.region_names import Naming, clean_names
-from seesay.mine.subtypes import VARIANTS, Variant
+from seesay.mine.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule, choose
+from seesay.mine.count_relations import CountingConfig, count_parts
+from seesay.mine.facts import PUBLISHED, Thresholds
+from seesay.mine.region_names import NameRules, normalize_names
+from seesay.mine.sizes import MIN_REGIONS
 from seesay.mine.visual_features import GIVEN, PIXELS
 from seesay.mine.write_knowledge import write_facts, write_subtypes
+from seesay.progress import ProgressCallback
 
 AUTO, NONE = "auto", "none"
 CAPTIONS = "captions:"
-_OPTIONS = {"closure": "transitive", "least_regions": "min-regions"}
-"""Options that are called otherwise than our fields."""
 ROWS = 10_000
-"""Pictures in a part."""
-LEXICONS = ("conceptnet", "wordnet")
-Subtypes = dict[str, dict[str, int]]
-Bar = Callable[[str, str], AbstractContextManager[Callable[[int, int], None]]]
-"""From a title and a unit to a progress bar."""
+"""Pictures per part."""
+SubtypeCounts = dict[str, dict[str, int]]
+ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
+"""Opens a progress bar, given a title and a unit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to mine, how, and where to."""
+class MiningConfig:
+    """What to mine, how, and where to write it."""
 
     annotations: str
     output: Path
-    images: Path | None = None
-    counting: Counting = field(default_factory=lambda: Counting(depth=AUTO, colors=AUTO))
-    thresholds: Thresholds = field(default_factory=Thresholds)
-    subtype_rule: Variant = "paper"
-    lexicons: tuple[str, ...] = ()
-    closure: bool = False
-    engine: str = "local"
-    workers: int = 1
-    rows: int = ROWS
+    images: Path | None
+    counting: CountingConfig
+    thresholds: Thresholds
+    subtype_rule: str
+    lexicons: tuple[str, ...]
+    transitive: bool
+    engine: str
+    workers: int
+    rows: int
 
 
-def mine(request: Request, bar: Bar) -> dict[str, Any]:
-    """Mine, write the knowledge, and give the summary that `summary.json` keeps too."""
-    from seesay.mine.caption_nouns import captions
+@dataclass(frozen=True, slots=True)
+class MiningResult:
+    """What was mined: the number of facts by table, and what was left out, by reason.
 
-    began = time.perf_counter()
-    check(request)
-    work = request.output / "work"
-    _same_request(work, request)
-    summary: dict[str, Any] = {"annotations": request.annotations, "folder": str(request.output)}
-    if request.annotations.startswith(CAPTIONS):
-        bad: Counter[str] = Counter()
-        caption_nouns = caption_names(captions(request.annotations, bad), work, request.workers, bar)
-        kinds, _ = find_subtypes(caption_nouns, request)
-        found = {"subtypes": write_subtypes(request.output, kinds)}
-        summary |= {"pictures": 0, "facts": found, "bad": dict(bad.most_common())}
-    else:
-        parts, bad = cut(request, work / "pictures", bar)
-        counting = settle(request, parts)
-        kinds, endings = find_subtypes(caption_names(_captions(parts), work, request.workers, bar), request)
-        named = {thing: list(some) for thing, some in kinds.items()}
-        renamed, nameless = clean_names(parts)
-        counted = time.perf_counter()
-        least = (request.thresholds.size, request.thresholds.place, 1)
-        with bar("Sizes, places, colours", "pictures") as advance:
-            mined = mine_parts(
-                parts,
-                work / "counts",
-                counting,
-                request.engine,
-                request.workers,
-                advance,
-                Naming(renamed, named),
-                least,
-            )
-        rate = mined.pictures / max(time.perf_counter() - counted, 1e-9)
-        found, unused = write_facts(request.output, mined, request.thresholds, named, endings, closed=request.closure)
-        if kinds:
-            found["subtypes"] = write_subtypes(request.output, kinds)
-        bad += nameless + mined.bad + unused
-        summary |= {"pictures": mined.pictures, "facts": found, "bad": dict(bad.most_common())}
-        summary |= {"counting": asdict(counting), "thresholds": asdict(request.thresholds)}
-        summary["pictures_per_second"] = round(rate, 1)
-    summary["seconds"] = round(time.perf_counter() - began, 2)
-    _keep(request.output / "summary.json", summary)
-    return summary
+    Without pictures there are only subtypes, and neither `counting` nor `thresholds` apply.
+    """
+
+    annotations: str
+    folder: Path
+    pictures: int
+    facts: dict[str, int]
+    bad: dict[str, int]
+    counting: CountingConfig | None = None
+    thresholds: Thresholds | None = None
+    pictures_per_second: float | None = None
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of `summary.json`."""
+        summary = {key: value for key, value in asdict(self).items() if value is not None}
+        if self.counting is not None:
+            summary["counting"] = self.counting.to_json()
+        return summary | {"folder": str(self.folder)}
 
 
-def check(request: Request) -> None:
-    """Refuse what there is not, before anything is read."""
-    request.counting.check()
-    engines.check(request.engine)
-    unknown = [name for name in request.lexicons if name not in LEXICONS]
-    if unknown:
-        raise UserError(f"Unknown lexicon '{unknown[0]}'. There are: {', '.join(LEXICONS)}.")
-    if request.subtype_rule not in VARIANTS:
-        raise UserError(f"Unknown subtype rule '{request.subtype_rule}'. There are: {', '.join(VARIANTS)}.")
-    if request.annotations.startswith(CAPTIONS):
-        asked = asdict(request.counting)
-        usual = asdict(Counting(depth=AUTO, colors=AUTO))
-        needless = [name for name in asked if asked[name] != usual[name]]
-        needless += [name for name in ("images", "closure") if getattr(request, name)]
-        if needless:
-            option = _OPTIONS.get(needless[0], needless[0]).replace("_", "-")
-            raise UserError(f"'{CAPTIONS}' gives names and subtypes alone, without pictures: leave out --{option}.")
+def mine(
+    annotations: str,
+    output: Path | str,
+    *,
+    images: Path | str | None = None,
+    size_rule: str = SizeRule.PAPER,
+    space_rule: str = SpaceRule.PAPER,
+    depth: str = AUTO,
+    colors: str = AUTO,
+    select: str = "",
+    subtype_rule: str = SubtypeRule.PAPER,
+    lexicons: Sequence[str] = (),
+    min_seen: int = PUBLISHED.size,
+    min_relation: int = PUBLISHED.relation,
+    min_answers: int = PUBLISHED.color,
+    min_regions: int = MIN_REGIONS,
+    transitive: bool = False,
+    engine: str = Engine.LOCAL,
+    workers: int = 0,
+    rows: int = ROWS,
+    progress: ProgressBars | None = None,
+) -> MiningResult:
+    """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new or begun before.
+
+    `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer. `min_seen`: pictures that
+    must show a pair; `min_relation`: pictures that a relation needs in a scene; `min_answers`: answers that an object's
+    colours need; `min_regions`: regions that a picture needs for sizes. `workers`: processes, 0 for one per processor;
+    `rows`: pictures per part, the unit of work. `docs/mining.md` describes the rules.
+    """
+    config = MiningConfig(
+        annotations,
+        Path(output),
+        Path(images) if images else None,
+        CountingConfig(size_rule, space_rule, depth, colors, select, min_regions),
+        Thresholds(min_seen, min_seen, min_relation, min_answers),
+        subtype_rule,
+        tuple(lexicons),
+        transitive,
+        engine,
+        workers or os.cpu_count() or 1,
+        rows,
+    )
+    _check(config)
+    start = time.perf_counter()
+    bars = progress or (lambda title, unit: nullcontext(lambda done, total: None))
+    work = config.output / "work"
+    _refuse_other_pictures(config, work)
+    steps = _mine_captions if annotations.startswith(CAPTIONS) else _mine_pictures
+    result = replace(steps(config, work, bars), seconds=round(time.perf_counter() - start, 2))
+    write_json(config.output / "summary.json", result.to_json())
+    return result
 
 
-def cut(request: Request, folder: Path, bar: Bar) -> tuple[list[Path], Counter[str]]:
-    """The annotation as Parquet parts, cut anew only if it is not there whole."""
-    from seesay.mine.readers import to_parquet
+def _mine_captions(config: MiningConfig, work: Path, bars: ProgressBars) -> MiningResult:
+    from seesay.mine.caption_nouns import read_captions
 
-    note = folder / "cut.json"
-    if not note.is_file():
-        with bar(f"Reading {request.annotations}", "pictures") as advance:
-            before = 0
-
-            def tell(pictures: int) -> None:
-                nonlocal before
-                if pictures - before >= 100:
-                    advance(pictures - before, pictures)
-                    before = pictures
-
-            made = to_parquet(request.annotations, folder, request.rows, request.images, tell)
-        _keep(note, {"parts": [path.name for path in made.parts], "bad": made.bad})
-    kept = json.loads(note.read_text())
-    if not kept["parts"]:
-        why = f" ({next(iter(kept['bad']))}, and so on)" if kept["bad"] else ""
-        raise UserError(f"'{request.annotations}' holds no picture that can be used{why}.")
-    return [folder / name for name in kept["parts"]], Counter(kept["bad"])
+    bad: Counter[str] = Counter()
+    names = caption_names(read_captions(config.annotations, bad), work, config.workers, bars)
+    subtype_counts, _ = find_subtypes(names, config.subtype_rule, config.lexicons)
+    facts = {"subtypes": write_subtypes(config.output, subtype_counts)}
+    return MiningResult(config.annotations, config.output, 0, facts, dict(bad.most_common()))
 
 
-def picture_files(folder: Path, wanted: Collection[str]) -> dict[str, str]:
-    """Where some pictures of a knowledge folder are, by their ids, part by part."""
+def _mine_pictures(config: MiningConfig, work: Path, bars: ProgressBars) -> MiningResult:
+    parts, bad = _split(config, work / "pictures", bars)
+    counting = _resolve_auto(config, parts)
+    names = caption_names(_captions(parts), work, config.workers, bars)
+    subtype_counts, by_ending = find_subtypes(names, config.subtype_rule, config.lexicons)
+    subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
+    renamed, nameless = normalize_names(parts)
+    start = time.perf_counter()
+    with bars("Sizes, places, colours", "pictures") as progress:
+        counts = count_parts(
+            parts,
+            work / "counts",
+            counting,
+            config.engine,
+            config.workers,
+            progress,
+            NameRules(renamed, subtypes_of),
+            (config.thresholds.size, config.thresholds.place, 1),
+        )
+    rate = counts.pictures / max(time.perf_counter() - start, 1e-9)
+    facts, unused = write_facts(
+        config.output, counts, config.thresholds, subtypes_of, by_ending, transitive=config.transitive
+    )
+    if subtype_counts:
+        facts["subtypes"] = write_subtypes(config.output, subtype_counts)
+    return MiningResult(
+        config.annotations,
+        config.output,
+        counts.pictures,
+        facts,
+        dict((bad + nameless + counts.bad + unused).most_common()),
+        counting,
+        config.thresholds,
+        round(rate, 1),
+    )
+
+
+def _check(config: MiningConfig) -> None:
+    """Reject unknown choices, missing extras and options without effect before anything is read."""
+    choose("size rule", SizeRule, config.counting.size_rule)
+    choose("space rule", SpaceRule, config.counting.space_rule)
+    choose("subtype rule", SubtypeRule, config.subtype_rule)
+    choose("engine", Engine, config.engine)
+    for name in config.lexicons:
+        choose("lexicon", Lexicon, name)
+    if config.annotations.startswith(CAPTIONS):
+        defaults = CountingConfig(depth=AUTO, colors=AUTO)
+        unused = [name for name, value in asdict(config.counting).items() if value != getattr(defaults, name)]
+        unused += [name for name in ("images", "transitive") if getattr(config, name)]
+        if unused:
+            option = unused[0].replace("_", "-")
+            raise UserError(f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out --{option}.")
+        return
+    try:
+        import daft  # noqa: F401
+        import PIL.Image  # noqa: F401
+    except ImportError as error:
+        raise missing_extra("Mining pictures", "mine", error) from error
+
+
+def _split(config: MiningConfig, folder: Path, bars: ProgressBars) -> tuple[list[Path], Counter[str]]:
+    """The annotation as Parquet parts, split anew only if they are not complete."""
+    from seesay.mine.readers import BAD_ROWS, to_parquet
+
+    path = folder / "cut.json"
+    if not path.is_file():
+        with bars(f"Reading {config.annotations}", "pictures") as progress:
+            split = to_parquet(config.annotations, folder, config.rows, config.images, progress)
+        write_json(path, {"parts": [part.name for part in split.parts], "bad": split.bad})
+    note = json.loads(path.read_text())
+    if not note["parts"]:
+        with (folder / BAD_ROWS).open(encoding="utf-8") as file:
+            first = file.readline()
+        why = f" ({json.loads(first)['reason']}, and so on)" if first else ""
+        raise UserError(f"'{config.annotations}' holds no picture that can be used{why}.")
+    return [folder / name for name in note["parts"]], Counter(note["bad"])
+
+
+def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
+    """The files of pictures of a knowledge folder, by id; pictures without a file are left out."""
     note = folder / "work/pictures/cut.json"
     if not note.is_file():
         return {}
-    ids = pa.array(sorted(wanted), pa.string())
-    found: dict[str, str] = {}
+    id_array = pa.array(sorted(ids), pa.string())
+    files: dict[str, str] = {}
     for name in json.loads(note.read_text())["parts"]:
         with pq.ParquetFile(note.parent / name) as file:
             for batch in file.iter_batches(columns=["id", "path"]):
-                some = batch.filter(pc.is_in(batch.column("id"), ids)).to_pydict()
-                found |= {key: path for key, path in zip(some["id"], some["path"], strict=True) if path}
-    return found
+                rows = batch.filter(pc.is_in(batch.column("id"), id_array)).to_pydict()
+                files |= {key: path for key, path in zip(rows["id"], rows["path"], strict=True) if path}
+    return files
 
 
-def settle(request: Request, parts: Sequence[Path]) -> Counting:
+def _resolve_auto(config: MiningConfig, parts: Sequence[Path]) -> CountingConfig:
     """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours by pixels.
 
-    What is asked for and cannot be is refused here: no option does nothing.
+    Options that these pictures cannot serve are rejected: no option is silently without effect.
     """
-    counting = request.counting
-    maps, files = (any(_any_text(path, name) for path in parts) for name in ("depth", "path"))
+    counting = config.counting
+    has_maps, has_files = (any(_has_text(path, name) for path in parts) for name in ("depth", "path"))
     depth, colors = counting.depth, counting.colors
-    chosen = depth not in (AUTO, NONE, "")
-    if chosen and not counting.needs_depth:
-        raise UserError(f"These rules take no depth: leave out --depth {depth}, or choose rules that take it.")
-    if depth == GIVEN and not maps:
+    depth_chosen = depth not in (AUTO, NONE, "")
+    if depth_chosen and not counting.needs_depth:
+        raise UserError(f"These rules need no depth: leave out --depth {depth}, or choose rules that need it.")
+    if depth == GIVEN and not has_maps:
         raise UserError("--depth given needs depth maps, and the annotation names none.")
-    if not files:
-        for option, asked in (
-            ("--depth", chosen and depth != GIVEN),
+    if not has_files:
+        for option, is_chosen in (
+            ("--depth", depth_chosen and depth != GIVEN),
             ("--colors", colors not in (AUTO, NONE, "")),
             ("--select", counting.select),
         ):
-            if asked:
-                raise UserError(f"{option} looks at pictures, and no files of them are known: give --images.")
-    if (counting.select or request.lexicons) and next(_captions(parts), None) is None:
+            if is_chosen:
+                raise UserError(f"{option} needs picture files, and none are known: give --images.")
+    if (counting.select or config.lexicons) and next(_captions(parts), None) is None:
         option = "--select" if counting.select else "--lexicon"
         raise UserError(f"{option} needs names from captions, and these pictures have none: leave it out.")
     if depth == AUTO:
-        depth = (GIVEN if maps else "fastdepth" if files else "") if counting.needs_depth else ""
+        depth = (GIVEN if has_maps else "fastdepth" if has_files else "") if counting.needs_depth else ""
     if colors in (AUTO, NONE):
-        colors = PIXELS if colors == AUTO and files else ""
+        colors = PIXELS if colors == AUTO and has_files else ""
     if counting.needs_depth and depth in ("", NONE):
         raise UserError(
             "These rules need depth, and there are neither depth maps nor pictures: give --images, "
-            "or take --size-rule boxes --space-rule boxes."
+            "or use --size-rule boxes --space-rule boxes."
         )
     return replace(counting, depth="" if depth == NONE else depth, colors=colors)
 
 
-def caption_names(texts: Iterator[str], work: Path, processes: int, bar: Bar) -> dict[str, int]:
+def caption_names(captions: Iterator[str], work: Path, processes: int, bars: ProgressBars) -> dict[str, int]:
     """The names in captions and how often each is used."""
     from seesay.mine import caption_nouns
 
-    note = work / "names.json"
-    if not note.is_file():
-        with bar("Names in captions", "captions") as advance:
-            before = 0
-
-            def tell(done: int) -> None:
-                nonlocal before
-                advance(done - before, done)
-                before = done
-
-            counts = caption_nouns.count_names(texts, processes, tell)
-        _keep(note, counts)
-    return caption_nouns.keep(json.loads(note.read_text()))
+    path = work / "names.json"
+    if not path.is_file():
+        with bars("Names in captions", "captions") as progress:
+            write_json(path, caption_nouns.count_names(captions, processes, progress))
+    return caption_nouns.frequent_names(json.loads(path.read_text()))
 
 
-def find_subtypes(caption_nouns: Mapping[str, int], request: Request) -> tuple[Subtypes, set[str]]:
-    """The subtypes of names, lexicons' among them; and the names that are subtypes by their ending."""
+def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()) -> tuple[SubtypeCounts, set[str]]:
+    """The subtypes of names, including those of lexicons; and the names that are subtypes by their ending."""
     from seesay.mine import conceptnet, wordnet
 
-    sources = {"conceptnet": conceptnet.hyponyms, "wordnet": wordnet.hyponyms}
-    lexicons = [sources[name](caption_nouns) for name in request.lexicons]
-    by_ending = subtypes.subtypes(caption_nouns, variant=request.subtype_rule)
-    endings = {kind for thing, some in by_ending.items() for kind in some if kind != thing}
-    return subtypes.subtypes(caption_nouns, variant=request.subtype_rule, hyponyms=lexicons), endings
+    sources = {Lexicon.CONCEPTNET: conceptnet.hyponyms, Lexicon.WORDNET: wordnet.hyponyms}
+    hyponyms = [sources[Lexicon(name)](names) for name in lexicons]
+    by_ending = subtypes.subtypes(names, rule=rule)
+    endings = {subtype for name, counts in by_ending.items() for subtype in counts if subtype != name}
+    return subtypes.subtypes(names, rule=rule, hyponyms=hyponyms), endings
 
 
 def _captions(parts: Sequence[Path]) -> Iterator[str]:
@@ -237,27 +305,17 @@ def _captions(parts: Sequence[Path]) -> Iterator[str]:
                 yield from batch.column(0).flatten().to_pylist()
 
 
-def _any_text(path: Path, column: str) -> bool:
+def _has_text(path: Path, column: str) -> bool:
     texts = pq.read_table(path, columns=[column]).column(0)
     return bool(pc.any(pc.greater(pc.utf8_length(texts), 0)).as_py())
 
 
-def _same_request(work: Path, request: Request) -> None:
-    """Other pictures are never mixed in, nor files that have changed."""
-    work.mkdir(parents=True, exist_ok=True)
-    images = str(request.images.resolve()) if request.images else ""
-    now = {**fingerprints.annotation(request.annotations, request.output), "images": images, "rows": request.rows}
-    note = work / "request.json"
-    begun = (work / "pictures/cut.json").is_file() or (work / "names.json").is_file()
-    if begun and json.loads(note.read_text()) != now:
-        raise UserError(
-            f"'{request.output}' was mined from other pictures, or from files that have changed since: "
-            "give another folder, or delete it."
-        )
-    _keep(note, now)
-
-
-def _keep(path: Path, content: Mapping[str, Any]) -> None:
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
-    part.replace(path)
+def _refuse_other_pictures(config: MiningConfig, work: Path) -> None:
+    """Refuse to resume with other pictures, or with files that have changed."""
+    images = str(config.images.resolve()) if config.images else ""
+    settings = {**fingerprints.annotation(config.annotations, config.output), "images": images, "rows": config.rows}
+    path = work / "request.json"
+    if not (work / "pictures/cut.json").is_file() and not (work / "names.json").is_file():
+        path.unlink(missing_ok=True)  # nothing was read yet
+    hint = "its pictures or their files have changed since, so give another folder, or delete it"
+    refuse_other_settings(path, settings, what=f"The mining in '{config.output}'", hint=hint)

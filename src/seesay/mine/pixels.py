@@ -1,8 +1,8 @@
-"""The colour of a region by its pixels, named in CIELAB: needs no weights, and is the default.
+"""The colours of a region by its pixels, named in CIELAB: the default, since it needs no model.
 
-Every colour of a coarse RGB cube gets one of the eleven names by its lightness, chroma and hue; a region is then named
-by looking its pixels up and voting. Shadows, highlights and background lose the vote: pixels count the more the nearer
-they are to the middle, and a colour needs a share of the votes to be named.
+Every colour of a coarse RGB cube has one of the eleven names, by its lightness, chroma and hue; the pixels of a region
+are looked up and vote. Shadows, highlights and background lose the vote: pixels weigh more the nearer they are to the
+middle, and a colour needs a minimum share of the votes.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.data.knowledge import COLORS
+from seesay.metrics.base import FloatArray
 from seesay.mine.masks import corners, outline
 from seesay.mine.records import Region
 
-Array = NDArray[np.float64]
 STEP = 8
-"""Levels of a channel that share a cell of the table."""
-SECOND = 0.3
-"""A colour beside the most frequent one is named from this share of the votes on."""
-LIT = 0.1
-"""Shade makes white look gray, light never makes gray white: where this share of the gray is white, all of it is."""
+"""Levels of a channel per cell of the table."""
+MIN_SHARE = 0.3
+"""Share of the votes that a colour needs besides the most frequent one."""
+MIN_LIT = 0.1
+"""Shade makes white look gray, but light never makes gray white: from this share of white on, all gray is white."""
 BLACK, WHITE = 22.0, 80.0  # lightness below, above
 FAINT = 14.0  # chroma below which a colour is none
 
 
-def lab(rgb: Array) -> Array:
+def lab(rgb: FloatArray) -> FloatArray:
     """CIELAB (D65) of sRGB values from 0 to 1."""
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     matrix = np.array(
@@ -38,7 +38,7 @@ def lab(rgb: Array) -> Array:
     return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], axis=-1)
 
 
-def names(rgb: Array) -> NDArray[np.int8]:
+def color_names(rgb: FloatArray) -> NDArray[np.int8]:
     """The index in COLORS of the name of each sRGB colour (0 to 1)."""
     lightness, a, b = np.moveaxis(lab(rgb), -1, 0)
     chroma, hue = np.hypot(a, b), np.degrees(np.arctan2(b, a)) % 360
@@ -48,7 +48,7 @@ def names(rgb: Array) -> NDArray[np.int8]:
     green = (hue >= 112) & (hue < 200)
     blue = (hue >= 200) & (hue < np.where(chroma > 2 * lightness, 309, 304))  # a screen's pure blue leans to purple
     purple = ~blue & (hue >= 304) & (hue < 340)
-    rules = [  # the first that holds
+    rules = [  # the first that matches
         ("black", ((lightness < BLACK) & (chroma < 30)) | (lightness < 10)),
         ("white", (lightness > WHITE) & (chroma < FAINT)),
         ("gray", chroma < FAINT),
@@ -73,11 +73,11 @@ def names(rgb: Array) -> NDArray[np.int8]:
 @cache
 def _table() -> NDArray[np.int8]:
     levels = (np.arange(0, 256, STEP) + STEP / 2) / 255
-    return names(np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1))
+    return color_names(np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1))
 
 
-def votes(picture: NDArray[np.uint8], region: Region) -> Array:
-    """Shares of the eleven colours in a region of an RGB picture; nothing but zeros where it has no pixel."""
+def votes(picture: NDArray[np.uint8], region: Region) -> FloatArray:
+    """Shares of the eleven colours in a region of an RGB picture; all zeros if it has no pixel."""
     left, top, width, height = region.box
     rows, columns = picture.shape[:2]
     if min(width, height) <= 0 or left >= columns or top >= rows or left + width <= 0 or top + height <= 0:
@@ -91,23 +91,23 @@ def votes(picture: NDArray[np.uint8], region: Region) -> Array:
         weights = weights * outline(np.asarray(region.polygon).reshape(-1, 2), within)
     counted = np.bincount(named.ravel(), weights=weights.ravel(), minlength=len(COLORS))
     white, gray = COLORS.index("white"), COLORS.index("gray")
-    if counted[white] >= LIT * (counted[white] + counted[gray]):
+    if counted[white] >= MIN_LIT * (counted[white] + counted[gray]):
         counted[white], counted[gray] = counted[white] + counted[gray], 0
-    shares: Array = counted / counted.sum()
+    shares: FloatArray = counted / counted.sum()
     return shares
 
 
 def region_colors(picture: NDArray[np.uint8], region: Region) -> tuple[str, ...]:
-    """The names of a region's colours: the most frequent one, and another that has a good share."""
+    """A region's colours: the most frequent one, and any other with a large enough share."""
     shares = votes(picture, region)
     if not shares.any():
         return ()
     best = int(shares.argmax())
-    return tuple(color for i, color in enumerate(COLORS) if i == best or shares[i] >= SECOND)
+    return tuple(color for i, color in enumerate(COLORS) if i == best or shares[i] >= MIN_SHARE)
 
 
-def _middle(length: int) -> Array:
-    """Weights that fall from the middle to a quarter at the edge."""
+def _middle(length: int) -> FloatArray:
+    """Weights that fall from 1 in the middle to a quarter at the edge."""
     place = np.abs((np.arange(length) + 0.5) / length - 0.5) * 2
-    weights: Array = 1 - 0.75 * place**2
+    weights: FloatArray = 1 - 0.75 * place**2
     return weights

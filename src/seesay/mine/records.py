@@ -1,7 +1,7 @@
-"""The one shape that every annotation file is read into: a picture, its captions, and its regions.
+"""The common format that every annotation file is read into: a picture, its captions and its regions.
 
-Readers yield `Picture`s one by one; the engine works on Arrow batches of the same columns (`SCHEMA`), which is also
-what our own Parquet and JSON-lines files hold.
+Readers yield `Picture`s one by one; workers process Arrow batches with the same columns (`SCHEMA`), which are also the
+columns of our own Parquet and JSON-lines files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A named thing in a picture. `polygon` is its outline as x, y, x, y, … where the annotation has one."""
+    """A named object in a picture. `polygon` is its outline as x, y, x, y, … where the annotation has one."""
 
     name: str
     box: Box
@@ -27,7 +27,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture as annotated. `path` and `depth` name files beside the annotation, where there are any."""
+    """A picture as annotated. `path` and `depth` name its files, where there are any."""
 
     id: str
     width: int
@@ -40,11 +40,17 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Bad:
-    """What was left out of the annotations: where (a picture's id, a line) and why."""
+class BadAnnotation:
+    """Something that was left out: where (a picture's id, a line), the kind of mistake, and the details of this one."""
 
     where: str
-    reason: str
+    kind: str
+    detail: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The kind, with the details where there are any."""
+        return f"{self.kind} ({self.detail})" if self.detail else self.kind
 
 
 REGION = pa.struct([("name", pa.string()), ("box", pa.list_(pa.float64(), 4)), ("polygon", pa.list_(pa.float64()))])
@@ -62,8 +68,8 @@ SCHEMA = pa.schema(
 )
 
 
-def row(picture: Picture) -> dict[str, Any]:
-    """A picture as a row; `dataclasses.asdict` copies every number of every polygon and takes ten times as long."""
+def to_row(picture: Picture) -> dict[str, Any]:
+    """A picture as a row; `dataclasses.asdict` copies every number of every polygon and is ten times slower."""
     return {
         "id": picture.id,
         "width": picture.width,
@@ -78,11 +84,11 @@ def row(picture: Picture) -> dict[str, Any]:
 
 def to_batch(pictures: Iterable[Picture]) -> pa.RecordBatch:
     """Pictures as one Arrow batch."""
-    return pa.RecordBatch.from_pylist([row(picture) for picture in pictures], schema=SCHEMA)
+    return pa.RecordBatch.from_pylist([to_row(picture) for picture in pictures], schema=SCHEMA)
 
 
 def from_batch(batch: pa.RecordBatch | pa.Table) -> Iterable[Picture]:
     """The pictures of a batch, whatever other columns it has."""
-    for found in batch.select(SCHEMA.names).to_pylist():
-        regions = tuple(Region(r["name"], tuple(r["box"]), tuple(r["polygon"] or ())) for r in found["regions"] or ())
-        yield Picture(**{**found, "regions": regions, "captions": tuple(found["captions"] or ())})
+    for row in batch.select(SCHEMA.names).to_pylist():
+        regions = tuple(Region(r["name"], tuple(r["box"]), tuple(r["polygon"] or ())) for r in row["regions"] or ())
+        yield Picture(**{**row, "regions": regions, "captions": tuple(row["captions"] or ())})

@@ -1,7 +1,7 @@
-"""Which subtype of its name a region shows, by a dual encoder in the paper's two stages (ViPhy, section 3.1).
+"""Which subtype of its name a region shows, by a dual encoder in two stages (Singh, Qasemi & Chen 2023).
 
-A picture of a kitchen chair is annotated "chair". First, the subtypes that fit the whole picture better than the bare
-name does stay, with the name itself; then the one that fits the region best is chosen.
+A picture of a kitchen chair is annotated "chair". First, the subtypes that are more similar to the whole picture than
+the bare name is are kept, with the name itself; then the one most similar to the region is chosen.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from seesay.models.vision.dual_encoder import DualEncoder, Rows
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-WORDING = "a photo of a {}"
+TEMPLATE = "a photo of a {}"
 
 
-class Selector:
-    """Chooses subtypes; the vectors of names are computed once."""
+class SubtypeSelector:
+    """Selects subtypes; the vectors of names are computed once."""
 
     def __init__(self, encoder: DualEncoder, subtypes: Mapping[str, Sequence[str]]) -> None:
         self._encoder, self._subtypes = encoder, subtypes
@@ -28,13 +28,13 @@ class Selector:
 
     def choose(self, picture: Image, regions: Sequence[tuple[str, Box]]) -> list[str]:
         """For each named region the subtype it shows, or its own name."""
-        asked = [i for i, (name, _) in enumerate(regions) if self._subtypes.get(name)]
+        with_subtypes = [i for i, (name, _) in enumerate(regions) if self._subtypes.get(name)]
         chosen = [name for name, _ in regions]
-        if not asked:
+        if not with_subtypes:
             return chosen
         whole = self._encoder.pictures([picture])[0]
-        crops = self._encoder.pictures([picture.crop(corners(regions[i][1], *picture.size)) for i in asked])
-        for i, crop in zip(asked, crops, strict=True):
+        crops = self._encoder.pictures([picture.crop(corners(regions[i][1], *picture.size)) for i in with_subtypes])
+        for i, crop in zip(with_subtypes, crops, strict=True):
             name = regions[i][0]
             names, vectors = self._candidates(name)
             chosen[i] = select(names, vectors @ whole, vectors @ crop)
@@ -43,15 +43,15 @@ class Selector:
     def _candidates(self, name: str) -> tuple[list[str], Rows]:
         names = [name, *(subtype for subtype in self._subtypes[name] if subtype != name)]
         if name not in self._vectors:
-            self._vectors[name] = self._encoder.texts([WORDING.format(one) for one in names])
+            self._vectors[name] = self._encoder.texts([TEMPLATE.format(candidate) for candidate in names])
         return names, self._vectors[name]
 
 
 def select(names: Sequence[str], to_picture: Sequence[float] | Rows, to_region: Sequence[float] | Rows) -> str:
-    """The two stages, from similarities; the bare name comes first.
+    """The two stages, from similarities; the bare name is the first of `names`.
 
     >>> select(["chair", "kitchen chair", "office chair"], [0.5, 0.6, 0.4], [0.3, 0.4, 0.9])
     'kitchen chair'
     """
-    kept = [0, *(i for i in range(1, len(names)) if to_picture[i] > to_picture[0])]
-    return names[max(kept, key=lambda i: (to_region[i], -i))]
+    candidates = [0, *(i for i in range(1, len(names)) if to_picture[i] > to_picture[0])]
+    return names[max(candidates, key=lambda i: (to_region[i], -i))]

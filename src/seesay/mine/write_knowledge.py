@@ -1,4 +1,4 @@
-"""The knowledge tables of mined counts, written into a folder."""
+"""Writes the knowledge tables of mined counts."""
 
 from __future__ import annotations
 
@@ -8,65 +8,66 @@ from pathlib import Path
 
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact, SubtypeFact
-from seesay.mine import subtypes
-from seesay.mine.aggregate import Counts
-from seesay.mine.count_relations import Mined
-from seesay.mine.facts import Thresholds, closure, place_facts, size_facts, without_subtypes
+from seesay.mine.aggregate import RelationCounts
+from seesay.mine.colors import color_facts
+from seesay.mine.count_relations import MinedCounts
+from seesay.mine.facts import Thresholds, place_facts, size_facts, transitive_sizes, without_subtypes
+from seesay.mine.subtypes import subtype_facts
 
 
 def write_facts(
     folder: Path,
-    mined: Mined,
+    counts: MinedCounts,
     thresholds: Thresholds,
-    kinds: Mapping[str, Sequence[str]] | None = None,
-    endings: Collection[str] = (),
+    subtypes: Mapping[str, Sequence[str]] | None = None,
+    subtypes_by_ending: Collection[str] = (),
     *,
-    closed: bool = False,
+    transitive: bool = False,
 ) -> tuple[dict[str, int], Counter[str]]:
-    """Write the knowledge tables; how many facts each holds, and how many were left out.
+    """Write the knowledge tables; returns the number of facts in each, and how many were left out, by reason.
 
-    `kinds`: a thing's subtypes, itself among them; `endings`: the names that are subtypes by their ending.
+    `subtypes`: those of each name, itself included; `subtypes_by_ending`: the names that are subtypes by their ending.
     """
-    every = size_facts(mined.sizes, thresholds.size)
-    sizes = without_subtypes(every, endings)
-    unused = Counter({"a size of a subtype, which its thing's name stands for": (len(every) - len(sizes)) // 2})
-    places = place_facts(mined.places, thresholds.place, thresholds.relation)
-    colors = _color_facts(mined.colors, kinds or {}, thresholds.color)
+    all_sizes = size_facts(counts.sizes, thresholds.size)
+    sizes = without_subtypes(all_sizes, subtypes_by_ending)
+    unused = Counter({"the size of a subtype, which its parent's size stands for": (len(all_sizes) - len(sizes)) // 2})
+    places = place_facts(counts.places, thresholds.place, thresholds.relation)
     knowledge.write(folder, sizes, SizeFact)
     knowledge.write(folder, places, PlaceFact)
     written = {"sizes": len(sizes), "places": len(places)}
     written["places with a scene"] = sum(bool(fact.scene) for fact in places)
-    if len(mined.colors.keys):
+    if len(counts.colors.keys):
+        colors = _color_facts(counts.colors, subtypes or {}, thresholds.color)
         knowledge.write(folder, colors, ColorFact)
         written["colors"] = len(colors)
     (folder / "transitive" / FILES[SizeFact]).unlink(missing_ok=True)  # of an earlier run
-    if closed:
-        more = closure(sizes)
-        knowledge.write(folder / "transitive", more, SizeFact)
-        written["transitive sizes"] = len(more)
+    if transitive:
+        inferred = transitive_sizes(sizes)
+        knowledge.write(folder / "transitive", inferred, SizeFact)
+        written["transitive sizes"] = len(inferred)
     return written, +unused
 
 
-def write_subtypes(folder: Path, kinds: Mapping[str, Mapping[str, int]]) -> int:
-    """Write the subtypes; how many there are."""
-    facts = subtypes.facts(kinds)
+def write_subtypes(folder: Path, subtypes: Mapping[str, Mapping[str, int]]) -> int:
+    """Write the table of subtypes; returns the number of rows."""
+    facts = subtype_facts(subtypes)
     knowledge.write(folder, facts, SubtypeFact)
     return len(facts)
 
 
-def _color_facts(counts: Counts, subtypes: Mapping[str, Sequence[str]], enough: int) -> list[ColorFact]:
-    from seesay.mine.colors import color_facts
-
-    shown: dict[str, list[int]] = {}
-    asked: dict[str, int] = {}
+def _color_facts(counts: RelationCounts, subtypes: Mapping[str, Sequence[str]], min_answers: int) -> list[ColorFact]:
+    color_counts: dict[str, list[int]] = {}
+    answers: dict[str, int] = {}
     examples: dict[str, list[str]] = {}
-    _, name, _, label = counts.fields()
-    for i, (number, color, many) in enumerate(zip(name.tolist(), label.tolist(), counts.counts.tolist(), strict=True)):
-        thing = counts.names[number]
-        if color == len(COLORS):
-            asked[thing] = many
-            examples[thing] = counts.examples[counts.starts[i] : counts.starts[i + 1]].to_pylist()
-            shown.setdefault(thing, [0] * len(COLORS))
+    _, names, _, labels = counts.fields()
+    for i, (name_index, label, count) in enumerate(
+        zip(names.tolist(), labels.tolist(), counts.counts.tolist(), strict=True)
+    ):
+        name = counts.names[name_index]
+        row = color_counts.setdefault(name, [0] * len(COLORS))
+        if label == len(COLORS):
+            answers[name] = count
+            examples[name] = counts.examples[counts.starts[i] : counts.starts[i + 1]].to_pylist()
         else:
-            shown.setdefault(thing, [0] * len(COLORS))[color] = many
-    return color_facts(shown, asked, subtypes, examples, enough=enough)
+            row[label] = count
+    return color_facts(color_counts, answers, subtypes, examples, min_answers=min_answers)

@@ -1,1 +1,20 @@
 """Spatial relations in a corpus: contexts, P-vectors, and what they are tested on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ContextPart(StrEnum):
+    """Which captions the contexts are taken from."""
+
+    ALL = "all"
+    TRAIN = "train"
+    HELD_OUT = "held-out"
+
+
+class PerplexityLevel(StrEnum):
+    """What perplexity is averaged over: tokens in the published matrix, sentences in the paper's equation."""
+
+    TOKEN = "token"
+    SENTENCE = "sentence"

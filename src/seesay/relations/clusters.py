@@ -1,6 +1,6 @@
-"""Which relations fall together: k-means as published (k = 30, 1000 restarts), and a tree.
+"""Which relations cluster together: k-means as published (k = 30, 1000 restarts), and average linkage.
 
-Words are put in an order of their vectors' own before anything is drawn, so that the order of the rows and the names of
+k-means gets the words in an order that depends on their vectors alone, so that the order of the rows and the names of
 the words change nothing.
 """
 
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.metrics.base import FloatArray, IntArray
-from seesay.relations.vectors import Vectors, cosine, unit
+from seesay.metrics.base import FloatArray
+from seesay.relations.vectors import WordVectors, cosine, unit
 
 K, RESTARTS = 30, 1000
 
 
 @dataclass(frozen=True)
-class Tree:
-    """Merges as SciPy writes them (the two parts, their distance, the size), and the words from leaf to leaf."""
+class Dendrogram:
+    """SciPy's merges (the two nodes, their distance, the size), and the words in the order of the leaves."""
 
     words: tuple[str, ...]
     merges: FloatArray
@@ -28,15 +28,15 @@ class Tree:
 
     def members(self) -> list[tuple[int, ...]]:
         """The words under every node: first the words themselves, then the merges in turn."""
-        found: list[tuple[int, ...]] = [(i,) for i in range(len(self.words))]
+        nodes: list[tuple[int, ...]] = [(i,) for i in range(len(self.words))]
         for left, right, *_ in self.merges:
-            found.append(found[int(left)] + found[int(right)])
-        return found
+            nodes.append(nodes[int(left)] + nodes[int(right)])
+        return nodes
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """How near two words are to each other, beside all other pairs, and when the tree joins them."""
+class PairProximity:
+    """How near two words are to each other: their cosine's rank among all pairs, and the merge that joins them."""
 
     a: str
     b: str
@@ -49,57 +49,54 @@ class Together:
     joined: tuple[str, ...]
 
     @property
-    def alone(self) -> bool:
-        """Whether the tree joins the two before it joins either with anything else."""
+    def joined_directly(self) -> bool:
+        """Whether the two are joined before either is joined with anything else."""
         return len(self.joined) == 2
 
 
-def k_means(vectors: Vectors, k: int = K, *, restarts: int = RESTARTS, seed: int = 0) -> list[tuple[str, ...]]:
-    """The best of so many restarts, largest cluster first."""
+def k_means(vectors: WordVectors, k: int = K, *, restarts: int = RESTARTS, seed: int = 0) -> list[tuple[str, ...]]:
+    """The clusters of the best restart, largest first."""
     from sklearn.cluster import KMeans
 
     if not 1 <= k <= len(vectors.words):
         raise UserError(f"{len(vectors.words)} relations cannot make {k} clusters: choose fewer with --clusters.")
-    order = _own_order(vectors.rows)
+    order = np.lexsort(vectors.rows.T[::-1])
     labels = KMeans(n_clusters=k, n_init=restarts, random_state=seed).fit_predict(unit(vectors.rows[order]))
     groups = [tuple(sorted(vectors.words[order[i]] for i in np.nonzero(labels == c)[0])) for c in range(k)]
     return sorted((group for group in groups if group), key=lambda group: (-len(group), group))
 
 
-def tree(vectors: Vectors) -> Tree:
-    """Average linkage of cosine distances, neighbouring leaves as like as can be."""
+def average_linkage(vectors: WordVectors) -> Dendrogram:
+    """Average linkage of cosine distances, with neighbouring leaves as similar as possible."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
     if len(vectors.words) < 2:
-        raise UserError("A tree needs two relations at least.")
+        raise UserError("A dendrogram needs at least two relations.")
     distance = np.maximum(1.0 - cosine(vectors.rows), 0.0)
     np.fill_diagonal(distance, 0.0)
     merges = linkage(squareform((distance + distance.T) / 2, checks=False), "average", optimal_ordering=True)
-    return Tree(vectors.words, merges, tuple(vectors.words[i] for i in leaves_list(merges)))
+    return Dendrogram(vectors.words, merges, tuple(vectors.words[i] for i in leaves_list(merges)))
 
 
-def together(vectors: Vectors, pairs: Sequence[tuple[str, str]], made: Tree | None = None) -> list[Together]:
-    """Each pair that both have a vector: its cosine and rank among all pairs, and where the tree joins the two."""
-    made = made or tree(vectors)
-    between = cosine(vectors.rows)
-    every = between[np.triu_indices(len(vectors.words), 1)]
-    members = made.members()
-    found = []
+def pair_proximity(
+    vectors: WordVectors, pairs: Sequence[tuple[str, str]], tree: Dendrogram | None = None
+) -> list[PairProximity]:
+    """The proximity of each pair whose words both have a vector."""
+    tree = tree or average_linkage(vectors)
+    similarity = cosine(vectors.rows)
+    all_pairs = similarity[np.triu_indices(len(vectors.words), 1)]
+    merged = tree.members()[len(vectors.words) :]
+    proximities = []
     for a, b in pairs:
-        if a not in vectors.place or b not in vectors.place:
+        if a not in vectors.index or b not in vectors.index:
             continue
-        i, j = vectors.place[a], vectors.place[b]
-        step = next(s for s in range(len(made.merges)) if {i, j} <= set(members[len(vectors.words) + s]))
-        found.append(
-            Together(
-                a, b, float(between[i, j]), 1 + int((every > between[i, j] + 1e-12).sum()), len(every),
-                float(made.merges[step][2]), step + 1, len(made.merges),
-                tuple(vectors.words[m] for m in members[len(vectors.words) + step]),
+        i, j = vectors.index[a], vectors.index[b]
+        step = next(s for s, node in enumerate(merged) if {i, j} <= set(node))
+        proximities.append(
+            PairProximity(
+                a, b, float(similarity[i, j]), 1 + int((all_pairs > similarity[i, j] + 1e-12).sum()), len(all_pairs),
+                float(tree.merges[step][2]), step + 1, len(tree.merges), tuple(vectors.words[m] for m in merged[step]),
             )
         )  # fmt: skip
-    return found
-
-
-def _own_order(rows: FloatArray) -> IntArray:
-    return np.lexsort(rows.T[::-1])
+    return proximities

@@ -1,7 +1,7 @@
-"""Contexts of relations: captions that hold exactly one, cut in two around it (Ghanimifard & Dobnik 2019, section 3).
+"""Contexts of relations: captions that hold exactly one, split around it (Ghanimifard & Dobnik 2019, section 3).
 
-A relation is put in the place of another by joining the two parts around it, so the contexts and a list of words are
-all there is to the substitution table: nothing is written out.
+A relation is substituted for another by joining the two parts around it, so the contexts and a list of words define the
+whole substitution table: nothing is written out.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.questions import BadRow
+from seesay.relations import ContextPart
 from seesay.relations.lexicon import Lexicon
 from seesay.training import captions
 from seesay.training.checkpoint import SETTINGS
 
-MINIMUM = 100
+MIN_CONTEXTS = 100
 """Contexts that a relation needs to get a column (and a row)."""
 
 
 class Context(NamedTuple):
-    """A caption without its relation, lower-cased: `before + relation + after` is a sentence again."""
+    """A caption without its relation, in lower case: `before + relation + after` is a sentence again."""
 
     before: str
     after: str
@@ -36,12 +37,16 @@ class Context(NamedTuple):
         return self.before + word + self.after
 
 
-@dataclass
-class Corpus:
-    """What was found in caption files: contexts by relation, and how many captions said nothing of use.
+Contexts = Mapping[str, Sequence[Context]]
+"""Contexts by relation."""
 
-    Every caption counts once: corpora overlap, and one that stands twice (case and punctuation aside) is `repeated`.
-    `fingerprint` is of the captions as split, the same that `seesay pretrain` writes down.
+
+@dataclass
+class ContextCorpus:
+    """The contexts in caption files by relation, and how many captions have none or several relations.
+
+    Every caption counts once: corpora overlap, and a caption that occurs again (case and punctuation aside) is
+    `repeated`. `fingerprint` is that of the split captions, the same that `seesay pretrain` records.
     """
 
     train: dict[str, list[Context]] = field(default_factory=dict)
@@ -51,64 +56,95 @@ class Corpus:
     without: int = 0
     several: int = 0
     repeated: int = 0
+    held_out_share: float = 0.0
     fingerprint: str = ""
     bad_rows: list[tuple[Path, BadRow]] = field(default_factory=list)
 
-    def part(self, name: str) -> dict[str, list[Context]]:
-        """`all`, `train` or `held-out`: the contexts of that part, by relation."""
-        if name == "train":
-            return self.train
-        if name == "held-out":
-            return self.held_out
-        names = sorted({*self.train, *self.held_out})
-        return {word: self.train.get(word, []) + self.held_out.get(word, []) for word in names}
+    def part(self, part: ContextPart | str) -> dict[str, list[Context]]:
+        """The contexts of `all` captions, of those to `train` on or of the `held-out` ones, by relation."""
+        match ContextPart(part):
+            case ContextPart.TRAIN:
+                return self.train
+            case ContextPart.HELD_OUT:
+                return self.held_out
+            case ContextPart.ALL:
+                relations = sorted({*self.train, *self.held_out})
+                return {word: self.train.get(word, []) + self.held_out.get(word, []) for word in relations}
 
-    def words(self, minimum: int = MINIMUM) -> tuple[str, ...]:
-        """The relations that occur so often in captions of any kind: a model has had the chance to learn them."""
+    def words(self, minimum: int = MIN_CONTEXTS) -> tuple[str, ...]:
+        """The relations that occur often enough, in any caption, for a model to have learnt them."""
         return tuple(sorted(word for word, n in self.occurrences.items() if n >= minimum))
 
+    def counts(self) -> list[tuple[str, int, int, int]]:
+        """Each relation with its contexts, its held-out contexts and its occurrences, most contexts first."""
+        contexts = self.part(ContextPart.ALL)
+        rows = [
+            (word, len(contexts.get(word, ())), len(self.held_out.get(word, ())), n)
+            for word, n in self.occurrences.items()
+        ]
+        return sorted(rows, key=lambda row: (-row[1], -row[3], row[0]))
 
-def collect(paths: Sequence[Path], lexicon: Lexicon, *, held_out: float = 0.1, seed: int = 0) -> Corpus:
-    """Every context in the files. Pictures are held out as `seesay pretrain` does, so that none is on both sides."""
+    def summary(self) -> dict[str, Any]:
+        """How many captions were used and left out, as JSON."""
+        return {
+            "captions": self.captions, "without_relation": self.without, "with_several": self.several,
+            "repeated": self.repeated,
+            "bad_rows": [{"file": str(path), "row": row.row, "reason": row.reason} for path, row in self.bad_rows],
+        }  # fmt: skip
+
+
+def collect_contexts(
+    paths: Sequence[Path], lexicon: Lexicon | None = None, *, held_out: float = 0.1, seed: int = 0
+) -> ContextCorpus:
+    """Every context in the files. Images are held out as `seesay pretrain` does, so that none is in both parts."""
+    lexicon = lexicon or Lexicon()
     split = captions.split(paths, held_out=held_out, seed=seed)
-    made = Corpus(bad_rows=split.bad_rows, repeated=split.repeated, fingerprint=split.fingerprint)
-    made.captions = len(split.train) + len(split.held_out) + split.repeated
+    corpus = ContextCorpus(
+        captions=len(split.train) + len(split.held_out) + split.repeated,
+        repeated=split.repeated,
+        held_out_share=held_out,
+        fingerprint=split.fingerprint,
+        bad_rows=split.bad_rows,
+    )
     seen: set[str] = set()
-    for texts, contexts in ((split.train, made.train), (split.held_out, made.held_out)):
+    for texts, contexts in ((split.train, corpus.train), (split.held_out, corpus.held_out)):
         for text in texts:
             plain = captions.plain(text)
             if plain in seen:
-                made.repeated += 1
+                corpus.repeated += 1
                 continue
             seen.add(plain)
-            found = lexicon.find(text)
-            made.occurrences.update(one.relation for one in found)
-            if len(found) == 1:
-                contexts.setdefault(found[0].relation, []).append(Context(found[0].before, found[0].after))
-            elif found:
-                made.several += 1
+            matches = lexicon.find(text)
+            corpus.occurrences.update(match.relation for match in matches)
+            if len(matches) == 1:
+                before, relation, after = matches[0]
+                contexts.setdefault(relation, []).append(Context(before, after))
+            elif matches:
+                corpus.several += 1
             else:
-                made.without += 1
-    if not made.train and not made.held_out:
+                corpus.without += 1
+    if not corpus.train and not corpus.held_out:
+        files = str(paths[0]) if len(paths) == 1 else f"these {len(paths)} files"
         raise UserError(
-            f"None of the {made.captions:,} captions in {_names(paths)} holds exactly one spatial relation: "
+            f"None of the {corpus.captions:,} captions in {files} holds exactly one spatial relation: "
             "give files of English captions, or a list of your own relations with --relations."
         )
-    return made
+    return corpus
 
 
-WARNINGS = {
-    "other": "The model was trained on other captions, or with another --seed or --held-out: whether it has read these "
+SEEN_WARNINGS = {
+    "other": "The model was trained on other captions, or with another --seed or --held-out: whether it has seen these "
     "contexts is unknown. Give the files, seed and share of its training.",
-    "partly": "Most of these contexts stand in captions that the model learnt from; --part held-out takes the others.",
-    "yes": "The model learnt from these contexts.",
+    "partly": "Most of these contexts come from captions that the model was trained on; --part held-out takes the "
+    "others.",
+    "yes": "The model was trained on these contexts.",
 }
 
 
-def seen_in_training(model: Path, corpus: Corpus, part: str) -> str:
-    """Whether a model of `seesay pretrain` has learnt from the contexts: no, partly or yes.
+def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str) -> str:
+    """Whether a model of `seesay pretrain` was trained on the contexts: no, partly or yes.
 
-    `other` if it was trained on other captions or another split, `unknown` for a model that does not tell.
+    `other` if it was trained on other captions or another split, `unknown` for a model without a record of it.
     """
     try:
         settings = json.loads((model / "training" / SETTINGS).read_text(encoding="utf-8"))
@@ -117,24 +153,26 @@ def seen_in_training(model: Path, corpus: Corpus, part: str) -> str:
         return "unknown"
     if trained != corpus.fingerprint:
         return "other"
-    return {"held-out": "no", "train": "yes"}.get(part, "partly")
+    return {ContextPart.HELD_OUT: "no", ContextPart.TRAIN: "yes", ContextPart.ALL: "partly"}[ContextPart(part)]
 
 
-def readable(contexts: Mapping[str, Sequence[Context]], model: Model) -> tuple[dict[str, list[Context]], int]:
-    """The contexts that the model can score, and how many it cannot: a model of words that dropped sentences with rare
-    words (as published) has never met an unknown word."""
-    kept = {
-        word: [c for c in found if model.can_score(c.before) and model.can_score(c.after)]
-        for word, found in contexts.items()
+def scorable(contexts: Contexts, model: Model) -> tuple[dict[str, list[Context]], int]:
+    """The contexts that the model can score, and the number of those that it cannot.
+
+    A word model that was trained without the sentences that hold rare words (as published) has no unknown word.
+    """
+    usable = {
+        word: [gap for gap in gaps if model.can_score(gap.before) and model.can_score(gap.after)]
+        for word, gaps in contexts.items()
     }
-    return kept, sum(map(len, contexts.values())) - sum(map(len, kept.values()))
+    return usable, sum(map(len, contexts.values())) - sum(map(len, usable.values()))
 
 
-def enough(
-    contexts: Mapping[str, Sequence[Context]], minimum: int = MINIMUM, most: int | None = None, seed: int = 0
+def with_min_contexts(
+    contexts: Contexts, minimum: int = MIN_CONTEXTS, most: int | None = None, seed: int = 0
 ) -> dict[str, list[Context]]:
-    """The relations with so many contexts, by name; where there are more than `most`, as many drawn by the seed."""
-    chosen = {word: _draw(found, most, seed) for word, found in sorted(contexts.items()) if len(found) >= minimum}
+    """The relations with at least `minimum` contexts, by name; of more than `most`, a sample drawn by the seed."""
+    chosen = {word: _sample(gaps, most, seed) for word, gaps in sorted(contexts.items()) if len(gaps) >= minimum}
     if len(chosen) < 2:
         top = max(map(len, contexts.values()), default=0)
         raise UserError(
@@ -144,12 +182,8 @@ def enough(
     return chosen
 
 
-def _draw(contexts: Sequence[Context], most: int | None, seed: int) -> list[Context]:
+def _sample(contexts: Sequence[Context], most: int | None, seed: int) -> list[Context]:
     if most is None or len(contexts) <= most:
         return list(contexts)
     digests = [hashlib.blake2b(f"{seed}\0{c.before}\0{c.after}".encode(), digest_size=8).digest() for c in contexts]
     return [contexts[i] for i in sorted(sorted(range(len(contexts)), key=lambda i: (digests[i], i))[:most])]
-
-
-def _names(paths: Sequence[Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"these {len(paths)} files"

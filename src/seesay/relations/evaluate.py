@@ -1,87 +1,138 @@
-"""All tests of one set of vectors: analogies, odd one out, correlation with people; and the row that chance gives."""
+"""All tests of one set of vectors: analogies, odd one out, correlation with people; and what chance gives."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
-from seesay.data.relations import ANTONYMS, GROUPS, Variants, variants
-from seesay.metrics.base import FloatArray
-from seesay.metrics.bootstrap import Interval, Resamples
-from seesay.relations import analogy, odd_one_out
-from seesay.relations.correlation import Correlation, Judged, correlate
-from seesay.relations.vectors import Vectors
+import numpy as np
+
+from seesay.data.relations import ANTONYMS, GROUPS, NEIGHBOURS, Variants, no_variants, variants
+from seesay.errors import UserError
+from seesay.metrics.base import FloatArray, ratio
+from seesay.metrics.bootstrap import Resamples
+from seesay.relations import analogy, odd_one_out, pvectors
+from seesay.relations.correlation import Correlation, HumanRatings, correlate, read_human
+from seesay.relations.vectors import WordVectors, read_vectors
+
+RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
-    """One figure: an accuracy with its interval over the words' pairs, or None where too few words have vectors."""
+class VectorTest:
+    """An accuracy with its interval over the answers, or None where too few words have vectors."""
 
     test: str
-    value: float | None
-    low: float | None
-    high: float | None
-    questions: int
-    chance: float | None
-
-
-def intrinsic(vectors: Vectors, simple: Mapping[str, str] | None = None, *, seed: int = 0) -> list[Tested]:
-    """Analogies and odd one out, with the simple words alone and with every phrase that has a vector."""
-    phrases = variants(vectors.words, simple)
-    own = {word: (word,) for word in vectors.words}
-    found = [_analogy("analogy", own, vectors, seed), _analogy("analogy, phrases", phrases, vectors, seed)]
-    for name, known in (("odd one out", own), ("odd one out, phrases", phrases)):
-        asked = odd_one_out.triples(vectors.words, known)
-        for distance, function in odd_one_out.DISTANCES.items():
-            title = f"{name}, {distance}"
-            if not len(asked.rows):
-                found.append(Tested(title, None, None, None, 0, None))
-                continue
-            credit = odd_one_out.credit(asked, vectors, function)
-            odd = [asked.words[row[2]] for row in asked.rows]
-            found.append(_tested(title, credit, odd, asked.questions, 1 / 3, seed))
-    return found
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    questions: int = 0
+    chance: float | None = None
 
 
 @dataclass(frozen=True)
-class Row:
-    """One set of vectors, tested; `people` has the correlation with each table of people's figures, `told` says how
-    many people stand behind a table and how far they agree, where it tells."""
+class VectorEvaluation:
+    """The tests of one set of vectors, and its correlation with each table of people's ratings.
+
+    `descriptions` says of a table how many people rated and how far they agree, where that is known.
+    """
 
     name: str
     words: int
-    tested: list[Tested]
+    tests: list[VectorTest]
     people: dict[str, Correlation | None]
-    told: dict[str, str] = field(default_factory=dict)
+    descriptions: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """As `seesay relations test --json` prints it: null for what is not finite."""
+        return {
+            "name": self.name,
+            "words": self.words,
+            "tests": [_finite(asdict(test)) for test in self.tests],
+            "people": {name: found and _finite(asdict(found)) for name, found in self.people.items()},
+            "told": self.descriptions,
+        }
 
 
-def evaluate(name: str, vectors: Vectors, judged: Sequence[Judged] = (), *, seed: int = 0) -> Row:
+def evaluate(
+    name: str, vectors: WordVectors, ratings: Sequence[HumanRatings] = (), *, seed: int = 0
+) -> VectorEvaluation:
     """All tests of one set of vectors."""
-    found = {table.name: correlate(vectors, table, seed=seed) for table in judged}
-    told = {table.name: table.told for table in judged if table.told}
-    return Row(name, len(vectors.words), intrinsic(vectors, seed=seed), found, told)
+    people = {table.name: correlate(vectors, table, seed=seed) for table in ratings}
+    descriptions = {table.name: table.description for table in ratings if table.description}
+    return VectorEvaluation(name, len(vectors.words), intrinsic(vectors, seed=seed), people, descriptions)
 
 
-def asked_words(words: Sequence[str], judged: Sequence[Judged]) -> tuple[str, ...]:
-    """The words to look up in a file of vectors: the matrix's, the tests' and those that people judged."""
+def evaluate_folder(
+    folder: Path, vectors: Sequence[Path] = (), human: Sequence[Path] = (), *, seed: int = 0
+) -> list[VectorEvaluation]:
+    """The P-vectors of a folder, the model's own embeddings where the folder has them, and files of other vectors."""
+    matrix, about = pvectors.read(folder)
+    model = about.get("model", "the matrix")
+    ratings = [read_human(path) for path in human]
+    evaluations = [evaluate(f"P-vectors of {model}", pvectors.p_vectors(matrix), ratings, seed=seed)]
+    embeddings = folder / pvectors.EMBEDDINGS
+    own = [(f"embeddings of {model}", embeddings)] if embeddings.is_file() else []
+    words = _tested_words(matrix.words, ratings)
+    for name, path in [*own, *((path.name, path) for path in vectors)]:
+        evaluations.append(evaluate(name, read_vectors(path, words), ratings, seed=seed))
+    return evaluations
+
+
+def intrinsic(vectors: WordVectors, simple: Mapping[str, str] | None = None, *, seed: int = 0) -> list[VectorTest]:
+    """Analogies and odd one out, with the simple words alone and with every phrase that has a vector."""
+    phrases, words = variants(vectors.words, simple), no_variants(vectors.words)
+    tests = [_analogy("analogy", words, vectors, seed), _analogy("analogy, phrases", phrases, vectors, seed)]
+    for name, known in (("odd one out", words), ("odd one out, phrases", phrases)):
+        questions = odd_one_out.triples(vectors.words, known)
+        odd = [questions.words[row[2]] for row in questions.rows]
+        for distance, function in odd_one_out.DISTANCES.items():
+            credit = odd_one_out.credit(questions, vectors, function) if odd else np.empty(0)
+            tests.append(_accuracy(f"{name}, {distance}", credit, odd, questions.questions, 1 / 3, seed))
+    return tests
+
+
+def parse_pairs(texts: Sequence[str], matrix: pvectors.PerplexityMatrix) -> list[tuple[str, str]]:
+    """Pairs of relations from texts such as `above,over`; the default pairs if there are none."""
+    pairs = []
+    for text in texts:
+        a, _, b = (part.strip() for part in text.partition(","))
+        if a == b or a not in matrix.words or b not in matrix.words:
+            raise UserError(f"--pair {text!r} needs two relations of the matrix with a comma between them.")
+        pairs.append((a, b))
+    return pairs or list(NEIGHBOURS)
+
+
+def _tested_words(words: Sequence[str], ratings: Sequence[HumanRatings]) -> tuple[str, ...]:
+    """The words to look up in a file of vectors: those of the matrix, of the tests and of people's ratings."""
     tests = (word for group in (*ANTONYMS, *GROUPS) for word in group)
-    people = (word for table in judged for pair in table.pairs for word in pair)
+    people = (word for table in ratings for pair in table.pairs for word in pair)
     return tuple(dict.fromkeys((*words, *tests, *people)))
 
 
-def _analogy(title: str, known: Variants, vectors: Vectors, seed: int) -> Tested:
-    asked = analogy.analogies(known)
-    if not len(asked):
-        return Tested(title, None, None, None, 0, None)
-    answered = analogy.answer(asked, vectors)
+def _analogy(title: str, known: Variants, vectors: WordVectors, seed: int) -> VectorTest:
+    questions = analogy.analogies(known)
+    if not len(questions):
+        return VectorTest(title)
+    scores = analogy.score(questions, vectors)
     words = [word for pair in ANTONYMS for word in pair]
-    return _tested(title, answered.credit, [words[i] for i in asked.right], len(asked), answered.chance, seed)
+    answers = [words[i] for i in questions.answers]
+    return _accuracy(title, scores.credit, answers, len(questions), scores.chance, seed)
 
 
-def _tested(title: str, credit: FloatArray, objects: Sequence[str], questions: int, chance: float, seed: int) -> Tested:
+def _accuracy(
+    title: str, credit: FloatArray, answers: Sequence[str], questions: int, chance: float, seed: int
+) -> VectorTest:
     """Questions with the same answer are not independent: the bootstrap draws answers, with all their questions."""
-    import numpy as np
-
+    if not answers:
+        return VectorTest(title)
     stats = np.stack([credit, np.ones_like(credit)], axis=1)[None]
-    found: Interval = Resamples(objects, 10_000, seed).interval(stats, lambda sums: sums[..., 0] / sums[..., 1])
-    return Tested(title, found.value, found.low, found.high, questions, chance)
+    interval = Resamples(answers, RESAMPLES, seed).interval(stats, ratio)
+    return VectorTest(title, interval.value, interval.low, interval.high, questions, chance)
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}

@@ -6,89 +6,169 @@ Row v, column u: the perplexity of u's sentences with v in the place of u (Ghani
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay import __version__
 from seesay.errors import UserError
+from seesay.files import atomic_write
 from seesay.models.base import Model
-from seesay.training.checkpoint import write_whole
+from seesay.progress import ProgressCallback
+from seesay.relations import ContextPart, PerplexityLevel, pvectors
+from seesay.relations.contexts import (
+    MIN_CONTEXTS,
+    SEEN_WARNINGS,
+    Context,
+    ContextCorpus,
+    scorable,
+    seen_in_training,
+    with_min_contexts,
+)
+from seesay.relations.lexicon import spellings
+from seesay.relations.pvectors import PerplexityMatrix
+from seesay.relations.vectors import WordVectors, lstm_embeddings, write_vectors
+from seesay.runs.perplexity import require_scoring
 
-LEVELS = ("token", "sentence")
-GAPS = 512  # sentences filled at a time: progress is told, and memory has an end
+log = logging.getLogger(__name__)
+
+BATCH = 512  # gaps filled at a time, which bounds memory and reports progress
 
 Gap = tuple[str, str]
+"""The text before and after a gap."""
+
+
+@dataclass(frozen=True)
+class BuiltMatrix:
+    """A perplexity matrix with its origin (`about`, as JSON), and the model's own embeddings where it has any."""
+
+    matrix: PerplexityMatrix
+    about: dict[str, Any]
+    embeddings: WordVectors | None = None
+
+    def write(self, folder: Path) -> None:
+        """Write the matrix, its P-vectors and the embeddings."""
+        pvectors.write(folder, self.matrix, self.about)
+        if self.embeddings is not None:
+            write_vectors(folder / pvectors.EMBEDDINGS, self.embeddings)
+
+
+def build_matrix(
+    model: Model,
+    corpus: ContextCorpus,
+    *,
+    part: ContextPart | str = ContextPart.ALL,
+    level: PerplexityLevel | str = PerplexityLevel.TOKEN,
+    minimum: int = MIN_CONTEXTS,
+    most: int | None = 500,
+    seed: int = 0,
+    folder: Path | None = None,
+    progress: ProgressCallback | None = None,
+    command: str = "",
+) -> BuiltMatrix:
+    """The perplexity of every relation in every relation's contexts.
+
+    A relation needs `minimum` contexts; of more than `most`, a sample is drawn by the seed. Finished columns are stored
+    in `folder`, so that an interrupted matrix is resumed; `command` is recorded with the result.
+    """
+    require_scoring(model)
+    usable, left_out = scorable(corpus.part(part), model)
+    contexts = with_min_contexts(usable, minimum, most, seed)
+    words, spelt, unknown = spellings(model, corpus.words(minimum))
+    source = Path(model.name).expanduser()
+    seen = seen_in_training(source, corpus, part)
+    if unknown:
+        log.warning("'%s' does not know %s: no row for them.", model.name, ", ".join(unknown))
+    if left_out:
+        log.warning("%s contexts left out: '%s' does not know all their words.", f"{left_out:,}", model.name)
+    if seen in SEEN_WARNINGS:
+        log.warning("%s", SEEN_WARNINGS[seen])
+    columns = None if folder is None else folder / "columns"
+    perplexity = perplexity_matrix(model, contexts, spelt, level=level, progress=progress, folder=columns)
+    about = {
+        "model": model.name,
+        "fingerprint": model.fingerprint,
+        "part": str(part),
+        "held_out": corpus.held_out_share,
+        "level": str(level),
+        "seed": seed,
+        "seen": seen,
+        "left_out": left_out,
+        "contexts": {word: len(gaps) for word, gaps in contexts.items()},
+        "unknown": list(unknown),
+        **corpus.summary(),
+        "command": command,
+        "seesay": __version__,
+    }
+    return BuiltMatrix(
+        PerplexityMatrix(words, tuple(contexts), perplexity), about, lstm_embeddings(source, words, spelt)
+    )
 
 
 def perplexity_matrix(
     model: Model,
-    contexts: Mapping[str, Sequence[Gap]],
+    contexts: Mapping[str, Sequence[Gap | Context]],
     words: Sequence[str],
     *,
-    level: str = "token",
-    progress: Callable[[int, int], None] | None = None,
+    level: PerplexityLevel | str = PerplexityLevel.TOKEN,
+    progress: ProgressCallback | None = None,
     folder: Path | None = None,
 ) -> NDArray[np.float64]:
-    """Rows words, columns contexts. `before + word + after` of a gap (before, after) is a sentence.
+    """Rows words, columns contexts: `before + word + after` of a gap (before, after) is a sentence.
 
-    The published matrix is at token level; the paper's equation is the one of sentence level. In `folder` every
-    finished column is kept, so that a long matrix goes on where it was stopped.
+    Finished columns are stored in `folder`, so that an interrupted matrix is resumed.
     """
-    if level not in LEVELS:
-        raise UserError(f"There is no perplexity of level '{level}': choose one of {', '.join(LEVELS)}.")
+    if level not in list(PerplexityLevel):
+        raise UserError(f"There is no perplexity of level '{level}': choose one of {', '.join(PerplexityLevel)}.")
     empty = [name for name, gaps in contexts.items() if not gaps]
     if empty:
         raise UserError(f"'{empty[0]}' has no contexts: its column has no perplexity.")
     matrix = np.empty((len(words), len(contexts)))
     total = sum(map(len, contexts.values()))
+    report = progress or (lambda done, total: None)
     for column, gaps in enumerate(contexts.values()):
-        kept = folder / f"{_digest(model, gaps, words)}.npy" if folder else None
-        sums = _kept(kept, len(words))
+        path = folder / f"{_digest(model, gaps, words)}.npy" if folder else None
+        sums = _read_column(path, len(words))
         if sums is None:
-            sums = _column(model, gaps, words, lambda done: progress(done, total) if progress else None)
-            if kept is not None:
-                _keep(kept, sums)
-        elif progress:
-            progress(len(gaps), total)
+            sums = _score_column(model, gaps, words, lambda done: report(done, total))
+            if path is not None:
+                with atomic_write(path) as unfinished, unfinished.open("wb") as file:
+                    np.save(file, sums)
+        else:
+            report(len(gaps), total)
         logp, tokens = sums
-        matrix[:, column] = np.exp(-logp / (tokens if level == "token" else len(gaps)))
+        matrix[:, column] = np.exp(-logp / (tokens if level == PerplexityLevel.TOKEN else len(gaps)))
     return matrix
 
 
-def _column(
-    model: Model, gaps: Iterable[Gap], words: Sequence[str], advance: Callable[[int], None]
+def _score_column(
+    model: Model, gaps: Sequence[Gap], words: Sequence[str], report: Callable[[int], None]
 ) -> NDArray[np.float64]:
     """Each word's sum of log-probabilities over a group of contexts, and of tokens."""
     sums = np.zeros((2, len(words)))
-    remaining = iter(gaps)
-    while some := list(islice(remaining, GAPS)):
-        found = model.score_filled(some, words)
-        sums += found.logp.sum(axis=1), found.tokens.sum(axis=1)
-        advance(len(some))
+    for start in range(0, len(gaps), BATCH):
+        batch = gaps[start : start + BATCH]
+        filled = model.score_filled(batch, words)
+        sums += filled.logp.sum(axis=1), filled.tokens.sum(axis=1)
+        report(len(batch))
     return sums
 
 
 def _digest(model: Model, gaps: Sequence[Gap], words: Sequence[str]) -> str:
-    asked = json.dumps([model.fingerprint, list(words), [list(gap) for gap in gaps]], ensure_ascii=False)
-    return hashlib.blake2b(asked.encode(), digest_size=12).hexdigest()
+    key = json.dumps([model.fingerprint, list(words), [list(gap) for gap in gaps]], ensure_ascii=False)
+    return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
-def _kept(path: Path | None, words: int) -> NDArray[np.float64] | None:
-    """A finished column; None where there is none or it is damaged."""
+def _read_column(path: Path | None, words: int) -> NDArray[np.float64] | None:
+    """A finished column; None if there is none or it is damaged."""
     try:
         sums = np.load(path, allow_pickle=False) if path else None
     except (OSError, ValueError, EOFError):
         return None
     return sums if sums is not None and sums.shape == (2, words) else None
-
-
-def _keep(path: Path, sums: NDArray[np.float64]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sink = io.BytesIO()
-    np.save(sink, sums)
-    write_whole(path, sink.getvalue())

@@ -1,7 +1,7 @@
 """Odd one out: two words of one group and one of another (Ghanimifard & Dobnik 2019, section 4).
 
-The odd one has the largest distance to the other two, summed. Neither the distances nor the sum depend on the order of
-the three, so each triple is asked once and counts for its six orders: 528 questions are 88 triples.
+The odd one has the largest sum of distances to the other two. Neither the distances nor the sum depend on the order of
+the three, so each triple is scored once and counts for its six orders: 528 questions are 88 triples.
 """
 
 from __future__ import annotations
@@ -14,63 +14,65 @@ import numpy as np
 
 from seesay.data.relations import GROUPS, Variants, no_variants
 from seesay.metrics.base import FloatArray, IntArray
-from seesay.relations.vectors import Vectors, cosine, rank_correlation
+from seesay.relations.vectors import WordVectors, cosine, rank_correlation
 
 ORDERS = 6
 
 
 @dataclass(frozen=True)
 class Triples:
-    """Rows (one, other, odd) of indices into `words`."""
+    """Rows (first, second, odd) of indices into `words`."""
 
     words: tuple[str, ...]
     rows: IntArray
 
     @property
     def questions(self) -> int:
-        """Ordered triples."""
+        """The number of ordered triples."""
         return ORDERS * len(self.rows)
 
 
 def triples(
     words: Sequence[str], variants: Variants | None = None, groups: Sequence[Sequence[str]] = GROUPS
 ) -> Triples:
-    """Every triple whose words are among these; with variants, every phrase of a simple word stands for it."""
-    here = set(words)
+    """Every triple of these words; with variants, every phrase of a simple word stands for it."""
+    available = set(words)
     known = no_variants(word for group in groups for word in group) if variants is None else variants
-    phrases = {word: [p for p in known.get(word, ()) if p in here] for group in groups for word in group}
-    names = tuple(dict.fromkeys(phrase for found in phrases.values() for phrase in found))
-    place = {name: i for i, name in enumerate(names)}
+    phrases = {word: [p for p in known.get(word, ()) if p in available] for group in groups for word in group}
+    names = tuple(dict.fromkeys(phrase for options in phrases.values() for phrase in options))
+    index = {name: i for i, name in enumerate(names)}
     rows = [
-        (place[a], place[b], place[c])
+        (index[a], index[b], index[c])
         for group in groups
-        for one, other in combinations(group, 2)
-        for strangers in groups
-        if strangers is not group
-        for odd in strangers
-        for a, b, c in product(phrases[one], phrases[other], phrases[odd])
+        for first, second in combinations(group, 2)
+        for other_group in groups
+        if other_group is not group
+        for odd in other_group
+        for a, b, c in product(phrases[first], phrases[second], phrases[odd])
     ]
     return Triples(names, np.array(rows, dtype=np.int64).reshape(-1, 3))
 
 
-def cosine_distance(vectors: Vectors) -> FloatArray:
+def cosine_distance(vectors: WordVectors) -> FloatArray:
     """One minus the cosine."""
     return 1.0 - cosine(vectors.rows)
 
 
-def rank_distance(vectors: Vectors) -> FloatArray:
+def rank_distance(vectors: WordVectors) -> FloatArray:
     """One minus the absolute Spearman correlation: opposite templates are near each other."""
     return 1.0 - np.abs(rank_correlation(vectors.rows))
 
 
-DISTANCES: dict[str, Callable[[Vectors], FloatArray]] = {"cosine": cosine_distance, "spearman": rank_distance}
+DISTANCES: dict[str, Callable[[WordVectors], FloatArray]] = {"cosine": cosine_distance, "spearman": rank_distance}
 
 
-def credit(asked: Triples, vectors: Vectors, distance: Callable[[Vectors], FloatArray] = cosine_distance) -> FloatArray:
-    """How far each triple is right: 1, or the odd one's share of a tie, or 0."""
-    between = distance(vectors.take(asked.words))
-    one, other, odd = asked.rows.T
-    near, left, right = between[one, other], between[one, odd], between[other, odd]
+def credit(
+    questions: Triples, vectors: WordVectors, distance: Callable[[WordVectors], FloatArray] = cosine_distance
+) -> FloatArray:
+    """The credit of each triple: 1, the odd one's share of a tie, or 0."""
+    between = distance(vectors.take(questions.words))
+    first, second, odd = questions.rows.T
+    near, left, right = between[first, second], between[first, odd], between[second, odd]
     sums = np.stack([near + left, near + right, left + right], axis=1)
     best = np.isclose(sums, sums.max(axis=1, keepdims=True), rtol=0.0, atol=1e-12)
     return np.asarray(best[:, 2] / best.sum(axis=1), dtype=np.float64)

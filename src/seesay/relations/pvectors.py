@@ -1,7 +1,7 @@
-"""P-vectors: a word's perplexities in the contexts of all relations, made comparable (Ghanimifard & Dobnik 2019).
+"""P-vectors: a word's perplexities in the contexts of all relations, normalised (Ghanimifard & Dobnik 2019).
 
-A column divided by its sum takes out how hard its sentences are; rows are then scaled to length 1. The folder that
-`seesay relations matrix` writes is read and written here.
+Dividing each column by its sum removes how hard its sentences are; rows are then scaled to length 1. This module reads
+and writes the folder of `seesay relations matrix`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.errors import UserError
-from seesay.files import write_text
+from seesay.files import atomic_write, write_json, write_text
 from seesay.metrics.base import FloatArray
-from seesay.relations.vectors import Vectors, unit
-from seesay.training.checkpoint import write_whole
+from seesay.relations.vectors import WordVectors, unit
 
 EMBEDDINGS = "embeddings.txt"
-"""In the folder of a matrix: the model's own vectors of the same words, where it has any."""
+"""The model's own vectors of the same words, in the folder of a matrix."""
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """Perplexities: rows are the words put in, columns the contexts that they are put into."""
+class PerplexityMatrix:
+    """Perplexities: rows are the substituted words, columns the contexts."""
 
     words: tuple[str, ...]
     contexts: tuple[str, ...]
@@ -43,36 +42,35 @@ class Matrix:
             )
         for names in (self.words, self.contexts):
             if len(set(names)) < len(names):
-                raise ValueError(f"'{next(n for n in names if names.count(n) > 1)}' stands twice")
+                raise ValueError(f"'{next(n for n in names if names.count(n) > 1)}' occurs twice")
 
-    def take(self, words: tuple[str, ...], contexts: tuple[str, ...]) -> Matrix:
-        """A part of it."""
+    def take(self, words: tuple[str, ...], contexts: tuple[str, ...]) -> PerplexityMatrix:
+        """These rows and columns."""
         rows, columns = [self.words.index(word) for word in words], [self.contexts.index(word) for word in contexts]
-        return Matrix(words, contexts, self.perplexity[np.ix_(rows, columns)])
+        return PerplexityMatrix(words, contexts, self.perplexity[np.ix_(rows, columns)])
 
 
-def p_vectors(matrix: Matrix) -> Vectors:
+def p_vectors(matrix: PerplexityMatrix) -> WordVectors:
     """Columns divided by their sum, rows then scaled to unit length."""
-    return Vectors(matrix.words, unit(shares(matrix.perplexity)))
+    return WordVectors(matrix.words, unit(shares(matrix.perplexity)))
 
 
 def shares(perplexity: FloatArray) -> FloatArray:
-    """Each context's perplexities as shares of their sum: what the heat map shows before rows are scaled."""
+    """Each context's perplexities as shares of their sum."""
     if not np.isfinite(perplexity).all() or (perplexity <= 0).any():
         raise UserError("A perplexity is not a positive number: the matrix cannot be normalised.")
     return np.asarray(perplexity / perplexity.sum(axis=0), dtype=np.float64)
 
 
-def write(folder: Path, matrix: Matrix, about: dict[str, Any]) -> None:
-    """`matrix` and `pvectors` as CSV and Parquet, and `about.json`: how they were made."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write(folder: Path, matrix: PerplexityMatrix, about: dict[str, Any]) -> None:
+    """Write `matrix` and `pvectors` as CSV and Parquet, and their origin as `about.json`."""
     for name, rows in (("matrix", matrix.perplexity), ("pvectors", p_vectors(matrix).rows)):
         _write_table(folder / name, matrix, rows)
-    write_text(folder / "about.json", json.dumps(about, indent=2, ensure_ascii=False))
+    write_json(folder / "about.json", about)
 
 
-def read(folder: Path) -> tuple[Matrix, dict[str, Any]]:
-    """The matrix of a folder and how it was made; a folder with `matrix.csv` alone will do."""
+def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
+    """The matrix of a folder and its origin; `matrix.csv` alone is enough."""
     parquet, text = folder / "matrix.parquet", folder / "matrix.csv"
     try:
         if parquet.is_file():
@@ -86,30 +84,29 @@ def read(folder: Path) -> tuple[Matrix, dict[str, Any]]:
             raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
         words = tuple(map(str, columns[0]))
         values = np.array([[float(value) for value in column] for column in columns[1:]]).T
-        matrix = Matrix(words, tuple(names[1:]), values)
+        matrix = PerplexityMatrix(words, tuple(names[1:]), values)
     except (pa.ArrowException, ValueError, TypeError, IndexError, csv.Error) as error:
         raise UserError(
             f"The matrix in '{folder}' is damaged, or not one of relations by contexts ({error})."
         ) from error
-    return matrix, _about(folder / "about.json")
+    return matrix, _read_about(folder / "about.json")
 
 
-def _about(path: Path) -> dict[str, Any]:
+def _read_about(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        if not isinstance(found, dict) or not isinstance(found.get("contexts", {}), dict):
+        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
             raise ValueError("not what `seesay relations matrix` writes")
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): delete it, or make the matrix again.") from error
-    return found
+    return about
 
 
-def _write_table(stem: Path, matrix: Matrix, rows: FloatArray) -> None:
+def _write_table(stem: Path, matrix: PerplexityMatrix, rows: FloatArray) -> None:
     columns: dict[str, Any] = {"relation": list(matrix.words)}
     columns |= {name: rows[:, i] for i, name in enumerate(matrix.contexts)}
-    sink = io.BytesIO()
-    pq.write_table(pa.table(columns), sink, compression="zstd")
-    write_whole(stem.with_suffix(".parquet"), sink.getvalue())
+    with atomic_write(stem.with_suffix(".parquet")) as unfinished:
+        pq.write_table(pa.table(columns), unfinished, compression="zstd")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["relation", *matrix.contexts])

@@ -1,4 +1,4 @@
-"""Vectors of words, wherever they come from: P-vectors, a model's embeddings, GloVe or word2vec files."""
+"""Word vectors from any source: P-vectors, a model's embeddings, GloVe or word2vec files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from seesay.errors import UserError
 from seesay.files import write_text
 from seesay.metrics.base import FloatArray
 
-_LONGEST = 1 << 20
+_MAX_LINE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Vectors:
-    """One row a word."""
+class WordVectors:
+    """One row per word."""
 
     words: tuple[str, ...]
     rows: FloatArray
@@ -30,24 +30,20 @@ class Vectors:
         if self.rows.ndim != 2 or len(self.rows) != len(self.words):
             raise ValueError(f"{len(self.words)} words need as many rows: got an array of shape {self.rows.shape}")
         if len(set(self.words)) < len(self.words):
-            raise ValueError("a word stands twice")
+            raise ValueError("a word occurs twice")
 
     @cached_property
-    def place(self) -> Mapping[str, int]:
-        """Word to row."""
+    def index(self) -> Mapping[str, int]:
+        """The row of each word."""
         return {word: i for i, word in enumerate(self.words)}
 
-    def take(self, words: Sequence[str]) -> Vectors:
-        """These words' rows, in this order."""
-        return Vectors(tuple(words), self.rows[[self.place[word] for word in words]])
-
-    def known(self, words: Iterable[str]) -> tuple[str, ...]:
-        """Those of the words that have a row."""
-        return tuple(word for word in words if word in self.place)
+    def take(self, words: Sequence[str]) -> WordVectors:
+        """The rows of these words, in this order."""
+        return WordVectors(tuple(words), self.rows[[self.index[word] for word in words]])
 
 
 def unit(rows: FloatArray) -> FloatArray:
-    """Rows scaled to length 1; a row of zeros stays what it is."""
+    """Rows scaled to length 1; a row of zeros stays as it is."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(np.divide(rows, length, out=np.zeros_like(rows), where=length > 0))
 
@@ -66,31 +62,31 @@ def rank_correlation(rows: FloatArray) -> FloatArray:
     return cosine(ranks - ranks.mean(axis=1, keepdims=True))
 
 
-def read_vectors(path: Path, words: Iterable[str]) -> Vectors:
-    """The vectors of these words in a file: GloVe's or word2vec's text (gzipped or not), or word2vec's binary form.
+def read_vectors(path: Path, words: Iterable[str]) -> WordVectors:
+    """The vectors of these words in a file: GloVe's or word2vec's text (plain or gzipped), or word2vec's binary format.
 
-    A phrase is looked up with underscores (`in_front_of`), as phrases are written in such files. Words that the file
-    lacks are left out. Only the words asked for are kept, so a file of any size will do.
+    Phrases are looked up with underscores (`in_front_of`), as such files write them. Words that are not in the file are
+    left out. Only the requested words are kept in memory, so the file may have any size.
     """
-    wanted = {word.replace(" ", "_"): word for word in words}
-    found: dict[str, FloatArray] = {}
+    requested = {word.replace(" ", "_"): word for word in words}
+    rows: dict[str, FloatArray] = {}
     try:
         with open_bytes(path) as file:
-            header = file.readline(_LONGEST)
+            header = file.readline(_MAX_LINE)
             shape = _shape(header)
             entries = _binary(file, *shape, path) if shape and _is_binary(path) else _text(file, header, shape, path)
             for word, row in entries:
-                if word in wanted and wanted[word] not in found:
-                    found[wanted[word]] = row
+                if word in requested and requested[word] not in rows:
+                    rows[requested[word]] = row
     except (OSError, EOFError) as error:
         raise UserError(f"{path} cannot be read as word vectors ({error}).") from error
-    if not found:
+    if not rows:
         raise UserError(f"{path} has a vector for none of the relations: is it a file of English word vectors?")
-    return Vectors(tuple(found), np.array(list(found.values()), dtype=np.float64))
+    return WordVectors(tuple(rows), np.array(list(rows.values()), dtype=np.float64))
 
 
-def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> Vectors | None:
-    """What an LSTM's embedding layer says of the words, spelt as it knows them; None if no LSTM is in the folder."""
+def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> WordVectors | None:
+    """The words' rows of an LSTM's embedding layer, spelt as it knows them; None if the folder holds no LSTM."""
     from seesay.models.hf.loading import model_type
     from seesay.models.words.lstm import MODEL_TYPE, load
 
@@ -98,12 +94,12 @@ def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) ->
         return None
     network, vocabulary = load(folder)
     weights = network.embedding.weight.detach().numpy().astype(np.float64)
-    rows = {word: vocabulary.number[one] for word, one in zip(words, spelt, strict=True) if one in vocabulary}
-    return Vectors(tuple(rows), weights[list(rows.values())])
+    rows = {word: vocabulary.number[token] for word, token in zip(words, spelt, strict=True) if token in vocabulary}
+    return WordVectors(tuple(rows), weights[list(rows.values())])
 
 
-def write_vectors(path: Path, vectors: Vectors) -> None:
-    """A file as GloVe's, phrases with underscores."""
+def write_vectors(path: Path, vectors: WordVectors) -> None:
+    """Write a file in GloVe's format, phrases with underscores."""
     lines = (
         " ".join([word.replace(" ", "_"), *map(repr, map(float, row))])
         for word, row in zip(vectors.words, vectors.rows, strict=True)
@@ -116,7 +112,7 @@ def _is_binary(path: Path) -> bool:
 
 
 def _shape(header: bytes) -> tuple[int, int] | None:
-    """word2vec files say on their first line how many words and dimensions follow; GloVe's do not."""
+    """The numbers of words and dimensions on the first line of a word2vec file; GloVe's have none."""
     parts = header.split()
     if len(parts) == 2 and all(part.isdigit() for part in parts):
         return int(parts[0]), int(parts[1])
@@ -128,20 +124,20 @@ def _text(
 ) -> Iterator[tuple[str, FloatArray]]:
     width = shape[1] if shape else len(header.split()) - 1
     if width < 1:
-        raise UserError(f"{path} is no file of word vectors: a line is a word and its numbers.")
-    line, number = (file.readline(_LONGEST), 2) if shape else (header, 1)
+        raise UserError(f"{path} is not a file of word vectors: each line must hold a word and its numbers.")
+    line, number = (file.readline(_MAX_LINE), 2) if shape else (header, 1)
     while line:
         word, *numbers = line.rstrip().rsplit(b" ", width)
         try:
             if len(numbers) != width:
-                raise ValueError(f"{len(numbers)} numbers where {width} are due")
+                raise ValueError(f"{len(numbers)} numbers instead of {width}")
             row = np.array(numbers, dtype=np.float64)
             if not np.isfinite(row).all():
                 raise ValueError("a number is not finite")
         except ValueError as error:
-            raise UserError(f"{path}, line {number}, is no word vector: {error}.") from None
+            raise UserError(f"{path}, line {number}, is not a word vector: {error}.") from None
         yield word.decode("utf-8", errors="replace"), row
-        line, number = file.readline(_LONGEST), number + 1
+        line, number = file.readline(_MAX_LINE), number + 1
 
 
 def _binary(file: IO[bytes], count: int, width: int, path: Path) -> Iterator[tuple[str, FloatArray]]:
@@ -149,9 +145,9 @@ def _binary(file: IO[bytes], count: int, width: int, path: Path) -> Iterator[tup
         word = bytearray()
         while (byte := file.read(1)) not in (b" ", b""):
             word += byte
-            if len(word) > _LONGEST:
-                raise UserError(f"{path} is no word2vec file in binary form.")
+            if len(word) > _MAX_LINE:
+                raise UserError(f"{path} is not a binary word2vec file.")
         raw = file.read(4 * width)
         if len(raw) < 4 * width:
-            raise UserError(f"{path} ends before its {count:,} word vectors do: fetch it again.")
+            raise UserError(f"{path} ends before the last of its {count:,} word vectors: fetch it again.")
         yield word.lstrip(b"\n").decode("utf-8", errors="replace"), np.array(struct.unpack(f"<{width}f", raw))

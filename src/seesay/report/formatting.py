@@ -1,4 +1,4 @@
-"""How numbers, names and findings are written, the same in the terminal and on the page."""
+"""The formatting of numbers, names and findings, the same in the terminal and on the page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import unicodedata
 
 from seesay import metrics
+from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison
 
 NONE = "–"
@@ -26,7 +27,7 @@ def number(value: float | None, sign: bool = False) -> str:
 
 
 def brief(value: float) -> str:
-    """A number with four digits at most, as beside a tick.
+    """A number with at most four digits, as for axis ticks.
 
     >>> brief(-0.25), brief(20000), brief(1 / 3), brief(float("nan"))
     ('−0.25', '20,000', '0.3333', '–')
@@ -37,12 +38,12 @@ def brief(value: float) -> str:
 
 
 def cell(value: str | float | None) -> str:
-    """What stands in a table's cell: text as it is, a number in brief, a dash for none."""
+    """A table cell: text as it is, numbers in brief, a dash for None."""
     return value if isinstance(value, str) else brief(math.nan if value is None else value)
 
 
 def interval(low: float, high: float) -> str:
-    """Both ends; a dash between them only where it cannot be taken for a minus.
+    """Both ends of an interval, with a dash between them unless it could be taken for a minus.
 
     >>> interval(0.1, 0.25), interval(-0.1, 0.25)
     ('0.100–0.250', '−0.100 to 0.250')
@@ -54,13 +55,18 @@ def interval(low: float, high: float) -> str:
 
 
 def metric_name(name: str) -> str:
-    """A metric's name, with an arrow where less is better.
+    """A metric's name, with an arrow where lower is better.
 
     >>> metric_name("accuracy"), metric_name("jensen_shannon")
     ('accuracy', 'jensen_shannon ↓')
     """
-    plain = name.removeprefix("calibrated_")
-    return f"{name} ↓" if plain in metrics.METRICS and metrics.get(plain).lower_is_better else name
+    return f"{name} ↓" if lower_is_better(name) else name
+
+
+def lower_is_better(metric: str) -> bool:
+    """Whether less is better for this metric, plain or calibrated; False for metrics that are not registered."""
+    known = metrics.METRICS.get(metric.removeprefix(CALIBRATED))
+    return known is not None and known.lower_is_better
 
 
 def p_value(p: float | None) -> str:
@@ -81,12 +87,12 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    """A name fit for a terminal: control codes and direction overrides cannot move the cursor or reorder a line."""
+    """A name that is safe in a terminal: without control codes and direction overrides."""
     return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c for c in text)
 
 
 def is_shown(comparison: Comparison) -> bool:
-    """Whether the 95 % interval of the difference leaves out zero."""
+    """Whether the 95 % interval of the difference excludes zero."""
     return comparison.low > 0 or comparison.high < 0
 
 
@@ -97,5 +103,5 @@ def finding(comparison: Comparison) -> str:
         ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"
         return f"No difference shown between {c.a} and {c.b}: {ends}."
     low, high = sorted((abs(c.low), abs(c.high)))
-    ahead, behind = (c.a, c.b) if (c.difference > 0) != metric_name(c.metric).endswith("↓") else (c.b, c.a)
+    ahead, behind = (c.a, c.b) if (c.difference > 0) != lower_is_better(c.metric) else (c.b, c.a)
     return f"{ahead} is ahead of {behind} by {number(abs(c.difference))} ({number(low)} to {number(high)})."

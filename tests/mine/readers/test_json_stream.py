@@ -83,6 +83,6 @@ def test_what_is_broken_is_said(tmp_path: Path, text: str, reason: str) -> None:
 
 
 def test_an_entry_may_not_be_endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "LARGEST", 1000)
+    monkeypatch.setattr(json_stream, "MAX_ENTRY", 1000)
     with pytest.raises(BrokenFileError, match="longer than 1000"):
         stream(tmp_path, '["' + "a" * 100_000, 16)

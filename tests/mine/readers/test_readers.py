@@ -1,4 +1,4 @@
-"""Readers: what is good comes through, what is bad is named, and no rubbish makes them fall."""
+"""Readers: valid annotations are read, bad ones are listed, and no input makes a reader fail."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.mine.readers import read, to_parquet
-from seesay.mine.records import Bad, Picture, Region
+from seesay.mine.records import BadAnnotation, Picture, Region
 
 NAN = float("nan")
 
 
-def split(spec: str, images: Path | None = None) -> tuple[list[Picture], list[Bad]]:
+def split(spec: str, images: Path | None = None) -> tuple[list[Picture], list[BadAnnotation]]:
     found = list(read(spec, images))
-    return [f for f in found if isinstance(f, Picture)], [f for f in found if isinstance(f, Bad)]
+    return [f for f in found if isinstance(f, Picture)], [f for f in found if isinstance(f, BadAnnotation)]
 
 
 def genome(folder: Path, images: Any, objects: Any = (), regions: Any = ()) -> str:
@@ -283,9 +283,9 @@ def test_user_mistakes(tmp_path: Path) -> None:
         ("cocoa:x", "Did you mean 'coco'"),
         (f"visual-genome:{tmp_path}", "no image_data.json"),
         (f"coco:{tmp_path}/none.json", "no file"),
-        (f"ade20k:{tmp_path}/none", "no folder"),
+        (f"ade20k:{tmp_path}/none", "not a folder"),
         (f"plain:{tmp_path}/none.jsonl", "no file"),
-        (f"plain:{tmp_path}/bad.parquet", "no Parquet file"),
+        (f"plain:{tmp_path}/bad.parquet", "not a Parquet file"),
         (f"plain:{tmp_path}/thin.parquet", "lacks the column 'height'"),
     ):
         with pytest.raises(UserError, match=words):
@@ -309,11 +309,13 @@ def many(path: Path, count: int) -> Path:
 
 def test_to_parquet_cuts_into_parts(tmp_path: Path) -> None:
     spec = f"coco:{many(tmp_path / 'c.json', 25)}"
-    heard: list[int] = []
-    cut = to_parquet(spec, tmp_path / "parts", rows_per_part=10, tell=heard.append)
-    assert (len(cut.parts), cut.pictures, cut.bad) == (3, 25, {})
-    assert heard[-1] == 25
-    assert [pq.read_metadata(part).num_rows for part in cut.parts] == [10, 10, 5]
+    reported: list[tuple[int, int]] = []
+    parts = to_parquet(
+        spec, tmp_path / "parts", rows_per_part=10, progress=lambda done, total: reported.append((done, total))
+    )
+    assert (len(parts.parts), parts.pictures, parts.bad) == (3, 25, {})
+    assert reported == [(10, 10), (10, 20), (5, 25)]
+    assert [pq.read_metadata(part).num_rows for part in parts.parts] == [10, 10, 5]
     assert list(read(f"plain:{tmp_path / 'parts'}")) == list(read(spec))
     with pytest.raises(UserError, match="at least one"):
         to_parquet(spec, tmp_path / "parts", rows_per_part=0)
@@ -322,10 +324,21 @@ def test_to_parquet_cuts_into_parts(tmp_path: Path) -> None:
 def test_to_parquet_lists_what_is_bad(tmp_path: Path) -> None:
     images = [*IMAGES, {"image_id": 3}, {"image_id": 4}]
     objects = [{"image_id": 1, "objects": [an_object(box=(1, 2, 0, 4))]}]
-    cut = to_parquet(genome(tmp_path, images, objects), tmp_path / "parts")
-    assert cut.bad == {"the picture has no usable width and height": 2, "the box is empty": 1}
+    parts = to_parquet(genome(tmp_path, images, objects), tmp_path / "parts")
+    assert parts.bad == {"the picture has no usable width and height": 2, "the box is empty": 1}
     listed = [json.loads(line) for line in (tmp_path / "parts/bad.jsonl").read_text().splitlines()]
     assert [entry["where"] for entry in listed] == ["1, region 0", "3", "4"]
+
+
+def test_bad_rows_are_counted_by_kind_and_listed_with_details(tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").write_text('{"id": 1, "width": 9, "height": 9, "captions": ["a dog", 7]}\n{\n[')
+    (picture,), bad = split(f"plain:{tmp_path / 'b.jsonl'}")
+    assert picture.captions == ("a dog",)
+    assert bad[1].reason.startswith("the line is not JSON (Expecting")
+    written = to_parquet(f"plain:{tmp_path / 'b.jsonl'}", tmp_path / "parts")
+    assert written.bad == {"the line is not JSON": 2, "the caption is not a text, or empty": 1}
+    listed = [json.loads(line) for line in (tmp_path / "parts/bad.jsonl").read_text().splitlines()]
+    assert listed == [{"where": row.where, "reason": row.reason} for row in bad]
 
 
 def test_memory_is_flat(tmp_path: Path) -> None:
@@ -374,10 +387,10 @@ def put(path: Path, text: str) -> Path:
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-def test_rubbish_never_makes_a_reader_fall(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
+def test_no_input_makes_a_reader_fail(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
     spec = FORMATS[kind](tmp_path_factory.mktemp("junk"), text)
     for found in read(spec):
-        if isinstance(found, Bad):
+        if isinstance(found, BadAnnotation):
             assert found.where
             assert found.reason
             continue

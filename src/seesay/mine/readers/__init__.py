@@ -1,6 +1,6 @@
-"""Annotation files of several makes, read picture by picture: nothing is held whole, nothing is lost without a reason.
+"""Readers of annotation files: pictures one by one, no file held in memory, nothing dropped without a reason.
 
-`read("coco:instances.json,captions.json")` yields `Picture`s, and a `Bad` for whatever could not be used.
+`read("coco:instances.json,captions.json")` yields `Picture`s, and a `BadAnnotation` for whatever could not be used.
 """
 
 from __future__ import annotations
@@ -8,96 +8,87 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from seesay.errors import UserError
+from seesay.files import atomic_write
 from seesay.mine.readers import ade20k, coco, plain, visual_genome
-from seesay.mine.records import SCHEMA, Bad, Picture, to_batch
+from seesay.mine.records import SCHEMA, BadAnnotation, Picture, to_batch
+from seesay.progress import ProgressCallback
+from seesay.registry import unknown
 
-READERS: dict[str, Callable[[str, Path | None], Iterator[Picture | Bad]]] = {
+READERS: dict[str, Callable[[str, Path | None], Iterator[Picture | BadAnnotation]]] = {
     "visual-genome": lambda place, images: visual_genome.read(Path(place), images),
     "ade20k": lambda place, images: ade20k.read(Path(place), images),
     "coco": lambda place, images: coco.read([Path(part) for part in place.split(",")], images),
     "plain": lambda place, images: plain.read(Path(place), images),
 }
+BAD_ROWS = "bad.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """What `to_parquet` wrote: the parts in order, how many pictures, and how often each reason left something out."""
+class AnnotationParts:
+    """What `to_parquet` wrote: the parts in order, the number of pictures, and the bad annotations by kind."""
 
     parts: tuple[Path, ...]
     pictures: int
     bad: dict[str, int]
 
 
-def read(spec: str, images: Path | None = None) -> Iterator[Picture | Bad]:
+def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
     """The pictures of an annotation, given as `FORMAT:PLACE`.
 
     With `images`, every picture must have its file there; without, files are looked for where the format keeps them.
-    Paths come out absolute.
+    The paths of pictures are absolute.
     """
-    kind, colon, place = spec.partition(":")
-    if not colon or not place:
+    name, _, place = spec.partition(":")
+    if not place:
         raise UserError(f"'{spec}' names no format and place: write it as visual-genome:FOLDER or plain:FILE.parquet.")
-    if kind not in READERS:
-        near = get_close_matches(kind, READERS, 1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise UserError(f"Unknown annotation format '{kind}'.{hint} There are: {', '.join(READERS)}.")
+    if name not in READERS:
+        raise unknown("annotation format", name, READERS, "seesay mine --help")
     if images is not None and not images.is_dir():
         raise UserError(f"There is no folder of pictures '{images}'.")
-    return READERS[kind](place, images)
+    return READERS[name](place, images)
 
 
 def to_parquet(
     spec: str, folder: Path, rows_per_part: int = 10_000, images: Path | None = None,
-    tell: Callable[[int], None] = lambda pictures: None,
-) -> Cut:  # fmt: skip
-    """Cut an annotation into Parquet parts of so many pictures; `bad.jsonl` lists what was left out, and why.
+    progress: ProgressCallback = lambda done, total: None,
+) -> AnnotationParts:  # fmt: skip
+    """Split an annotation into Parquet parts of so many pictures; `bad.jsonl` lists what was left out, and why.
 
     No more than a few hundred pictures are in memory at any time.
     """
     if rows_per_part < 1:
         raise UserError("A part needs at least one picture.")
-    found = read(spec, images)
+    annotations = read(spec, images)
     folder.mkdir(parents=True, exist_ok=True)
-    reasons: Counter[str] = Counter()
+    bad: Counter[str] = Counter()
     parts: list[Path] = []
-    pictures = 0
-    with (folder / "bad.jsonl").open("w", encoding="utf-8") as listed:
+    total = 0
+    with (folder / BAD_ROWS).open("w", encoding="utf-8") as bad_rows:
 
-        def good() -> Iterator[Picture]:
-            nonlocal pictures
-            for item in found:
-                if isinstance(item, Bad):
-                    listed.write(json.dumps(asdict(item)) + "\n")
-                    reasons[item.reason.partition(" (")[0]] += 1
+        def usable() -> Iterator[Picture]:
+            for item in annotations:
+                if isinstance(item, BadAnnotation):
+                    bad_rows.write(json.dumps({"where": item.where, "reason": item.reason}) + "\n")
+                    bad[item.kind] += 1
                 else:
-                    pictures += 1
-                    tell(pictures)
                     yield item
 
-        usable = good()
-        while (part := _part(folder / f"part-{len(parts):05d}.parquet", usable, rows_per_part)) is not None:
-            parts.append(part)
-    return Cut(tuple(parts), pictures, dict(reasons.most_common()))
-
-
-def _part(path: Path, pictures: Iterator[Picture], rows: int) -> Path | None:
-    """One part, whole or not at all; None when there are no more pictures."""
-    some = list(islice(pictures, min(plain.BATCH, rows)))
-    if not some:
-        return None
-    unfinished = path.with_suffix(".unfinished")
-    with pq.ParquetWriter(unfinished, SCHEMA) as writer:
-        while some:
-            writer.write_batch(to_batch(some))
-            rows -= len(some)
-            some = list(islice(pictures, min(plain.BATCH, rows)))
-    unfinished.replace(path)
-    return path
+        pictures = usable()
+        while batch := list(islice(pictures, min(plain.BATCH, rows_per_part))):
+            path = folder / f"part-{len(parts):05d}.parquet"
+            left = rows_per_part
+            with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, SCHEMA) as writer:
+                while batch:
+                    writer.write_batch(to_batch(batch))
+                    left, total = left - len(batch), total + len(batch)
+                    progress(len(batch), total)
+                    batch = list(islice(pictures, min(plain.BATCH, left)))
+            parts.append(path)
+    return AnnotationParts(tuple(parts), total, dict(bad.most_common()))

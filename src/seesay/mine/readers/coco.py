@@ -1,7 +1,7 @@
 """COCO (Lin et al. 2014): instances and captions, each one file of images, annotations and categories.
 
-Several files are given with commas between them: `coco:instances.json,captions.json`. A file's annotations are not
-sorted by picture, nor must categories come first: all goes over a shelf on disk.
+Several files are given with commas between them: `coco:instances.json,captions.json`. Annotations need not be sorted by
+picture, nor do categories have to come first: everything is joined on disk.
 """
 
 from __future__ import annotations
@@ -11,76 +11,84 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.mine.readers.join import Shelf, key
-from seesay.mine.readers.json_stream import BrokenFileError, entries
-from seesay.mine.readers.validation import BadAnnotationError, captions, check_picture, clean_size, inside, regions
-from seesay.mine.records import Bad, Picture
+from seesay.mine.readers.join import DiskJoin, clean_id
+from seesay.mine.readers.json_stream import BROKEN, BrokenFileError, entries
+from seesay.mine.readers.validation import (
+    DUPLICATE,
+    BadAnnotationError,
+    check_picture,
+    clean_picture,
+    clean_size,
+    inside,
+)
+from seesay.mine.records import BadAnnotation, Picture
 
 
-def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture | Bad]:
+def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
     """The pictures of COCO files, and what had to be left out."""
     for path in paths:
         if not path.is_file():
             raise UserError(f"There is no file '{path}'.")
-    names: dict[str, Any] = {}
-    with Shelf() as shelf:
+    categories: dict[str, Any] = {}
+    with DiskJoin() as join:
         for path in paths:
-            yield from _load(path, shelf, names, first=path == paths[0])
-        for id_, count in shelf.strays():
-            yield Bad(id_, f"the picture is not listed ({count} annotations)")
-        for id_, data, found in shelf.pictures():
-            yield from _picture(id_, data, found, names, images)
+            yield from _load(path, join, categories, first=path == paths[0])
+        for picture_id, count in join.unlisted():
+            yield BadAnnotation(picture_id, "the picture is not listed", f"{count} annotations")
+        for picture_id, data, annotations in join.pictures():
+            yield from _picture(picture_id, data, annotations, categories, images)
 
 
-def _load(path: Path, shelf: Shelf, names: dict[str, Any], *, first: bool) -> Iterator[Bad]:
-    """Put one file on the shelf. That a second file lists the same pictures is no mistake."""
+def _load(path: Path, join: DiskJoin, categories: dict[str, Any], *, first: bool) -> Iterator[BadAnnotation]:
+    """Add one file's entries. A second file may list the same pictures again."""
     try:
         for number, (part, entry) in enumerate(entries(path)):
             if part not in ("images", "annotations", "categories"):
                 continue
             where = f"{path.name}, {part}, entry {number}"
-            id_ = key(entry.get("image_id" if part == "annotations" else "id")) if isinstance(entry, dict) else None
-            if id_ is None:
-                yield Bad(where, "the entry has no id")
+            id_field = "image_id" if part == "annotations" else "id"
+            entry_id = clean_id(entry.get(id_field)) if isinstance(entry, dict) else None
+            if entry_id is None:
+                yield BadAnnotation(where, "the entry has no id")
             elif part == "categories":
-                names[id_] = entry.get("name")
+                categories[entry_id] = entry.get("name")
             elif part == "images":
-                if not shelf.picture(id_, entry) and first:
-                    yield Bad(f"{where}, picture {id_}", "the id is there twice: the first is kept")
+                if not join.add_picture(entry_id, entry) and first:
+                    yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
             elif entry.get("iscrowd") in (1, True):
-                yield Bad(where, "a crowd, which has no box of its own")
+                yield BadAnnotation(where, "a crowd, which has no box of its own")
             elif "caption" in entry:
-                shelf.put(id_, "caption", entry["caption"])
+                join.add_entry(entry_id, "caption", entry["caption"])
             else:
-                shelf.put(id_, "region", [entry.get(name) for name in ("category_id", "bbox", "segmentation")])
+                region = [entry.get(name) for name in ("category_id", "bbox", "segmentation")]
+                join.add_entry(entry_id, "region", region)
     except BrokenFileError as error:
-        yield Bad(path.name, f"broken from here on: {error}")
+        yield BadAnnotation(path.name, BROKEN, str(error))
 
 
 def _picture(
-    id_: str, data: dict[str, Any], found: dict[str, list[Any]], names: dict[str, Any], images: Path | None
-) -> Iterator[Picture | Bad]:
+    picture_id: str, data: dict[str, Any], annotations: dict[str, list[Any]], categories: dict[str, Any],
+    images: Path | None,
+) -> Iterator[Picture | BadAnnotation]:  # fmt: skip
     path = None
     try:
-        width, height = clean_size(data.get("width"), data.get("height"))
+        size = clean_size(data.get("width"), data.get("height"))
         if images is not None:
             if (path := inside(images, data.get("file_name"))) is None:
                 raise BadAnnotationError("the picture has no file name inside the folder of pictures")
-            check_picture(path, width, height)
+            check_picture(path, size)
     except BadAnnotationError as error:
-        yield Bad(id_, str(error))
+        yield error.at(picture_id)
         return
-    things = [
-        (names.get(key(category) or ""), box, _outline(rings)) for category, box, rings in found.get("region", ())
+    regions = [
+        (categories.get(clean_id(category) or ""), box, _outline(rings))
+        for category, box, rings in annotations.get("region", ())
     ]
-    good, bad = regions(id_, things, width, height)
-    said, unusable = captions(id_, found.get("caption", ()))
-    yield from (*bad, *unusable)
-    yield Picture(id_, width, height, good, said, path=str(path.resolve()) if path else "")
+    yield from clean_picture(picture_id, picture_id, size, regions, annotations.get("caption", ()), path=path)
 
 
 def _outline(rings: Any) -> Any:
-    """The longest ring of a segmentation: a thing cut in two by what stands before it has several. Masks give none."""
+    """The longest ring of a segmentation: an object that another one cuts in two has several. Masks give none."""
     if not isinstance(rings, list):
         return None
     return max((ring for ring in rings if isinstance(ring, list)), key=len, default=None)

@@ -1,4 +1,8 @@
-"""Large JSON files entry by entry: annotation files of gigabytes are one array, or one object of arrays."""
+"""Large JSON files entry by entry: annotation files of gigabytes are one array, or one object of arrays.
+
+ijson is not used: at the first NaN, byte that is not UTF-8 or integer beyond 64 bits it gives up the rest of the file,
+deep nesting exhausts its memory, and its one-pass interface takes twice as long.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +12,21 @@ from pathlib import Path
 from typing import Any, TextIO
 
 CHUNK = 1 << 16
-LARGEST = 1 << 26
-"""Characters an entry may have: a bracket that is never closed must not bring the whole file into memory."""
+MAX_ENTRY = 1 << 26
+"""Limit of characters per entry: a bracket that is never closed must not bring the whole file into memory."""
+BROKEN = "the file is broken from here on"
 _NEAR = 16
 _SPACE = " \t\n\r"
 
 
 class BrokenFileError(Exception):
-    """The file breaks off or is not JSON from here on; entries before it were given."""
+    """The file ends early or is not JSON from here on; the entries before were yielded."""
 
 
 def entries(path: Path) -> Iterator[tuple[str, Any]]:
     """The entries of a file that is an array (under the key ""), or of every array in an object (under its key).
 
-    Values of the object that are no arrays come as one entry. Raises `BrokenFileError` where the JSON breaks.
+    Values of the object that are not arrays are one entry each. Raises `BrokenFileError` where the JSON breaks.
     """
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         text = _Text(file)
@@ -32,7 +37,7 @@ def entries(path: Path) -> Iterator[tuple[str, Any]]:
         elif opening == "{":
             yield from _object(text)
         else:
-            raise BrokenFileError("the file holds neither a JSON array nor an object")
+            raise BrokenFileError("it holds neither a JSON array nor an object")
         if text.peek():
             raise BrokenFileError(f"there is more after the end of the JSON, from character {text.position}")
 
@@ -68,20 +73,20 @@ def _array(text: _Text) -> Iterator[Any]:
 
 
 class _Text:
-    """A file of which only a piece is in memory: from the next entry to as far as was needed to decode it."""
+    """A file of which only a piece is in memory: the next entry, as far as it was needed to decode it."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
         self._decode = json.JSONDecoder().raw_decode
-        self._buffer, self._at, self._gone, self._ended = "", 0, 0, False
+        self._buffer, self._at, self._dropped, self._ended = "", 0, 0, False
 
     @property
     def position(self) -> int:
         """Characters read so far."""
-        return self._gone + self._at
+        return self._dropped + self._at
 
     def peek(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """The next character that is not a space; empty at the end."""
         while True:
             while self._at < len(self._buffer):
                 if (character := self._buffer[self._at]) not in _SPACE:
@@ -99,7 +104,7 @@ class _Text:
         return character
 
     def value(self) -> Any:
-        """The next JSON value. What is cut off by the end of the buffer is decoded again with twice as much."""
+        """The next JSON value. A value that the buffer cuts off is decoded again from a buffer twice as long."""
         self.peek()
         while True:
             try:
@@ -107,26 +112,26 @@ class _Text:
             except json.JSONDecodeError as error:
                 cut_off = error.msg.startswith("Unterminated") or error.pos > len(self._buffer) - _NEAR
                 if not cut_off or not self._more(len(self._buffer) - self._at):
-                    raise BrokenFileError(f"{error.msg} at character {self._gone + error.pos}") from error
+                    raise BrokenFileError(f"{error.msg} at character {self._dropped + error.pos}") from error
             except (RecursionError, ValueError) as error:
                 raise BrokenFileError(f"an entry that cannot be read at character {self.position} ({error})") from error
             else:
-                # A number may go on in the next chunk ("1" of "1e+5"): the last three characters are not sure.
+                # A number may continue in the next chunk ("1" of "1e+5"): the last three characters are uncertain.
                 if len(self._buffer) - end >= 3 or not self._more(CHUNK):
                     self._at = end
-                    if isinstance(value, int | float) and self.peek() not in tuple(",]}:"):  # it breaks off
+                    if isinstance(value, int | float) and self.peek() not in tuple(",]}:"):  # it ends early
                         raise BrokenFileError(f"expected , or ] at character {self.position}")
                     return value
 
-    def _more(self, wanted: int) -> bool:
-        """Read on; what was used is dropped."""
+    def _more(self, size: int) -> bool:
+        """Read on; what was decoded is dropped."""
         if self._ended:
             return False
-        if len(self._buffer) - self._at > LARGEST:
-            raise BrokenFileError(f"an entry longer than {LARGEST} characters, or never closed, at {self.position}")
-        new = self._file.read(max(wanted, CHUNK))
+        if len(self._buffer) - self._at > MAX_ENTRY:
+            raise BrokenFileError(f"an entry longer than {MAX_ENTRY} characters, or never closed, at {self.position}")
+        new = self._file.read(max(size, CHUNK))
         self._ended = not new
         if new:
-            self._gone += self._at
+            self._dropped += self._at
             self._buffer, self._at = self._buffer[self._at :] + new, 0
         return not self._ended

@@ -1,31 +1,42 @@
-"""What must be true of an annotation before it counts: names, boxes and picture files are other people's input.
+"""Validation of annotations: names, boxes and picture files are untrusted input.
 
-A box that is partly outside of its picture is cut at the edge, and its polygon's corners are moved to the edge; one
-that is outside altogether, empty, or not four finite numbers is left out with the reason.
+A box that is partly outside its picture is clipped at the edge, and its polygon's points are moved to the edge; one
+that is entirely outside, empty, or not four finite numbers is left out with the reason.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from seesay.mine.records import Bad, Region
+from seesay.mine.records import BadAnnotation, Box, Picture, Region
 
-LARGEST_SIDE = 1 << 20
-MOST_REGIONS = 500
-"""Regions of a picture that are kept: all pairs of them are compared, so memory grows with the square, and faster."""
+MAX_SIDE = 1 << 20
+MAX_REGIONS = 500
+"""Regions kept per picture: all pairs of them are compared, so memory grows with the square, and faster."""
+DUPLICATE = "the id is there twice: the first is kept"
 _SPACES = re.compile(r"\s+")
+
+RawRegion = tuple[Any, Any, Any]
+"""Name, box and polygon as the file has them."""
 
 
 class BadAnnotationError(ValueError):
-    """Why an annotation cannot be used."""
+    """Why an annotation cannot be used: the kind of mistake, and the details of this one."""
+
+    def __init__(self, kind: str, detail: str = "") -> None:
+        super().__init__(kind, detail)
+
+    def at(self, where: str) -> BadAnnotation:
+        """The same as an entry of the list of what was left out."""
+        return BadAnnotation(where, *self.args)
 
 
 def clean_name(name: Any) -> str:
-    """A name in lower case, its spaces single."""
+    """A name in lower case with single spaces."""
     if not isinstance(name, str):
         raise BadAnnotationError("the name is not a text")
     if "\ufffd" in name:
@@ -38,7 +49,7 @@ def clean_name(name: Any) -> str:
 def clean_size(width: Any, height: Any) -> tuple[int, int]:
     """A picture's width and height in pixels."""
     sides = [_number(side) for side in (width, height)]
-    if any(side is None or not 1 <= side <= LARGEST_SIDE for side in sides):
+    if any(side is None or not 1 <= side <= MAX_SIDE for side in sides):
         raise BadAnnotationError("the picture has no usable width and height")
     return int(sides[0] or 0), int(sides[1] or 0)
 
@@ -61,7 +72,7 @@ def clean_region(name: Any, box: Any, polygon: Any, width: int, height: int) -> 
 
 
 def clean_polygon(polygon: Any, width: int, height: int) -> tuple[float, ...]:
-    """An outline x, y, x, y, … inside its picture; nothing where there is none."""
+    """An outline x, y, x, y, … inside its picture; empty if there is none."""
     if polygon is None or (isinstance(polygon, Sequence) and not polygon):
         return ()
     if not isinstance(polygon, Sequence) or isinstance(polygon, str):
@@ -73,38 +84,33 @@ def clean_polygon(polygon: Any, width: int, height: int) -> tuple[float, ...]:
     return tuple(min(max(float(v or 0), 0.0), limits[i % 2]) for i, v in enumerate(numbers))
 
 
-def bounds(polygon: Sequence[float]) -> tuple[float, float, float, float]:
+def bounds(polygon: Sequence[float]) -> Box:
     """The box around a polygon."""
     xs, ys = polygon[::2], polygon[1::2]
     return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
 
 
-def regions(
-    where: str, found: Sequence[tuple[Any, Any, Any]], width: int, height: int
-) -> tuple[tuple[Region, ...], list[Bad]]:
-    """The usable ones of a picture's (name, box, polygon) and what is wrong with the others."""
-    good: list[Region] = []
-    bad: list[Bad] = []
-    for number, (name, box, polygon) in enumerate(found):
+def clean_picture(
+    where: str, picture_id: str, size: tuple[int, int], raw_regions: Sequence[RawRegion],
+    raw_captions: Sequence[Any] = (), *, scene: str = "", path: Path | None = None, depth: Path | None = None,
+) -> Iterator[Picture | BadAnnotation]:  # fmt: skip
+    """A picture with its usable regions and captions, after what is wrong with the others."""
+    regions: list[Region] = []
+    for number, raw_region in enumerate(raw_regions):
         try:
-            if len(good) == MOST_REGIONS:
-                raise BadAnnotationError(f"the picture has more than {MOST_REGIONS} regions: the first are kept")
-            good.append(clean_region(name, box, polygon, width, height))
+            if len(regions) == MAX_REGIONS:
+                raise BadAnnotationError(f"the picture has more than {MAX_REGIONS} regions: the first are kept")
+            regions.append(clean_region(*raw_region, *size))
         except BadAnnotationError as error:
-            bad.append(Bad(f"{where}, region {number}", str(error)))
-    return tuple(good), bad
-
-
-def captions(where: str, found: Sequence[Any]) -> tuple[tuple[str, ...], list[Bad]]:
-    """The usable captions of a picture and what is wrong with the others."""
-    good: list[str] = []
-    bad: list[Bad] = []
-    for number, text in enumerate(found):
+            yield error.at(f"{where}, region {number}")
+    captions: list[str] = []
+    for number, text in enumerate(raw_captions):
         if isinstance(text, str) and text.strip():
-            good.append(_SPACES.sub(" ", text).strip())
+            captions.append(_SPACES.sub(" ", text).strip())
         else:
-            bad.append(Bad(f"{where}, caption {number}", "the caption is not a text, or empty"))
-    return tuple(good), bad
+            yield BadAnnotation(f"{where}, caption {number}", "the caption is not a text, or empty")
+    files = (str(file.resolve()) if file else "" for file in (path, depth))
+    yield Picture(picture_id, *size, tuple(regions), tuple(captions), scene, *files)
 
 
 def inside(folder: Path, name: Any) -> Path | None:
@@ -115,10 +121,10 @@ def inside(folder: Path, name: Any) -> Path | None:
     return path if path.resolve().is_relative_to(folder.resolve()) else None
 
 
-def check_picture(path: Path, width: int, height: int) -> None:
-    """Refuse a picture file that is missing, broken, cut off, or of another size than annotated.
+def check_picture(path: Path, size: tuple[int, int]) -> None:
+    """Reject a picture file that is missing, broken, truncated, or of another size than annotated.
 
-    Pixels are not decoded here: the header, PNG's checksums and JPEG's end marker tell nearly all broken files.
+    Pixels are not decoded here: the header, PNG's checksums and JPEG's end marker reveal nearly all broken files.
     """
     from PIL import Image
 
@@ -126,18 +132,19 @@ def check_picture(path: Path, width: int, height: int) -> None:
         raise BadAnnotationError("the picture file is missing")
     try:
         with Image.open(path) as image:
-            kind, size = image.format, image.size
+            file_format, file_size = image.format, image.size
             image.verify()
         with path.open("rb") as file:
             file.seek(max(-64, -path.stat().st_size), 2)
-            ends = b"\xff\xd9" in file.read()
-    except Exception as error:  # image libraries raise nearly anything on rubbish
-        raise BadAnnotationError(f"the picture file is broken ({type(error).__name__})") from error
-    if kind == "JPEG" and not ends:
+            has_end = b"\xff\xd9" in file.read()
+    except Exception as error:  # image libraries raise nearly anything on broken files
+        raise BadAnnotationError("the picture file is broken", type(error).__name__) from error
+    if file_format == "JPEG" and not has_end:
         raise BadAnnotationError("the picture file is cut off")
-    if size != (width, height):
+    if file_size != size:
+        width, height = file_size
         raise BadAnnotationError(
-            f"the picture has another size than annotated ({size[0]} x {size[1]}, not {width} x {height})"
+            "the picture has another size than annotated", f"{width} x {height}, not {size[0]} x {size[1]}"
         )
 
 

@@ -11,78 +11,84 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.mine.readers.join import Shelf, key
-from seesay.mine.readers.json_stream import BrokenFileError, entries
-from seesay.mine.readers.validation import BadAnnotationError, captions, check_picture, clean_size, inside, regions
-from seesay.mine.records import Bad, Picture
+from seesay.mine.readers.join import DiskJoin, clean_id
+from seesay.mine.readers.json_stream import BROKEN, BrokenFileError, entries
+from seesay.mine.readers.validation import (
+    DUPLICATE,
+    BadAnnotationError,
+    RawRegion,
+    check_picture,
+    clean_picture,
+    clean_size,
+    inside,
+)
+from seesay.mine.records import BadAnnotation, Picture
 
 FOLDERS = ("", "images", "VG_100K", "VG_100K_2")
 
 
-def read(folder: Path, images: Path | None = None) -> Iterator[Picture | Bad]:
+def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
     """The pictures of a Visual Genome folder, and what had to be left out."""
-    described = folder / "image_data.json"
-    if not described.is_file():
+    image_data = folder / "image_data.json"
+    if not image_data.is_file():
         raise UserError(f"'{folder}' holds no image_data.json: give the folder with Visual Genome's JSON files.")
-    with Shelf() as shelf:
-        yield from _load(described, "image_id", None, shelf)
-        yield from _load(folder / "objects.json", "image_id", "objects", shelf)
-        yield from _load(folder / "region_descriptions.json", "id", "regions", shelf)
-        for id_, count in shelf.strays():
-            yield Bad(id_, f"image_data.json does not list this picture ({count} annotations)")
-        for id_, data, found in shelf.pictures():
-            yield from _picture(id_, data, found, folder, images)
+    with DiskJoin() as join:
+        yield from _load(image_data, "image_id", None, join)
+        yield from _load(folder / "objects.json", "image_id", "objects", join)
+        yield from _load(folder / "region_descriptions.json", "id", "regions", join)
+        for picture_id, count in join.unlisted():
+            yield BadAnnotation(picture_id, "image_data.json does not list this picture", f"{count} annotations")
+        for picture_id, data, annotations in join.pictures():
+            yield from _picture(picture_id, data, annotations, folder, images)
 
 
-def _load(path: Path, id_field: str, part: str | None, shelf: Shelf) -> Iterator[Bad]:
-    """Put one file's entries on the shelf: whole (`part` None) or their list of that name."""
+def _load(path: Path, id_field: str, part: str | None, join: DiskJoin) -> Iterator[BadAnnotation]:
+    """Add one file's entries: whole (`part` None), or the items of their list of that name."""
     if not path.is_file():
-        yield Bad(path.name, "the file is missing: pictures have none of what it holds")
+        yield BadAnnotation(path.name, "the file is missing: pictures have none of what it holds")
         return
     try:
         for number, (_, entry) in enumerate(entries(path)):
             where = f"{path.name}, entry {number}"
-            id_ = key(entry.get(id_field, entry.get("image_id"))) if isinstance(entry, dict) else None
-            if id_ is None:
-                yield Bad(where, "the entry has no image id")
+            picture_id = clean_id(entry.get(id_field, entry.get("image_id"))) if isinstance(entry, dict) else None
+            if picture_id is None:
+                yield BadAnnotation(where, "the entry has no image id")
             elif part is None:
-                if not shelf.picture(id_, entry):
-                    yield Bad(f"{where}, picture {id_}", "the id is there twice: the first is kept")
+                if not join.add_picture(picture_id, entry):
+                    yield BadAnnotation(f"{where}, picture {picture_id}", DUPLICATE)
             elif not isinstance(entry.get(part), list):
-                yield Bad(where, f"the entry has no list of {part}")
+                yield BadAnnotation(where, f"the entry has no list of {part}")
             else:
                 for item in entry[part]:
-                    shelf.put(id_, part, item)
+                    join.add_entry(picture_id, part, item)
     except BrokenFileError as error:
-        yield Bad(path.name, f"broken from here on: {error}")
+        yield BadAnnotation(path.name, BROKEN, str(error))
 
 
 def _picture(
-    id_: str, data: dict[str, Any], found: dict[str, list[Any]], folder: Path, images: Path | None
-) -> Iterator[Picture | Bad]:
+    picture_id: str, data: dict[str, Any], annotations: dict[str, list[Any]], folder: Path, images: Path | None
+) -> Iterator[Picture | BadAnnotation]:
     try:
-        width, height = clean_size(data.get("width"), data.get("height"))
-        path = _file(id_, folder, images)
+        size = clean_size(data.get("width"), data.get("height"))
+        path = _file(picture_id, folder, images)
         if path is not None:
-            check_picture(path, width, height)
+            check_picture(path, size)
     except BadAnnotationError as error:
-        yield Bad(id_, str(error))
+        yield error.at(picture_id)
         return
-    objects, seen = [], set()
-    for item in found.get("objects", ()):
-        object_id = key(item.get("object_id")) if isinstance(item, dict) else None
-        if object_id is not None and object_id in seen:
-            yield Bad(f"{id_}, object {object_id}", "the id is there twice: the first is kept")
+    objects, object_ids = [], set()
+    for item in annotations.get("objects", ()):
+        object_id = clean_id(item.get("object_id")) if isinstance(item, dict) else None
+        if object_id is not None and object_id in object_ids:
+            yield BadAnnotation(f"{picture_id}, object {object_id}", DUPLICATE)
             continue
-        seen.add(object_id)
+        object_ids.add(object_id)
         objects.append(_object(item))
-    good, bad = regions(id_, objects, width, height)
-    said, unusable = captions(id_, [_phrase(item) for item in found.get("regions", ())])
-    yield from (*bad, *unusable)
-    yield Picture(id_, width, height, good, said, path=str(path.resolve()) if path else "")
+    phrases = [item.get("phrase") if isinstance(item, dict) else None for item in annotations.get("regions", ())]
+    yield from clean_picture(picture_id, picture_id, size, objects, phrases, path=path)
 
 
-def _object(item: Any) -> tuple[Any, Any, Any]:
+def _object(item: Any) -> RawRegion:
     if not isinstance(item, dict):
         return None, None, None
     names = item.get("names", item.get("name"))
@@ -90,13 +96,9 @@ def _object(item: Any) -> tuple[Any, Any, Any]:
     return name, [item.get(side) for side in ("x", "y", "w", "h")], None
 
 
-def _phrase(item: Any) -> Any:
-    return item.get("phrase") if isinstance(item, dict) else None
-
-
-def _file(id_: str, folder: Path, images: Path | None) -> Path | None:
-    """A picture's file. Only where a folder of pictures is given must every picture have one."""
+def _file(picture_id: str, folder: Path, images: Path | None) -> Path | None:
+    """A picture's file. Every picture must have one only if a folder of pictures is given."""
     base = images or folder
-    found = [path for sub in FOLDERS if (path := inside(base, f"{sub}/{id_}.jpg" if sub else f"{id_}.jpg"))]
-    there = next((path for path in found if path.is_file()), None)
-    return there or (base / f"{id_}.jpg" if images else None)
+    candidates = (inside(base, f"{sub}/{picture_id}.jpg" if sub else f"{picture_id}.jpg") for sub in FOLDERS)
+    path = next((path for path in candidates if path is not None and path.is_file()), None)
+    return path or (base / f"{picture_id}.jpg" if images else None)

@@ -5,9 +5,20 @@
 ('bathroom', True, (240, 320))
 """
 
-from seesay.mine.rooms.dataset_writer import Snapshot, snapshot, snapshots, write
-from seesay.mine.rooms.raster import View
-from seesay.mine.rooms.sampling import Room, Thing
-from seesay.mine.rooms.truth import Tally, elevation, larger
+from seesay.mine.rooms.dataset_writer import Snapshot, snapshot, snapshots, write_rooms
+from seesay.mine.rooms.raster import RoomView
+from seesay.mine.rooms.sampling import Room, RoomObject
+from seesay.mine.rooms.truth import RoomTruth, elevation, larger
 
-__all__ = ["Room", "Snapshot", "Tally", "Thing", "View", "elevation", "larger", "snapshot", "snapshots", "write"]
+__all__ = [
+    "Room",
+    "RoomObject",
+    "RoomTruth",
+    "RoomView",
+    "Snapshot",
+    "elevation",
+    "larger",
+    "snapshot",
+    "snapshots",
+    "write_rooms",
+]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seesay.mine.rooms.sampling import Thing
+from seesay.mine.rooms.sampling import RoomObject
 
 
 def describe(
-    rng: np.random.Generator, scene: str, things: Sequence[Thing], seen: Sequence[int]
+    rng: np.random.Generator, scene: str, things: Sequence[RoomObject], seen: Sequence[int]
 ) -> list[tuple[int, str]]:
     """One caption for most of the things that are seen: whose it is (a place in `things`), and the text."""
     captions = []
@@ -32,7 +32,7 @@ def describe(
     return captions
 
 
-def _apart(a: Thing, b: Thing) -> float:
+def _apart(a: RoomObject, b: RoomObject) -> float:
     return float(sum((p - q) ** 2 for p, q in zip(a.at, b.at, strict=True)))
 
 

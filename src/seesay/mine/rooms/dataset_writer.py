@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,14 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from PIL import Image
 
-from seesay.mine.records import SCHEMA, Picture, Region, row
+from seesay.errors import UserError, missing_extra
+from seesay.files import write_json
+from seesay.mine.records import SCHEMA, Picture, Region, to_row
 from seesay.mine.rooms.captions import describe
 from seesay.mine.rooms.kinds import KINDS, SCENES
-from seesay.mine.rooms.raster import View, render
-from seesay.mine.rooms.sampling import Room, Thing, draw
-from seesay.mine.rooms.truth import Tally
+from seesay.mine.rooms.raster import RoomView, render
+from seesay.mine.rooms.sampling import Room, RoomObject, draw
+from seesay.mine.rooms.truth import RoomTruth
+from seesay.progress import ProgressCallback
 
 LEAST_PIXELS = 24
 LEAST_VISIBLE = 0.5
@@ -33,8 +35,8 @@ class Snapshot:
 
     picture: Picture
     room: Room
-    view: View
-    things: tuple[Thing, ...]
+    view: RoomView
+    things: tuple[RoomObject, ...]
     phrases: tuple[tuple[int, str], ...]
 
 
@@ -72,18 +74,25 @@ def snapshot(index: int, seed: int = 0, width: int = 320, height: int = 240) -> 
     return Snapshot(picture, room, view, things, tuple((place[i], text) for i, text in phrases))
 
 
-def write(
+def write_rooms(
     folder: Path, count: int, seed: int = 0, *, width: int = 320, height: int = 240, pictures: bool = True,
-    tell: Callable[[int], None] = lambda done: None,
+    progress: ProgressCallback = lambda done, total: None,
 ) -> Path:  # fmt: skip
-    """Write `count` rooms and what is true of them; `pictures=False` leaves out the JPEG and depth files.
+    """Write `count` rooms and their truth into a new folder; `pictures=False` leaves out the JPEG and depth files.
 
-    Depth maps are 16-bit PNGs in millimetres along the camera's axis. `things.jsonl` holds, region by region, each
-    thing's true size, height and colour; `truth.json` the counts over all pictures.
+    Depth maps are 16-bit PNGs in millimetres along the camera's axis. `things.jsonl` holds the true size, height and
+    colour of the object in each region, `truth.json` the counts over all pictures.
     """
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"'{folder}' is not empty: name a new folder.")
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise missing_extra("Making rooms", "mine", error) from error
+
     for part in ("images", "depth", "visual_genome", "coco"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    tally, waiting = Tally(), []
+    truth, rows = RoomTruth(), []
     with _Files(folder) as files, pq.ParquetWriter(folder / "annotations.parquet", SCHEMA) as parquet:
         for done, shot in enumerate(snapshots(count, seed, width, height), start=1):
             picture = shot.picture
@@ -91,14 +100,14 @@ def write(
                 Image.fromarray(shot.view.rgb).save(folder / picture.path, quality=92)
                 millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
                 Image.fromarray(millimetres).save(folder / picture.depth, compress_level=1)
-            tally.add(picture.scene, shot.things)
-            waiting.append(row(picture))
-            files.add(shot, waiting[-1])
-            if len(waiting) == ROWS or done == count:
-                parquet.write_batch(pa.RecordBatch.from_pylist(waiting, schema=SCHEMA))
-                waiting = []
-            tell(done)
-    (folder / "truth.json").write_text(json.dumps(tally.table(), indent=1))
+            truth.add(picture.scene, shot.things)
+            rows.append(to_row(picture))
+            files.add(shot, rows[-1])
+            if len(rows) == ROWS or done == count:
+                parquet.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
+                rows = []
+            progress(1, count)
+    write_json(folder / "truth.json", truth.to_json(), indent=1)
     return folder
 
 
@@ -174,7 +183,7 @@ def _sides(box: tuple[float, float, float, float]) -> dict[str, float]:
     return dict(zip(("x", "y", "width", "height"), box, strict=True))
 
 
-def _true(thing: Thing) -> dict[str, Any]:
+def _true(thing: RoomObject) -> dict[str, Any]:
     return {
         "name": thing.name,
         "subtype": thing.subtype,

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.mine.rooms.kinds import KINDS, MAIN, RGB, SHAPES, Part
-from seesay.mine.rooms.sampling import Point, Room, Thing
+from seesay.mine.rooms.kinds import KINDS, MAIN, RGB, SHAPES, SolidPart
+from seesay.mine.rooms.sampling import Point, Room, RoomObject
 
 Floats = NDArray[np.float32]
 
@@ -24,7 +24,7 @@ FOCAL = 0.85
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RoomView:
     """What the camera sees: colours, depth in metres, and which thing each pixel shows (-1: the room itself).
 
     `covered` counts the pixels each thing would cover if nothing stood before it, within the frame and beyond.
@@ -36,7 +36,7 @@ class View:
     covered: tuple[float, ...]
 
 
-def render(room: Room, width: int, height: int, rng: np.random.Generator) -> View:
+def render(room: Room, width: int, height: int, rng: np.random.Generator) -> RoomView:
     """The room as its camera sees it."""
     rays = _rays(width, height, room.pitch)
     depth, rgb = _shell(room, rays)
@@ -55,7 +55,7 @@ def render(room: Room, width: int, height: int, rng: np.random.Generator) -> Vie
         rgb[rect][closer] = shade[closer]
         ids[rect][closer] = i
     rgb *= _grain(width, height, int(rng.integers(16)))
-    return View(np.clip(rgb, 0, 255).astype(np.uint8), depth, ids, tuple(covered))
+    return RoomView(np.clip(rgb, 0, 255).astype(np.uint8), depth, ids, tuple(covered))
 
 
 @lru_cache(maxsize=4)
@@ -118,7 +118,7 @@ def _shadows(room: Room, rays: tuple[Floats, Floats, Floats], depth: Floats, rgb
         if thing.lowest > 0.01 or thing.size[1] < 0.1:
             continue
         x0, x1, z0, z1 = thing.footprint
-        patch = Thing("", "", "", (0, 0, 0), (1.5 * (x1 - x0), 0.001, 1.5 * (z1 - z0)), thing.at)
+        patch = RoomObject("", "", "", (0, 0, 0), (1.5 * (x1 - x0), 0.001, 1.5 * (z1 - z0)), thing.at)
         rect, _ = _rectangle(room, patch, width, height)
         if rect is None:
             continue
@@ -130,7 +130,7 @@ def _shadows(room: Room, rays: tuple[Floats, Floats, Floats], depth: Floats, rgb
         rgb[rect] *= (1 - dark)[..., None]
 
 
-def _rectangle(room: Room, thing: Thing, width: int, height: int) -> tuple[tuple[slice, slice] | None, float]:
+def _rectangle(room: Room, thing: RoomObject, width: int, height: int) -> tuple[tuple[slice, slice] | None, float]:
     """The pixels that the thing's bounding box may cover, and the share of that box which is inside the frame."""
     w, h, d = thing.size
     cos, sin = math.cos(thing.turn), math.sin(thing.turn)
@@ -153,7 +153,7 @@ def _rectangle(room: Room, thing: Thing, width: int, height: int) -> tuple[tuple
     return (rows, slice(math.floor(cut[0]), math.ceil(cut[1]))), float(share)
 
 
-def _thing(room: Room, thing: Thing, rays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+def _thing(room: Room, thing: RoomObject, rays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
     """Depth (infinite where the thing is not) and colour of a thing on its own."""
     near = np.full(rays[0].shape, np.inf, np.float32)
     rgb = np.zeros((*rays[0].shape, 3), np.float32)
@@ -180,7 +180,7 @@ def _thing(room: Room, thing: Thing, rays: tuple[Floats, ...]) -> tuple[Floats, 
     return near, rgb
 
 
-def _color(part: Part, thing: Thing) -> Point:
+def _color(part: SolidPart, thing: RoomObject) -> Point:
     if part.color == MAIN:
         return thing.rgb
     r, g, b = RGB[part.color]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.mine.rooms.kinds import KINDS, RGB, SCENES, Kind
+from seesay.mine.rooms.kinds import KINDS, RGB, SCENES, ObjectKind
 
 Point = tuple[float, float, float]
 
@@ -21,7 +21,7 @@ GAP = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class RoomObject:
     """A thing in a room. `at` is the middle of its foot, `size` width, height and depth, `turn` its yaw in radians."""
 
     name: str
@@ -68,17 +68,17 @@ class Room:
     wall: Point
     floor: Point
     boards: bool
-    things: tuple[Thing, ...]
+    things: tuple[RoomObject, ...]
 
 
 def draw(rng: np.random.Generator, scene: str) -> Room:
     """A room of this kind."""
     size = (rng.uniform(4.2, 5.2), rng.uniform(2.5, 2.8), rng.uniform(4.4, 6.0))
-    new: list[Thing] = []
+    new: list[RoomObject] = []
     for name, mean in SCENES[scene].items():
         count = int(mean) + (rng.random() < mean % 1)
         new += [_make(rng, scene, name) for _ in range(count)]
-    things: list[Thing] = []
+    things: list[RoomObject] = []
     _along_walls(rng, [t for t in new if KINDS[t.name].stand == "wall"], size, things)
     for thing in new:
         if KINDS[thing.name].stand == "floor":
@@ -109,22 +109,22 @@ def draw(rng: np.random.Generator, scene: str) -> Room:
     )
 
 
-def _make(rng: np.random.Generator, scene: str, name: str) -> Thing:
+def _make(rng: np.random.Generator, scene: str, name: str) -> RoomObject:
     kind = KINDS[name]
     color = str(rng.choice(list(kind.colors), p=list(kind.colors.values())))
     rgb = _point(np.clip(np.array(RGB[color]) + rng.uniform(-10, 10) + rng.uniform(-6, 6, 3), 8, 248))
     size = _point([rng.uniform(*side) for side in kind.size])
-    return Thing(name, _subtype(rng, scene, name, kind), color, rgb, size, (0.0, 0.0, 0.0))
+    return RoomObject(name, _subtype(rng, scene, name, kind), color, rgb, size, (0.0, 0.0, 0.0))
 
 
-def _subtype(rng: np.random.Generator, scene: str, name: str, kind: Kind) -> str:
+def _subtype(rng: np.random.Generator, scene: str, name: str, kind: ObjectKind) -> str:
     """A longer name for the thing; one that names a room only in that room."""
     rooms = {"kitchen", "bathroom", "office"}
     fit = [s for s in kind.subtypes if not rooms & set(s.split()) or scene in s]
     return str(rng.choice(fit)) if fit else name
 
 
-def _packed(rng: np.random.Generator, things: Sequence[Thing], length: float) -> list[tuple[Thing, float]]:
+def _packed(rng: np.random.Generator, things: Sequence[RoomObject], length: float) -> list[tuple[RoomObject, float]]:
     """Things side by side along a wall without overlap, in random order and gaps; what does not fit stays out."""
     chosen, free = [], length
     for i in rng.permutation(len(things)):
@@ -140,7 +140,7 @@ def _packed(rng: np.random.Generator, things: Sequence[Thing], length: float) ->
     return placed
 
 
-def _along_walls(rng: np.random.Generator, new: list[Thing], room: Point, things: list[Thing]) -> None:
+def _along_walls(rng: np.random.Generator, new: list[RoomObject], room: Point, things: list[RoomObject]) -> None:
     """Two out of three against the back wall, the others and what does not fit there against the side walls."""
     width, _, depth = room
     at_side = rng.random(len(new)) < 0.33
@@ -156,7 +156,7 @@ def _along_walls(rng: np.random.Generator, new: list[Thing], room: Point, things
             _add(_moved(thing, at, turn=sign * math.pi / 2), things)
 
 
-def _on_floor(rng: np.random.Generator, thing: Thing, room: Point, things: list[Thing]) -> None:
+def _on_floor(rng: np.random.Generator, thing: RoomObject, room: Point, things: list[RoomObject]) -> None:
     """Anywhere in the room where there is space, a little turned; nowhere, if a dozen places are all taken."""
     for _ in range(12):
         turned = _moved(thing, thing.at, turn=rng.uniform(-0.5, 0.5))
@@ -167,7 +167,7 @@ def _on_floor(rng: np.random.Generator, thing: Thing, room: Point, things: list[
             return
 
 
-def _add(thing: Thing, things: list[Thing]) -> bool:
+def _add(thing: RoomObject, things: list[RoomObject]) -> bool:
     """Add the thing if it stands in nothing else; rugs may lie under everything."""
     a = thing.footprint
     for other in things:
@@ -179,7 +179,7 @@ def _add(thing: Thing, things: list[Thing]) -> bool:
     return True
 
 
-def _on_support(rng: np.random.Generator, thing: Thing, things: list[Thing]) -> None:
+def _on_support(rng: np.random.Generator, thing: RoomObject, things: list[RoomObject]) -> None:
     """Put the thing on top of one of its supports, beside what stands there already."""
     names = KINDS[thing.name].supports
     for i in rng.permutation([i for i, t in enumerate(things) if t.name in names]):
@@ -197,11 +197,11 @@ def _on_support(rng: np.random.Generator, thing: Thing, things: list[Thing]) -> 
                 return
 
 
-def _tall(thing: Thing) -> Thing:
+def _tall(thing: RoomObject) -> RoomObject:
     return replace(thing, size=(thing.size[0], 1.0, thing.size[2]))
 
 
-def _moved(thing: Thing, at: Sequence[float], turn: float = 0.0, support: int | None = None) -> Thing:
+def _moved(thing: RoomObject, at: Sequence[float], turn: float = 0.0, support: int | None = None) -> RoomObject:
     return replace(thing, at=_point(at), turn=turn, support=support)
 
 

@@ -14,10 +14,10 @@ from itertools import combinations
 from typing import Any
 
 from seesay.data.knowledge import COLORS, PLACES, SIZES
-from seesay.mine.rooms.sampling import Thing
+from seesay.mine.rooms.sampling import RoomObject
 
 
-class Tally:
+class RoomTruth:
     """Counts over pictures, one `add` a picture."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Tally:
         self.colors: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.subtypes: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, scene: str, seen: Iterable[Thing]) -> None:
+    def add(self, scene: str, seen: Iterable[RoomObject]) -> None:
         """Count the things that are seen in one picture, and their pairs (each once, names in alphabetical order)."""
         things = sorted(seen, key=lambda thing: thing.name)
         for thing in things:
@@ -37,8 +37,8 @@ class Tally:
                 self.sizes[a.name, b.name][larger(a, b)] += 1
                 self.places[scene, a.name, b.name][elevation(a, b)] += 1
 
-    def table(self) -> dict[str, Any]:
-        """Everything, for `truth.json`."""
+    def to_json(self) -> dict[str, Any]:
+        """The content of `truth.json`."""
         return {
             "size": "frontal area: width x height in square metres",
             "place": "lowest point above the other's centroid, in metres above the floor",
@@ -54,12 +54,12 @@ class Tally:
         }
 
 
-def larger(a: Thing, b: Thing) -> str:
+def larger(a: RoomObject, b: RoomObject) -> str:
     """`>` where the first is larger, else `<`."""
     return SIZES[0] if a.frontal_area > b.frontal_area else SIZES[1]
 
 
-def elevation(a: Thing, b: Thing) -> str:
+def elevation(a: RoomObject, b: RoomObject) -> str:
     """`>` where the first is above the second, `<` below it, `=` at a similar level."""
     if a.lowest > b.centroid:
         return PLACES[0]

@@ -1,4 +1,4 @@
-"""Horizontal bars with intervals, and bars divided into parts."""
+"""Horizontal bars with intervals, and stacked bars."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from markupsafe import Markup
 from seesay.report.charts.kernel import (
     WIDTH,
     axis,
-    breadth,
     chart,
     element,
+    empty_chart,
     legend,
-    nothing,
     series_class,
     square,
     swatches,
     text,
+    text_width,
     tooltip,
 )
 from seesay.report.formatting import brief, number
@@ -29,7 +29,7 @@ ROOM = 170.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A value with its interval where one is known; bars of one name stand together, one for each series."""
+    """A value with its interval, if any; bars of one name are drawn together, one per series."""
 
     name: str
     value: float
@@ -39,13 +39,13 @@ class Bar:
 
 
 def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
-    """Bars from zero, the number at the right of each; a value that is missing leaves its place empty."""
+    """Bars from zero with their numbers at the right; a missing value leaves a gap."""
     names = list(dict.fromkeys(row.name for row in rows))
     series = list(dict.fromkeys(row.series for row in rows))
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None and math.isfinite(end)]
     if not ends:
-        return nothing("bars", title)
-    left = breadth(names, ROOM) + 8
+        return empty_chart("bars", title)
+    left = text_width(names, ROOM) + 8
     x = axis(ends, left, WIDTH - 46, zero=True)
     thick = 15.0 if len(series) == 1 else 11.0
     parts: list[Markup] = []
@@ -57,9 +57,9 @@ def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
     top = y = y + 4
     drawn = []
     for name in names:
-        here = [row for row in rows if row.name == name]
-        drawn.append(text(left - 8, y + thick * len(here) / 2 + 4, name, "end", ROOM))
-        for row in here:
+        same_name = [row for row in rows if row.name == name]
+        drawn.append(text(left - 8, y + thick * len(same_name) / 2 + 4, name, "end", ROOM))
+        for row in same_name:
             drawn.append(_bar(row, x.at, y, thick, series_class(series.index(row.series))))
             y += thick
         y += 6
@@ -81,19 +81,19 @@ def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: st
     if row.low is not None and row.high is not None and math.isfinite(row.low) and math.isfinite(row.high):
         ends = f" ({brief(row.low)} to {brief(row.high)})"
         whisker = element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
-    told = tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
-    bar = element("rect", told, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
+    tip = tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
+    bar = element("rect", tip, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
     written = number(row.value) if abs(row.value) < 10 else brief(row.value)
     return element("g", bar + whisker + text(WIDTH, middle + 4, written, "note end"), class_=hue)
 
 
 def stacked_bars(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str) -> Markup:
-    """Bars of one length, each divided as its values are; colour words wear their own colour."""
+    """Bars of equal length, divided in proportion to their values; color words are drawn in their own color."""
     if not rows or not parts:
-        return nothing("stacked-bars", title)
-    left = breadth([name for name, _ in rows], ROOM) + 8
+        return empty_chart("stacked-bars", title)
+    left = text_width([name for name, _ in rows], ROOM) + 8
     paint = swatches(parts)
-    drawn, y = legend(parts, [square(f"part {one}") + square("outline") for one in paint], WIDTH, 0)
+    drawn, y = legend(parts, [square(f"part {class_}") + square("outline") for class_ in paint], WIDTH, 0)
     y += 6
     for name, values in rows:
         if len(values) != len(parts) or any(value < 0 for value in values):
@@ -117,8 +117,8 @@ def _divided(
     drawn, x, length = [], left, WIDTH - left
     for part, painted, value in zip(parts, paint, shares, strict=True):
         if value:
-            told = tooltip(f"{name}: {part} {100 * value / total:.3g} %")
+            tip = tooltip(f"{name}: {part} {100 * value / total:.3g} %")
             width = length * value / total
-            drawn.append(element("rect", told, x=x, y=y, width=width, height=15.0, class_=f"part {painted}"))
+            drawn.append(element("rect", tip, x=x, y=y, width=width, height=15.0, class_=f"part {painted}"))
             x += width
     return [*drawn, element("rect", x=left, y=y, width=length, height=15.0, class_="outline")]

@@ -1,4 +1,4 @@
-"""A matrix as shades of one hue: the darker (in a dark page, the lighter) the more."""
+"""A matrix as shades of one hue: higher values are darker, or lighter on a dark page."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.kernel import WIDTH, breadth, chart, element, nothing, text, tooltip
+from seesay.report.charts.kernel import WIDTH, chart, element, empty_chart, text, text_width, tooltip
 from seesay.report.formatting import brief
 
 ROOM = 130.0
 NUMBERED = 30.0
-"""Cells at least this wide hold their number."""
+"""Cells at least this wide show their number."""
 
 CROWDED = 13.0
-"""Cells lower than this stand without gaps, under smaller names."""
+"""Cells lower than this have no gaps between them, and smaller names."""
 
 FAINTEST = 0.04
 
@@ -29,18 +29,18 @@ def heat_map(
     low_label: str = "less",
     high_label: str = "more",
 ) -> Markup:
-    """Rows × columns, each cell shaded between the least and the greatest value; a cell without a value is left open.
+    """Rows × columns, each cell shaded between the least and the greatest value; a missing value is an empty cell.
 
-    One hue laid more or less thickly on the paper: its lightness falls steadily, in print and for every eye.
+    A single hue of varying opacity has monotonic lightness, in print and for color-blind readers.
     """
     if len(matrix) != len(rows) or any(len(line) != len(columns) for line in matrix):
         raise ValueError(f"a heat map of {len(rows)} x {len(columns)} names needs a matrix of that shape")
-    known = [float(value) for line in matrix for value in line if math.isfinite(value)]
-    if not known:
-        return nothing("heat-map", title)
-    low, high = min(known), max(known)
-    left = breadth(rows, ROOM) + 8
-    top = breadth(columns, ROOM) + 8
+    finite = [float(value) for line in matrix for value in line if math.isfinite(value)]
+    if not finite:
+        return empty_chart("heat-map", title)
+    low, high = min(finite), max(finite)
+    left = text_width(rows, ROOM) + 8
+    top = text_width(columns, ROOM) + 8
     cell = min(max((WIDTH - left) / len(columns), 11.0), 44.0)
     high_cell = min(cell, 26.0)
     small = " small" if high_cell < CROWDED else ""
@@ -61,35 +61,25 @@ def heat_map(
 def _cell(
     x: float, y: float, width: float, height: float, value: float, share: float, names: tuple[str, str]
 ) -> Markup:
-    told = tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
+    tip = tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
     gap = 0.0 if height < CROWDED else 0.5
     box = {"x": x + gap, "y": y + gap, "width": width - 2 * gap, "height": height - 2 * gap}
     if not math.isfinite(value):
-        return element("rect", told, **box, class_="missing")
-    shade = element("rect", told, **box, class_="heat", fill_opacity=_opacity(share))
+        return element("rect", tip, **box, class_="missing")
+    shade = element("rect", tip, **box, class_="heat", fill_opacity=_opacity(share))
     if width < NUMBERED:
         return shade
-    inked = "middle small on" if share > 0.5 else "middle small"
-    return shade + text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), inked)
+    ink = "middle small on" if share > 0.5 else "middle small"
+    return shade + text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), ink)
 
 
 def _scale(low: float, high: float, low_label: str, high_label: str, x: float, y: float) -> list[Markup]:
-    """What the shades mean, from the least to the greatest."""
+    """The legend of the shades, from the least value to the greatest."""
     steps = 20
     before, after = f"{low_label} {brief(low)}", f"{brief(high)} {high_label}"
-    start = max(x, breadth([before], ROOM) + 8)
-    bars = [
-        element(
-            "rect",
-            x=start + 6.0 * i,
-            y=y,
-            width=6.0,
-            height=10.0,
-            class_="heat",
-            fill_opacity=_opacity(i / (steps - 1)),
-        )
-        for i in range(steps)
-    ]
+    start = max(x, text_width([before], ROOM) + 8)
+    box: dict[str, object] = {"y": y, "width": 6.0, "height": 10.0, "class_": "heat"}
+    bars = [element("rect", **box, x=start + 6.0 * i, fill_opacity=_opacity(i / (steps - 1))) for i in range(steps)]
     return [
         text(start - 6, y + 9, before, "note end", ROOM),
         *bars,

@@ -24,10 +24,10 @@ RAMP = 12
 """Shades for labels that are no color words."""
 
 LINE = 16.0
-"""From one line of text to the next."""
+"""Line height."""
 
 _CHARACTER = 6.5
-"""The width of an ordinary character at the charts' size: texts are fitted without the font at hand."""
+"""The width of an average character: texts are fitted without access to the font."""
 
 
 def element(name: str, content: object = "", /, **attributes: object) -> Markup:
@@ -38,7 +38,7 @@ def element(name: str, content: object = "", /, **attributes: object) -> Markup:
     """
     written = Markup("").join(
         Markup(' {}="{}"').format(
-            key.rstrip("_").replace("_", "-"), short(value) if isinstance(value, float) else value
+            key.rstrip("_").replace("_", "-"), coordinate(value) if isinstance(value, float) else value
         )
         for key, value in attributes.items()
         if value is not None
@@ -49,10 +49,10 @@ def element(name: str, content: object = "", /, **attributes: object) -> Markup:
     return Markup("<{}{}>{}</{}>").format(name, written, inside, name)
 
 
-def short(value: float) -> str:
+def coordinate(value: float) -> str:
     """A coordinate, with no more digits than can be seen.
 
-    >>> short(10.0), short(-0.001), short(1 / 3)
+    >>> coordinate(10.0), coordinate(-0.001), coordinate(1 / 3)
     ('10', '0', '0.33')
     """
     written = f"{value:.2f}".rstrip("0").rstrip(".")
@@ -60,44 +60,44 @@ def short(value: float) -> str:
 
 
 def text(x: float, y: float, words: str, class_: str = "", room: float = math.inf, **attributes: object) -> Markup:
-    """A text; one longer than its room ends in an ellipsis and is told whole when pointed at."""
+    """A text; one longer than its room ends in an ellipsis and is shown in full as a tooltip."""
     words = printable(words)
-    fitted = fit(words, room)
+    fitted = truncate(words, room)
     content = escape(fitted) if fitted == words else escape(fitted) + tooltip(words)
     return element("text", content, x=x, y=y, class_=class_ or None, **attributes)
 
 
 def tooltip(words: str) -> Markup:
-    """What is told of an element when it is pointed at."""
+    """The tooltip of an element."""
     return element("title", printable(words))
 
 
-def fit(words: str, room: float) -> str:
+def truncate(words: str, room: float) -> str:
     """
-    >>> fit("chair", 60), fit("kitchen cabinet", 60)
+    >>> truncate("chair", 60), truncate("kitchen cabinet", 60)
     ('chair', 'kitchen…')
     """
     most = len(words) if room == math.inf else max(int(room / _CHARACTER), 1)
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
-def breadth(names: Iterable[str], most: float) -> float:
-    """The room that names need, up to `most`."""
+def text_width(names: Iterable[str], most: float) -> float:
+    """The width of the longest name, `most` at most."""
     return min(max((len(printable(name)) * _CHARACTER + 4 for name in names), default=0.0), most)
 
 
 def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False) -> Markup:
-    """The whole drawing, under its title; `height` is that of the drawing without the title."""
+    """A complete chart under its title; `height` is that of the drawing without the title."""
     lines = title_lines(title, width)
     heading = [text(0, 13 + LINE * index, line, "title") for index, line in enumerate(lines)]
-    body = element("g", Markup("").join(parts), transform=f"translate(0 {short(LINE * len(lines) + 8)})")
+    body = element("g", Markup("").join(parts), transform=f"translate(0 {coordinate(LINE * len(lines) + 8)})")
     height += LINE * len(lines) + 8
     return element(
         "svg",
         Markup("").join((*heading, body)),
         xmlns="http://www.w3.org/2000/svg",
         class_=f"chart {kind}{' wide' if wide else ''}",
-        viewBox=f"0 0 {short(width)} {short(height)}",
+        viewBox=f"0 0 {coordinate(width)} {coordinate(height)}",
         width=width,
         height=height,
         role="img",
@@ -106,18 +106,18 @@ def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Ma
 
 
 def title_lines(title: str, width: float) -> list[str]:
-    """A title broken to fit, three lines at most."""
+    """A title wrapped to at most three lines."""
     return textwrap.wrap(printable(title), max(int(width / 8.2), 10), max_lines=3, placeholder=" …") or [""]
 
 
-def nothing(kind: str, title: str) -> Markup:
-    """What stands where there is nothing to draw."""
+def empty_chart(kind: str, title: str) -> Markup:
+    """The chart shown where there is no data."""
     return chart(kind, WIDTH, 40, title, [text(0, 20, "No data.", "note")])
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values laid on a range of coordinates, with round ticks."""
+    """A mapping from a range of values to a range of coordinates, with round ticks."""
 
     low: float
     high: float
@@ -127,15 +127,15 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Where a value stands."""
+        """The coordinate of a value."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.start + (self.end - self.start) * (value - low) / (high - low)
 
 
 def axis(values: Iterable[float], start: float, end: float, zero: bool = False, tight: bool = False) -> Axis:
-    """An axis over the finite values that begins and ends at round numbers; `tight`: at the outermost values."""
-    known = [value for value in values if math.isfinite(value)] or [0.0]
-    low, high = min(known), max(known)
+    """An axis over the finite values with round numbers at its ends, or with `tight`, the outermost values."""
+    finite = [value for value in values if math.isfinite(value)] or [0.0]
+    low, high = min(finite), max(finite)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
@@ -149,9 +149,9 @@ def axis(values: Iterable[float], start: float, end: float, zero: bool = False, 
 
 
 def log_axis(values: Iterable[float], start: float, end: float) -> Axis:
-    """A logarithmic axis from the least value to the greatest, ticks at 1, 10, 100 (and 2 and 5 where that is few)."""
-    known = [value for value in values if math.isfinite(value)]
-    low, high = (min(known), max(known)) if known else (1.0, 10.0)
+    """A logarithmic axis from the least value to the greatest, ticks at 1, 10, 100 (also 2 and 5 on a short axis)."""
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = (min(finite), max(finite)) if finite else (1.0, 10.0)
     if low <= 0:
         raise ValueError(f"a logarithmic axis needs values above 0, not {low}")
     if low == high:
@@ -164,20 +164,20 @@ def log_axis(values: Iterable[float], start: float, end: float) -> Axis:
 
 
 def legend(names: Sequence[str], keys: Sequence[Markup], width: float, top: float) -> tuple[list[Markup], float]:
-    """Keys with their names, in as many lines as they need; and the height of it. A key is drawn around 0, 0."""
+    """Keys with their names in as many lines as needed, and the total height. Keys are centered on (0, 0)."""
     parts, x, y = [], 0.0, top
     for name, drawn in zip(names, keys, strict=True):
-        needed = min(breadth([name], width - 20) + 20, width)
+        needed = min(text_width([name], width - 20) + 20, width)
         if x and x + needed > width:
             x, y = 0.0, y + LINE
-        parts.append(element("g", drawn, transform=f"translate({short(x + 6)} {short(y + 8)})"))
+        parts.append(element("g", drawn, transform=f"translate({coordinate(x + 6)} {coordinate(y + 8)})"))
         parts.append(text(x + 16, y + 12, name, room=needed - 20))
         x += needed + 8
     return parts, (y + LINE - top if names else 0.0)
 
 
 def square(class_: str) -> Markup:
-    """A legend's key for something painted."""
+    """A legend key for a filled area."""
     return element("rect", x=-5, y=-5, width=10, height=10, rx=2, class_=class_)
 
 

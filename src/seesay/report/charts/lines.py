@@ -1,4 +1,4 @@
-"""Curves with bands, named at their ends."""
+"""Line charts with bands and direct labels."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from seesay.report.charts.kernel import (
     WIDTH,
     Axis,
     axis,
-    breadth,
     chart,
+    coordinate,
     element,
-    fit,
+    empty_chart,
     legend,
     log_axis,
-    nothing,
     series_class,
-    short,
     text,
+    text_width,
     tooltip,
+    truncate,
 )
 from seesay.report.formatting import brief
 
 HEIGHT = 220.0
 LEFT = 40.0
 ROOM = 124.0
-"""The most room for names at the right; longer ones stand in a legend as well."""
+"""Room for names at the right; longer names are listed in a legend as well."""
 
 GAP = 13.0
 
 Point = tuple[float, float, float, float]
-"""x, y, and the ends of the band (NaN where there is none)."""
+"""x, y, and the ends of the band (NaN without a band)."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: y over x, with the ends of its band where they are known."""
+    """A curve: y over x, with the ends of its band, if any."""
 
     name: str
     x: Sequence[float]
@@ -49,7 +49,7 @@ class Series:
 
     @property
     def points(self) -> list[Point]:
-        """The points in order of x; those without a y are kept, as gaps."""
+        """The points in order of x; those without a y are gaps."""
         none = [math.nan] * len(self.x)
         columns = zip(self.x, self.y, self.low or none, self.high or none, strict=True)
         points = [(float(x), float(y), float(low), float(high)) for x, y, low, high in columns]
@@ -57,27 +57,27 @@ class Series:
 
 
 def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, log_x: bool = False) -> Markup:
-    """Curves on shared axes: a mark a point, a gap where a value is missing, a band where both ends are known."""
-    drawn = [(index, one, [p for p in one.points if math.isfinite(p[0])]) for index, one in enumerate(series)]
-    known = [point for _, _, points in drawn for point in points if math.isfinite(point[1])]
-    if not known:
-        return nothing("lines", title)
-    right = WIDTH - 12 - breadth([one.name for one in series], ROOM)
-    xs = [point[0] for point in known]
+    """Curves on shared axes: one mark per point, a gap where a value is missing, a band where both ends are known."""
+    curves = [(i, s.name, [p for p in s.points if math.isfinite(p[0])]) for i, s in enumerate(series)]
+    finite = [point for _, _, points in curves for point in points if math.isfinite(point[1])]
+    if not finite:
+        return empty_chart("lines", title)
+    right = WIDTH - 12 - text_width([s.name for s in series], ROOM)
+    xs = [point[0] for point in finite]
     x = log_axis(xs, LEFT, right) if log_x else axis(xs, LEFT, right, tight=True)
-    y = axis([value for point in known for value in point[1:]], HEIGHT, 20)
+    y = axis([value for point in finite for value in point[1:]], HEIGHT, 20)
     parts = _frame(x, y, x_label, y_label)
     for draw in (_bands, _curves):  # no band lies on a curve
-        for index, one, points in drawn:
-            parts.append(element("g", Markup("").join(draw(one.name, points, x, y)), class_=series_class(index)))
-    parts += _names([(index, one.name, points) for index, one, points in drawn], x, y)
+        for index, name, points in curves:
+            parts.append(element("g", Markup("").join(draw(name, points, x, y)), class_=series_class(index)))
+    parts += _names(curves, x, y)
     bottom = HEIGHT + 42
-    if len(series) > 6 or any(fit(one.name, ROOM) != one.name for one in series):
+    if len(series) > 6 or any(truncate(s.name, ROOM) != s.name for s in series):
         keys = [
             element("g", element("circle", r=4, class_="spot"), class_=series_class(index))
             for index in range(len(series))
         ]
-        entries, height = legend([one.name for one in series], keys, WIDTH, bottom)
+        entries, height = legend([s.name for s in series], keys, WIDTH, bottom)
         parts, bottom = parts + entries, bottom + height
     return chart("lines", WIDTH, bottom, title, parts)
 
@@ -113,50 +113,50 @@ def _curves(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Ma
             yield element("path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve")
         for at, value, low, high in piece:
             ends = f" ({brief(low)} to {brief(high)})" if math.isfinite(low) and math.isfinite(high) else ""
-            told = tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
-            yield element("circle", told, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
+            tip = tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
+            yield element("circle", tip, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
 
 
-def _names(drawn: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis) -> list[Markup]:
-    """Each name at its curve's last point, moved apart where they would lie on one another."""
+def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis) -> list[Markup]:
+    """Each name at its curve's last point; overlapping names are moved apart."""
     ends = []
-    for index, name, points in drawn:
+    for index, name, points in curves:
         last = [point for point in points if math.isfinite(point[1])][-1:]
         ends += [(y.at(point[1]), x.at(point[0]), index, name) for point in last]
     ends.sort()
-    places = spread([end[0] for end in ends], GAP, y.end, y.start)
+    labels = spread_apart([end[0] for end in ends], GAP, y.end, y.start)
     parts = []
-    for (at, start, index, name), place in zip(ends, places, strict=True):
-        words = [text(x.end + 10, place + 3.5, name, "series", ROOM)]
-        if abs(place - at) > 3 or x.end - start > 3:
-            words.append(element("path", d=_path([(start + 4, at), (x.end + 8, place)]), class_="leader"))
-        parts.append(element("g", Markup("").join(words), class_=series_class(index)))
+    for (at, start, index, name), label in zip(ends, labels, strict=True):
+        drawn = [text(x.end + 10, label + 3.5, name, "series", ROOM)]
+        if abs(label - at) > 3 or x.end - start > 3:
+            drawn.append(element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader"))
+        parts.append(element("g", Markup("").join(drawn), class_=series_class(index)))
     return parts
 
 
-def spread(wanted: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:
-    """Places in rising order, at least `gap` apart, near those wanted and above `bottom` where there is room.
+def spread_apart(positions: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:
+    """Rising positions moved at least `gap` apart, and above `bottom` where there is room.
 
-    >>> spread([10, 11, 50], 13, 0, 100)
+    >>> spread_apart([10, 11, 50], 13, 0, 100)
     [10, 23, 50]
-    >>> spread([95, 99], 13, 0, 100)
+    >>> spread_apart([95, 99], 13, 0, 100)
     [87, 100]
     """
-    places: list[float] = []
-    for place in wanted:
-        places.append(max(place, places[-1] + gap if places else top))
+    moved: list[float] = []
+    for position in positions:
+        moved.append(max(position, moved[-1] + gap if moved else top))
     limit = bottom
-    for index in range(len(places) - 1, -1, -1):
-        places[index] = min(places[index], limit)
-        limit = places[index] - gap
-    return places
+    for index in range(len(moved) - 1, -1, -1):
+        moved[index] = min(moved[index], limit)
+        limit = moved[index] - gap
+    return moved
 
 
-def _pieces(points: Sequence[Point], whole: Callable[[Point], bool]) -> Iterator[list[Point]]:
-    """The runs of points that are whole; what lies between them is a gap."""
+def _pieces(points: Sequence[Point], passes: Callable[[Point], bool]) -> Iterator[list[Point]]:
+    """The contiguous pieces of points that pass the test; what lies between them is a gap."""
     piece: list[Point] = []
     for point in points:
-        if whole(point):
+        if passes(point):
             piece.append(point)
         elif piece:
             yield piece
@@ -166,4 +166,4 @@ def _pieces(points: Sequence[Point], whole: Callable[[Point], bool]) -> Iterator
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{short(x)} {short(y)}" for x, y in points)
+    return "M" + "L".join(f"{coordinate(x)} {coordinate(y)}" for x, y in points)

@@ -1,4 +1,4 @@
-"""What was joined with what, and how far apart they were."""
+"""Dendrograms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.kernel import WIDTH, Axis, axis, breadth, chart, element, nothing, short, text, tooltip
+from seesay.report.charts.kernel import (
+    WIDTH,
+    Axis,
+    axis,
+    chart,
+    coordinate,
+    element,
+    empty_chart,
+    text,
+    text_width,
+    tooltip,
+)
 from seesay.report.formatting import brief
 
 ROW = 14.0
@@ -15,30 +26,30 @@ ROOM = 150.0
 
 
 def dendrogram(merges: Sequence[Sequence[float]], labels: Sequence[str], *, title: str) -> Markup:
-    """A tree of leaves at the right, each join as far to the left as its distance.
+    """A tree with its leaves at the right; each merge is as far to the left as its distance.
 
-    `merges` is laid out as SciPy's linkage: rows of (one, other, distance, size), where 0 … n−1 are the leaves and
-    n + i is what row i joined.
+    `merges` is in the format of SciPy's linkage: rows of (left, right, distance, size), where 0 … n−1 are the leaves
+    and n + i is the node of row i.
     """
     if not labels:
-        return nothing("dendrogram", title)
+        return empty_chart("dendrogram", title)
     if len(merges) != len(labels) - 1:
         raise ValueError(f"{len(labels)} leaves need {len(labels) - 1} merges, not {len(merges)}")
     n = len(labels)
     order = leaf_order(merges, n)
-    right = WIDTH - breadth(labels, ROOM) - 10
+    right = WIDTH - text_width(labels, ROOM) - 10
     x = axis([float(merge[2]) for merge in merges], right, 8, zero=True)
-    rank = {leaf: place for place, leaf in enumerate(order)}
+    rank = {leaf: i for i, leaf in enumerate(order)}
     at = [(x.at(0), ROW * (rank[leaf] + 0.5)) for leaf in range(n)]
     parts = _guides(x, ROW * n)
-    for one, other, distance, *_ in merges:
-        (x1, y1), (x2, y2) = at[int(one)], at[int(other)]
+    for first, second, distance, *_ in merges:
+        (x1, y1), (x2, y2) = at[int(first)], at[int(second)]
         if not math.isfinite(distance):
             raise ValueError("a merge needs a finite distance")
         joint = x.at(distance)
-        told = tooltip(f"distance {brief(distance)}")
-        path = f"M{short(x1)} {short(y1)}H{short(joint)}V{short(y2)}H{short(x2)}"
-        parts.append(element("path", told, d=path, class_="branch"))
+        tip = tooltip(f"distance {brief(distance)}")
+        path = f"M{coordinate(x1)} {coordinate(y1)}H{coordinate(joint)}V{coordinate(y2)}H{coordinate(x2)}"
+        parts.append(element("path", tip, d=path, class_="branch"))
         at.append((joint, (y1 + y2) / 2))
     parts += [text(right + 8, at[leaf][1] + 3.5, labels[leaf], room=ROOM) for leaf in range(n)]
     return chart("dendrogram", WIDTH, ROW * n + 38, title, parts)
@@ -57,8 +68,8 @@ def leaf_order(merges: Sequence[Sequence[float]], n: int) -> list[int]:
         if node < n:
             order.append(node)
         else:
-            one, other, *_ = merges[node - n]
-            waiting += [int(other), int(one)]
+            left, right, *_ = merges[node - n]
+            waiting += [int(right), int(left)]
     return order
 
 

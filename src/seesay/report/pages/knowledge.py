@@ -1,4 +1,4 @@
-"""A page to look through mined knowledge: an object's colours, a pair's sizes, a scene's ladder, and the pictures."""
+"""A page to browse mined knowledge: colours of objects, sizes of pairs, a ladder per scene, and example pictures."""
 
 from __future__ import annotations
 
@@ -10,21 +10,39 @@ from typing import Any, TypeVar
 
 from markupsafe import Markup
 
-from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact
+from seesay.data import knowledge
+from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact
 from seesay.files import write_text
 from seesay.report.charts.ladder import ladder
 from seesay.report.layout import render_page
 
-MOST_FACTS = 5_000
-"""Of each kind, the best attested ones; a page that holds more opens slowly."""
-MOST_PICTURES = 300
-RUNGS = 30
-SIDE = 120
+MAX_FACTS = 5_000
+"""The most frequent facts of each table; a page with more opens slowly."""
+MAX_PICTURES = 300
+MAX_RUNGS = 30
+THUMBNAIL_SIZE = 120
 
 F = TypeVar("F", ColorFact, SizeFact, PlaceFact)
 
-Open = Callable[[str], bytes | None]
-"""A small JPEG of an example by its name, or None where there is no picture."""
+Thumbnails = Callable[[str], bytes | None]
+"""A small JPEG of an example by its id, or None if there is no picture."""
+
+
+def write_folder(folder: Path) -> Path:
+    """The page of a knowledge folder, from the tables that it has, with thumbnails if the pictures are there."""
+    from seesay.mine.pipeline import picture_files
+
+    def facts(table: type[F]) -> list[F]:
+        return knowledge.read(folder, table) if (folder / FILES[table]).is_file() else []
+
+    colors, sizes, places = facts(ColorFact), facts(SizeFact), facts(PlaceFact)
+    all_facts: list[ColorFact | SizeFact | PlaceFact] = [*colors, *sizes, *places]
+    paths = picture_files(folder, {example for fact in all_facts for example in fact.examples})
+
+    def thumbnail(name: str) -> bytes | None:
+        return small_jpeg(Path(paths[name])) if name in paths else None
+
+    return write(folder / "page.html", colors, sizes, places, thumbnail)
 
 
 def write(
@@ -32,23 +50,23 @@ def write(
     colors: Sequence[ColorFact],
     sizes: Sequence[SizeFact],
     places: Sequence[PlaceFact],
-    thumbnail: Open = lambda _: None,
+    thumbnail: Thumbnails = lambda _: None,
 ) -> Path:
-    """The page as one file that opens offline."""
-    shown_colors = _best(colors, lambda fact: fact.seen)
-    shown_sizes = _best(_one_way(sizes), lambda fact: fact.larger + fact.smaller)
-    shown_places = _best(places, lambda fact: fact.above + fact.level + fact.below)
+    """Write the page as one file that opens offline."""
+    shown_colors = _most_frequent(colors, lambda fact: fact.seen)
+    shown_sizes = _most_frequent(_one_direction(sizes), lambda fact: fact.larger + fact.smaller)
+    shown_places = _most_frequent(places, lambda fact: fact.above + fact.level + fact.below)
     pictures = _thumbnails((*shown_colors, *shown_sizes, *shown_places), thumbnail)
-    place = {name: index for index, name in enumerate(pictures)}
+    index = {name: i for i, name in enumerate(pictures)}
 
-    def looks(fact: ColorFact | SizeFact | PlaceFact) -> list[int]:
-        return [place[name] for name in fact.examples if name in place]
+    def examples(fact: ColorFact | SizeFact | PlaceFact) -> list[int]:
+        return [index[name] for name in fact.examples if name in index]
 
     payload: dict[str, Any] = {
         "names": COLORS,
-        "colors": [[f.object, f.seen, [round(1000 * s) for s in f.shares], looks(f)] for f in shown_colors],
-        "sizes": [[f.a, f.b, f.larger, f.smaller, looks(f)] for f in shown_sizes],
-        "places": [[f.scene, f.a, f.b, f.above, f.level, f.below, looks(f)] for f in shown_places],
+        "colors": [[f.object, f.seen, [round(1000 * s) for s in f.shares], examples(f)] for f in shown_colors],
+        "sizes": [[f.a, f.b, f.larger, f.smaller, examples(f)] for f in shown_sizes],
+        "places": [[f.scene, f.a, f.b, f.above, f.level, f.below, examples(f)] for f in shown_places],
         "pictures": [[name, source] for name, source in pictures.items()],
     }
     text = render_page(
@@ -56,66 +74,66 @@ def write(
         script="knowledge.js",
         payload=payload,
         ladders=ladders(places),
-        held={"things": len(colors), "pairs": len(_one_way(sizes)), "places": len(places)},
-        shown={"things": len(shown_colors), "pairs": len(shown_sizes), "places": len(shown_places)},
+        held={"objects": len(colors), "pairs": len(_one_direction(sizes)), "places": len(places)},
+        shown={"objects": len(shown_colors), "pairs": len(shown_sizes), "places": len(shown_places)},
     )
     write_text(path, text.encode("utf-8", "replace").decode())
     return path
 
 
 def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
-    """One ladder a scene, of its best attested things."""
+    """One ladder per scene, of its most frequent objects."""
     scenes: dict[str, list[PlaceFact]] = {}
     for fact in places:
         scenes.setdefault(fact.scene, []).append(fact)
-    drawn = []
+    charts = []
     for scene, facts in sorted(scenes.items()):
         counts: dict[str, int] = {}
         for fact in facts:
             for name in (fact.a, fact.b):
                 counts[name] = counts.get(name, 0) + fact.above + fact.level + fact.below
-        kept = set(sorted(counts, key=lambda name: (-counts[name], name))[:RUNGS])
+        frequent = set(sorted(counts, key=lambda name: (-counts[name], name))[:MAX_RUNGS])
         pairs = [
             (fact.a, fact.b, (fact.above - fact.below) / (fact.above + fact.level + fact.below))
             for fact in facts
-            if fact.a in kept and fact.b in kept
+            if fact.a in frequent and fact.b in frequent
         ]
-        drawn.append(ladder(pairs, title=scene.replace("_", " ") or "all scenes"))
-    return drawn
+        charts.append(ladder(pairs, title=scene.replace("_", " ") or "all scenes"))
+    return charts
 
 
 def small_jpeg(path: Path) -> bytes | None:
-    """A thumbnail of a picture, or None where it cannot be opened."""
+    """A thumbnail of a picture, or None if it cannot be opened."""
     from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(path) as picture:
-            picture.draft("RGB", (SIDE, SIDE))
+            picture.draft("RGB", (THUMBNAIL_SIZE, THUMBNAIL_SIZE))
             small = picture.convert("RGB")
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError):
         return None
-    small.thumbnail((SIDE, SIDE))
+    small.thumbnail((THUMBNAIL_SIZE, THUMBNAIL_SIZE))
     buffer = io.BytesIO()
     small.save(buffer, "JPEG", quality=80)
     return buffer.getvalue()
 
 
-def _one_way(sizes: Sequence[SizeFact]) -> list[SizeFact]:
-    """Each pair once, the larger thing first: its mirror image says the same."""
+def _one_direction(sizes: Sequence[SizeFact]) -> list[SizeFact]:
+    """Each pair once, the larger object first: the other direction says the same."""
     return [fact for fact in sizes if (fact.larger, fact.b) > (fact.smaller, fact.a)]
 
 
-def _best(facts: Sequence[F], count: Callable[[F], int]) -> list[F]:
-    return sorted(facts, key=lambda fact: -count(fact))[:MOST_FACTS]
+def _most_frequent(facts: Sequence[F], count: Callable[[F], int]) -> list[F]:
+    return sorted(facts, key=lambda fact: -count(fact))[:MAX_FACTS]
 
 
-def _thumbnails(facts: Iterable[ColorFact | SizeFact | PlaceFact], thumbnail: Open) -> Mapping[str, str]:
-    """The facts' examples as data addresses, as many as a page can hold."""
-    found: dict[str, str] = {}
+def _thumbnails(facts: Iterable[ColorFact | SizeFact | PlaceFact], thumbnail: Thumbnails) -> Mapping[str, str]:
+    """The facts' examples as data URLs, as many as the page may hold."""
+    urls: dict[str, str] = {}
     for fact in facts:
         for name in fact.examples:
-            if len(found) == MOST_PICTURES:
-                return found
-            if name not in found and (small := thumbnail(name)):
-                found[name] = f"data:image/jpeg;base64,{base64.b64encode(small).decode()}"
-    return found
+            if len(urls) == MAX_PICTURES:
+                return urls
+            if name not in urls and (small := thumbnail(name)):
+                urls[name] = f"data:image/jpeg;base64,{base64.b64encode(small).decode()}"
+    return urls

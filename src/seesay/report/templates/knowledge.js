@@ -1,11 +1,11 @@
 "use strict";
 (() => {
-  const MOST = 100;
+  const MAX_ROWS = 100;
   const byId = (id) => document.getElementById(id);
   const data = JSON.parse(byId("data").textContent);
   const [table, status, search, kind, scene] = ["fact-table", "status", "search", "kind", "scene"].map(byId);
 
-  /* Text only ever enters the page through textContent: names come from other people's files. */
+  /* Text only ever enters the page through textContent: names come from untrusted files. */
   const make = (name, className, text) => {
     const node = document.createElement(name);
     if (className) node.className = className;
@@ -19,13 +19,13 @@
   };
   const bar = (shares, paints, names) => {
     const total = shares.reduce((sum, share) => sum + share, 0) || 1;
-    const told = shares.map((share, i) => (share ? `${names[i]} ${Math.round((100 * share) / total)} %` : "")).filter(Boolean);
-    const svg = draw("svg", { class: "bar", role: "img", "aria-label": told.join(", ") });
+    const label = shares.map((share, i) => (share ? `${names[i]} ${Math.round((100 * share) / total)} %` : "")).filter(Boolean);
+    const svg = draw("svg", { class: "bar", role: "img", "aria-label": label.join(", ") });
     let start = 0;
     shares.forEach((share, i) => {
       const part = draw("rect", { class: paints[i], x: `${(100 * start) / total}%`, width: `${(100 * share) / total}%`, height: "100%" });
       const title = draw("title", {});
-      title.textContent = told.join(", ");
+      title.textContent = label.join(", ");
       part.append(title);
       if (share) svg.append(part);
       start += share;
@@ -47,19 +47,19 @@
 
   const KINDS = {
     colors: {
-      header: ["thing", "colours", "seen", "pictures"],
+      header: ["object", "colours", "answers", "pictures"],
       names: (row) => [row[0]],
-      cells: ([thing, seen, shares, looks]) => [make("bdi", "", thing), bar(shares, data.names.map((name) => `c-${name}`), data.names), seen, pictures(looks)],
+      cells: ([object, answers, shares, examples]) => [make("bdi", "", object), bar(shares, data.names.map((name) => `c-${name}`), data.names), answers, pictures(examples)],
     },
     sizes: {
       header: ["larger", "smaller", "how often", "pictures counted", "pictures"],
       names: (row) => [row[0], row[1]],
-      cells: ([a, b, larger, smaller, looks]) => [make("bdi", "", a), make("bdi", "", b), bar([larger, smaller], ["k0", "k2"], [`${a} larger`, `${b} larger`]), larger + smaller, pictures(looks)],
+      cells: ([a, b, larger, smaller, examples]) => [make("bdi", "", a), make("bdi", "", b), bar([larger, smaller], ["k0", "k2"], [`${a} larger`, `${b} larger`]), larger + smaller, pictures(examples)],
     },
     places: {
-      header: ["scene", "thing", "other", "above, level, below", "pictures counted", "pictures"],
+      header: ["scene", "object", "other object", "above, level, below", "pictures counted", "pictures"],
       names: (row) => [row[1], row[2]],
-      cells: ([room, a, b, above, level, below, looks]) => [room.replaceAll("_", " "), make("bdi", "", a), make("bdi", "", b), bar([above, level, below], ["k0", "k2", "k3"], ["above", "level", "below"]), above + level + below, pictures(looks)],
+      cells: ([room, a, b, above, level, below, examples]) => [room.replaceAll("_", " "), make("bdi", "", a), make("bdi", "", b), bar([above, level, below], ["k0", "k2", "k3"], ["above", "level", "below"]), above + level + below, pictures(examples)],
     },
   };
 
@@ -76,7 +76,7 @@
     for (const name of chosen.header) head.append(make("th", "", name));
     table.tHead.replaceChildren(head);
     table.tBodies[0].replaceChildren(
-      ...rows.slice(0, MOST).map((row) => {
+      ...rows.slice(0, MAX_ROWS).map((row) => {
         const line = make("tr");
         for (const cell of chosen.cells(row)) {
           const box = make("td", typeof cell === "number" ? "number" : "");
@@ -86,7 +86,7 @@
         return line;
       }),
     );
-    status.textContent = rows.length > MOST ? `${MOST} of ${rows.length.toLocaleString()} facts: search for more.` : `${rows.length} facts.`;
+    status.textContent = rows.length > MAX_ROWS ? `${MAX_ROWS} of ${rows.length.toLocaleString()} facts: search for more.` : `${rows.length} facts.`;
   };
 
   for (const name of ["", ...new Set(data.places.map((row) => row[0]))].sort()) {

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from seesay.mine import places as place_rules
 from seesay.mine import sizes as size_rules
-from seesay.mine.aggregate import Counts, count
+from seesay.mine.aggregate import RelationCounts, count
+from seesay.mine.choices import SizeRule, SpaceRule
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
 
@@ -59,19 +60,23 @@ def sizes(pictures: pa.Table, rule: str = "paper") -> Said:
 def places(pictures: pa.Table, rule: str = "paper") -> Said:
     """What a space rule says."""
     regions = flatten(pictures)
-    chosen = place_rules.RULES[rule]
-    found = count(place_rules.compare(regions, chosen), regions, 3, scenes=True, pictures=chosen.pictures)
+    chosen = place_rules.RULES[SpaceRule(rule)]
+    found = count(
+        place_rules.compare(regions, chosen), regions, 3, by_scene=True, once_per_picture=chosen.once_per_picture
+    )
     return listed(found, ">=<")
 
 
-def size_counts(pictures: pa.Table, rule: str = "paper") -> Counts:
+def size_counts(pictures: pa.Table, rule: str = "paper") -> RelationCounts:
     """Counts by a size rule."""
     regions = flatten(pictures)
-    chosen = size_rules.RULES[rule]
-    return count(size_rules.compare(regions, chosen), regions, 2, scenes=False, pictures=chosen.pictures)
+    chosen = size_rules.RULES[SizeRule(rule)]
+    return count(
+        size_rules.compare(regions, chosen), regions, 2, by_scene=False, once_per_picture=chosen.once_per_picture
+    )
 
 
-def listed(counts: Counts, signs: str) -> Said:
+def listed(counts: RelationCounts, signs: str) -> Said:
     """Counts as (scene, a, b, sign) → how often."""
     rows = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
     return Counter({(counts.scenes[s], counts.names[a], counts.names[b], signs[l]): n for s, a, b, l, n in rows})  # noqa: E741

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from benchmarks.rooms import PrecisionRecall, color_accuracy, place_accuracy
+
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact
-from seesay.mine.truth import Score, color_score, place_score
 
 
 def place(a: str, b: str, counts: tuple[int, int, int], typical: tuple[str, ...]) -> PlaceFact:
@@ -16,9 +17,9 @@ def test_a_pair_of_which_everything_is_typical_is_neither_found_nor_missed() -> 
     truth = {"places": [{"scene": "office", **dict(zip(names, row, strict=True))} for row in rows]}
     right, wrong = place("door", "lamp", (0, 70, 30), ("=", "<")), place("lamp", "sink", (0, 20, 80), ("<",))
     all_three = place("door", "sink", (40, 30, 30), (">", "=", "<"))
-    assert place_score([right, wrong, all_three], truth) == Score(said=2, true=2, right=1)
+    assert place_accuracy([right, wrong, all_three], truth) == PrecisionRecall(predicted=2, actual=2, correct=1)
     of_no_truth = place("door", "sink", (100, 0, 0), (">",))
-    assert place_score([right, of_no_truth], truth) == Score(said=2, true=2, right=1)
+    assert place_accuracy([right, of_no_truth], truth) == PrecisionRecall(predicted=2, actual=2, correct=1)
 
 
 def test_typical_colours_are_counted_one_by_one() -> None:
@@ -26,4 +27,4 @@ def test_typical_colours_are_counted_one_by_one() -> None:
     none = (0.0,) * len(COLORS)
     said = [ColorFact("bus", none, ("red", "black"), 100), ColorFact("cup", none, ("blue",), 10)]
     # to be found: red and white of the bus, blue of the cup; nine elks are too few
-    assert color_score(said, truth) == Score(said=3, true=3, right=2)
+    assert color_accuracy(said, truth) == PrecisionRecall(predicted=3, actual=3, correct=2)

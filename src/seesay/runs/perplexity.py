@@ -1,0 +1,169 @@
+"""The perplexity of texts under a model that scores them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seesay import __version__
+from seesay.data.lines import Texts
+from seesay.errors import UserError
+from seesay.metrics.perplexity import PerplexitySums, text_sums
+from seesay.models.base import Model, TokenScores
+from seesay.questions import BadRow
+
+_FIGURES = (
+    "token_perplexity", "sentence_perplexity", "bits_per_character", "bits_per_word", "tokens", "words", "sentences",
+    "signature",
+)  # fmt: skip
+
+
+class ScoredText(NamedTuple):
+    """A text with the number of its line (from 1) and its token scores."""
+
+    line: int
+    text: str
+    scores: TokenScores
+
+    @property
+    def sums(self) -> PerplexitySums:
+        """What this text adds to the corpus."""
+        return text_sums(self.text, self.scores.logp)
+
+    def sentence_row(self) -> dict[str, object]:
+        """The text's perplexity, as JSON."""
+        sums = self.sums
+        return {
+            "line": self.line,
+            "text": self.text,
+            "logp": _finite(sums.logp),
+            "perplexity": _finite(sums.token_perplexity),
+            "tokens": sums.tokens,
+            "words": sums.words,
+            "characters": sums.characters,
+        }
+
+    def token_rows(self) -> Iterator[dict[str, object]]:
+        """Every token's log-probability, as JSON."""
+        for position, (token, logp) in enumerate(zip(self.scores.tokens, self.scores.logp, strict=True)):
+            yield {"line": self.line, "position": position, "token": token, "logp": _finite(logp)}
+
+
+@dataclass(frozen=True)
+class PerplexityResult(PerplexitySums):
+    """Perplexities of a corpus, how they were computed, and which texts were left out.
+
+    `blank` texts are empty, `unscored` ones have no token that the model scores; of the `left_out` ones, which are
+    damaged or too long, `bad_rows` names the first few.
+    """
+
+    signature: str = ""
+    blank: int = 0
+    unscored: int = 0
+    left_out: int = 0
+    bad_rows: tuple[BadRow, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """As `seesay perplexity --json` prints it: null for what is not finite."""
+        return {name: _finite(getattr(self, name)) for name in _FIGURES}
+
+
+class _TextList(Texts):
+    """Texts in memory, counted as those of a file are."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        super().__init__("the list of texts")
+        self._texts = texts
+
+    def lines(self, limit: int | None = None) -> Iterator[tuple[int, str]]:
+        for number, text in islice(((i, text) for i, text in enumerate(self._texts, 1) if self._filled(text)), limit):
+            self._digest.update(text.encode() + b"\n")
+            yield number, text
+
+    def _filled(self, text: str) -> bool:
+        self.blank += not text.strip()
+        return bool(text.strip())
+
+
+def perplexity(
+    model: Model,
+    texts: Texts | Path | Iterable[str],
+    *,
+    eos: bool | None = None,
+    stride: int | None = None,
+    limit: int | None = None,
+    on_text: Callable[[ScoredText], None] | None = None,
+) -> PerplexityResult:
+    """Perplexity at token and sentence level, and bits per character and word, of a file's lines or of texts.
+
+    `eos`: with or without the end-of-sentence token, by default as the model itself ends texts. `stride`: by how many
+    tokens the window moves over a long text, by default half of the window. `limit`: score the first texts only.
+    `on_text` is called with every text that was scored.
+    """
+    require_scoring(model)
+    if isinstance(texts, Path):
+        with Texts(str(texts)) as lines:
+            return perplexity(model, lines, eos=eos, stride=stride, limit=limit, on_text=on_text)
+    source = texts if isinstance(texts, Texts) else _TextList(texts)
+    total, unscored = PerplexitySums(), 0
+    for scored in _score(model, source.lines(limit), eos, stride):
+        if scored.scores.left_out:
+            source.leave_out(scored.line, scored.scores.left_out)
+        elif not scored.scores.logp:
+            unscored += 1
+        else:
+            total += scored.sums
+            if on_text is not None:
+                on_text(scored)
+    if not total.tokens:
+        first = f" (line {source.bad_rows[0].row:,}: {source.bad_rows[0].reason})" if source.bad_rows else ""
+        raise UserError(
+            f"'{source.name}' holds no text that can be scored (empty lines: {source.blank:,}, lines left out: "
+            f"{source.bad:,}{first}, without a token: {unscored:,}): is it the right file?"
+        )
+    signature = (
+        f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|"
+        f"{model.describe_scoring(eos, stride)}|texts:{source.digest}|seesay:{__version__}"
+    )
+    return PerplexityResult(
+        **asdict(total),
+        signature=signature,
+        blank=source.blank,
+        unscored=unscored,
+        left_out=source.bad,
+        bad_rows=tuple(source.bad_rows),
+    )
+
+
+def require_scoring(model: Model) -> None:
+    """Reject a model that gives texts no log-probability."""
+    if "score" not in model.abilities:
+        raise UserError(
+            f"'{model.name}' ({model.family}) cannot score texts: give a causal or masked model, an LSTM or an ARPA "
+            "file."
+        )
+
+
+def _finite(value: Any) -> Any:
+    """The value, or None for a number that JSON cannot hold."""
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _score(
+    model: Model, lines: Iterator[tuple[int, str]], eos: bool | None, stride: int | None
+) -> Iterator[ScoredText]:
+    """Each line with its scores. Models read ahead by a batch: only that many lines are held in memory."""
+    waiting: deque[tuple[int, str]] = deque()
+
+    def texts() -> Iterator[str]:
+        for line, text in lines:
+            waiting.append((line, text))
+            yield text
+
+    for scores in model.score(texts(), end=eos, stride=stride):
+        yield ScoredText(*waiting.popleft(), scores)

@@ -10,7 +10,7 @@ import numpy as np
 
 from seesay import metrics
 from seesay.data.splits import sample
-from seesay.metrics import Items
+from seesay.metrics import ScoredItems
 from seesay.probes.linear import encode_split
 from seesay.probes.linear_layer import ProbeConfig, train_layer, with_bias
 from seesay.probes.vector_cache import VectorCache
@@ -74,7 +74,7 @@ def curve(
             layer = train_layer(
                 train.vectors, train.gold, validation.vectors, validation.gold, seed=seed, config=config
             )
-            items = Items(with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64))
+            items = ScoredItems(with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64))
             points.append(
                 Point(
                     model=vectors.encoder.name,

@@ -17,7 +17,7 @@ import numpy as np
 from seesay.data import jsonl, store
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.errors import UserError
-from seesay.metrics.base import Items
+from seesay.metrics.base import ScoredItems
 from seesay.metrics.macro_f1 import macro_f1
 from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
 from seesay.metrics.typical_labels import typical_labels
@@ -66,7 +66,7 @@ def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> Human
     hits = (typical > 0) & gold
     counts = np.hstack([table.sum(axis=0) for table in (hits, typical > 0, gold)]).astype(np.float64)
     with np.errstate(divide="ignore"):
-        items = Items(np.log(shares), gold.astype(np.float64))
+        items = ScoredItems(np.log(shares), gold.astype(np.float64))
     return HumanFigures(
         objects=len(both),
         any_overlap=float(hits.any(axis=1).mean()),

@@ -293,7 +293,7 @@ def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokeniz
     from dataclasses import replace
 
     from seesay import metrics
-    from seesay.models.hf.masked import Masked
+    from seesay.models.hf.masked import MaskedModel
     from seesay.runs.ask import ask, assemble
     from seesay.runs.figures import items_by_template
     from seesay.runs.journal import Journal
@@ -303,7 +303,7 @@ def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokeniz
 
     def figures(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Measurements:
         made: Measurements = {}
-        model = Masked("the network", network, tokenizer, "")
+        model = MaskedModel("the network", network, tokenizer, "")
         for task in tasks:
             with tempfile.TemporaryDirectory() as folder:
                 said = ask(model, task, Journal(Path(folder) / "journal.jsonl"))

@@ -24,7 +24,7 @@ from seesay.training.captions import CaptionSplit, join_phrases
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.words.lstm_network import Network
+    from seesay.models.words.lstm_network import LstmNetwork
 
 FEWEST = 20
 PAD = -100  # what cross-entropy leaves out
@@ -91,7 +91,7 @@ class LstmBatches(Sequence[LstmBatch]):
         return LstmBatch(rows[:, :-1].clamp(min=0), rows[:, 1:])
 
 
-def losses(network: Network, batch: LstmBatch) -> dict[str, torch.Tensor]:
+def losses(network: LstmNetwork, batch: LstmBatch) -> dict[str, torch.Tensor]:
     """Cross-entropy a word, the end of the sentence included, and how many words were foretold."""
     import torch
 
@@ -115,13 +115,13 @@ def pretrain(
     require_models()
     import torch
 
-    from seesay.models.words.lstm_network import Network, Sizes
+    from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
 
     checkpoint.refuse_foreign_model(folder)
     train, held_out, vocabulary = read(captions, config, phrases)
     seed = config.schedule.seed
     torch.manual_seed(seed)
-    network = Network(len(vocabulary), Sizes(config.embedding, config.hidden), dropout=config.dropout)
+    network = LstmNetwork(len(vocabulary), LstmSizes(config.embedding, config.hidden), dropout=config.dropout)
     sentences = ragged.Ragged.of(map(vocabulary.sentence, train))
     rest = ragged.Ragged.of(map(vocabulary.sentence, held_out))
     some = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]

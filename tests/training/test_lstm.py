@@ -47,7 +47,7 @@ def test_it_learns_far_more_than_how_often_words_come(captions: CaptionSplit, tr
 
 def test_what_is_saved_scores_as_it_validated(captions: CaptionSplit, trained: Path) -> None:
     network, vocabulary = saved.load(trained)
-    model = saved.Lstm("ours", network, vocabulary, "")
+    model = saved.LstmModel("ours", network, vocabulary, "")
     scores = [found.logp for found in model.score(captions.held_out)]  # plain text
     best = min(line["validation_loss"] for line in checkpoint.read_history(trained / "training"))
     assert -np.mean(np.concatenate(scores)) == pytest.approx(best, rel=1e-5)

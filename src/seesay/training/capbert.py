@@ -178,14 +178,16 @@ def pretrain(
             return statements(counts, size, np.random.default_rng([seed, _STATE, *stream])) if size else ([], [])
 
         all_texts = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
-        network, pieces = initial or _new([*all_texts, *draw_statements()[0]], folder, config)
+        network, bert_tokenizer = initial or _new([*all_texts, *draw_statements()[0]], folder, config)
         longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
-        parts = [masking.encode(pieces, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))]
-        mask, pad = int(pieces.mask_token_id), int(pieces.pad_token_id)
+        parts = [
+            masking.encode(bert_tokenizer, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))
+        ]
+        mask, pad = int(bert_tokenizer.mask_token_id), int(bert_tokenizer.pad_token_id)
 
         def batches(epoch: int) -> masking.MaskedBatches:
             texts, places = draw_statements(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
-            corpora = [*parts, *([masking.encode(pieces, texts, longest, places)] if texts else [])]
+            corpora = [*parts, *([masking.encode(bert_tokenizer, texts, longest, places)] if texts else [])]
             corpus = masking.concatenate(corpora)
             each = [1 - share if texts else 1.0, *(weight for _, weight in mix), *([1.0] if texts else [])]
             weights = np.repeat(each, [len(part.ids) for part in corpora])
@@ -194,20 +196,20 @@ def pretrain(
             order = [cut[i] for i in rng.permutation(len(cut))]
             return masking.MaskedBatches(corpus, order, config.rate, mask, pad, (seed, _TRAIN, epoch))
 
-        held_out = masking.encode(pieces, captions.held_out, longest)
+        held_out = masking.encode(bert_tokenizer, captions.held_out, longest)
         rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
         cut = ragged.cut(held_out.ids.lengths, rows, tokens=config.tokens)
         validation = masking.MaskedBatches(held_out, cut, config.rate, mask, pad, (seed, _VALIDATE))
 
         def validate(_: torch.nn.Module) -> loop.Measurements:
             means = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
-            return {**means, **watch(network, pieces)} if watch else means
+            return {**means, **watch(network, bert_tokenizer)} if watch else means
 
         result = loop.train(
             network, batches, losses, validate, folder / "training", config.schedule, settings,
             device=device, progress=progress,
         )  # fmt: skip
-        pieces.save_pretrained(folder)
+        bert_tokenizer.save_pretrained(folder)
         network.cpu().save_pretrained(folder)
         return result
 

@@ -24,7 +24,7 @@ from seesay.training.captions import CaptionSplit, join_phrases
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.words.lstm_network import Network
+    from seesay.models.words.lstm_network import LstmNetwork
 
 FEWEST = 20
 PAD = -100  # ignored by cross-entropy
@@ -81,7 +81,7 @@ class LstmBatches(Sequence[LstmBatch]):
         return LstmBatch(rows[:, :-1].clamp(min=0), rows[:, 1:])
 
 
-def losses(network: Network, batch: LstmBatch) -> dict[str, torch.Tensor]:
+def losses(network: LstmNetwork, batch: LstmBatch) -> dict[str, torch.Tensor]:
     """Cross-entropy per word, the end of the sentence included, and the share of predicted words."""
     import torch
 
@@ -105,13 +105,13 @@ def pretrain(
     require_models()
     import torch
 
-    from seesay.models.words.lstm_network import Network, Sizes
+    from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
 
     checkpoint.refuse_foreign_model(folder)
     train, held_out, vocabulary = read(captions, config, phrases)
     seed = config.schedule.seed
     torch.manual_seed(seed)
-    network = Network(len(vocabulary), Sizes(config.embedding, config.hidden), dropout=config.dropout)
+    network = LstmNetwork(len(vocabulary), LstmSizes(config.embedding, config.hidden), dropout=config.dropout)
     sentences = ragged.Ragged.of(map(vocabulary.sentence, train))
     rest = ragged.Ragged.of(map(vocabulary.sentence, held_out))
     rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]

@@ -77,16 +77,25 @@ def test_choice() -> None:
     figures = probe(MODEL, "--task", "plugin-task", "--how", "choice")
     assert figures[MODEL, "accuracy"] == 1
     (manifest,) = (json.loads(path.read_text()) for path in Path("runs").rglob(store.MANIFEST))
+    assert manifest["templates"] == ["choice"]
     assert any(note.startswith("Position bias") for note in manifest["notes"])
 
 
-@pytest.mark.xfail(reason="until tasks and models declare what they support")
 def test_linear() -> None:
-    figures = probe(MODEL, "--task", "plugin-task", "--how", "linear", "--seeds", "2")
+    """Trained on four fruits of each color, asked three others: the model's vectors give their color away."""
+    figures = probe(MODEL, "baseline:uniform", "--task", "plugin-task", "--how", "linear", "--seeds", "2")
     assert [figures[f"{MODEL} · linear · seed {seed}", "accuracy"] for seed in range(2)] == [1, 1]
+    assert figures["baseline:uniform", "accuracy"] == pytest.approx(1 / 3)
+    manifests = [json.loads(path.read_text()) for path in Path("runs").rglob(store.MANIFEST)]
+    assert {(manifest["questions"], *manifest["templates"]) for manifest in manifests} == {(9, "linear")}
 
 
-@pytest.mark.xfail(reason="until tasks and models declare what they support")
+def test_learning_curve() -> None:
+    points = told("probe", MODEL, "--task", "plugin-task", "--how", "learning-curve", "--output", "runs", "--seeds", "2")
+    assert points
+    assert (Path("runs") / "learning-curve.json").is_file()
+
+
 def test_pictures() -> None:
     assert probe(MODEL, "--task", "plugin-pictures")[MODEL, "accuracy"] == 1
     assert probe(MODEL, "--task", "plugin-pictures", "--how", "choice")[MODEL, "accuracy"] == 1

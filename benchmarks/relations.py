@@ -22,8 +22,8 @@ import torch
 from numpy.typing import NDArray
 
 from seesay.models import load_model
-from seesay.models.words.lstm import Lstm
-from seesay.models.words.lstm_network import Network, Sizes
+from seesay.models.words.lstm import LstmModel
+from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
 from seesay.models.words.vocabulary import Vocabulary, joined, words
 from seesay.relations.contexts import collect_contexts
 from seesay.relations.lexicon import Lexicon
@@ -44,28 +44,30 @@ def contexts(paths: Sequence[Path], size: int) -> dict[str, list[Gap]]:
     return {relation: [*gaps[:size]] for relation, gaps in sorted(found.items()) if len(gaps) >= size}
 
 
-def untrained(lines: Sequence[str]) -> Lstm:
+def untrained(lines: Sequence[str]) -> LstmModel:
     """The published network with random weights, for the words that it would know."""
     everywhere = [[joined(relation) for relation in RELATIONS]] * FEWEST
     vocabulary = Vocabulary.of([*map(words, lines), *everywhere], smallest=FEWEST)
     torch.manual_seed(0)
-    return Lstm("untrained", Network(len(vocabulary), Sizes(embedding=300, hidden=300)), vocabulary, "untrained")
+    return LstmModel(
+        "untrained", LstmNetwork(len(vocabulary), LstmSizes(embedding=300, hidden=300)), vocabulary, "untrained"
+    )
 
 
 def clean(model: Any, gap: Gap) -> bool:
     """Whether no relation makes a phrase with its neighbours ("along" before "side"): in bulk it stands by itself."""
-    if not isinstance(model, Lstm):
+    if not isinstance(model, LstmModel):
         return True
     before, after = gap
     return all(
-        model.read(before + relation + after) == [*model.read(before), *model.fill(relation), *model.read(after)]
+        model.split(before + relation + after) == [*model.split(before), *model.fill(relation), *model.split(after)]
         for relation in RELATIONS
     )
 
 
 def one_by_one(model: Any, gaps: dict[str, list[Gap]], relations: Sequence[str]) -> NDArray[np.float64]:
     """The same matrix, a sentence at a time."""
-    spelt = {r: joined(r) if isinstance(model, Lstm) and model.knows(joined(r)) else r for r in relations}
+    spelt = {r: joined(r) if isinstance(model, LstmModel) and model.knows(joined(r)) else r for r in relations}
     matrix = np.empty((len(relations), len(gaps)))
     for column, group in enumerate(gaps.values()):
         for row, relation in enumerate(relations):
@@ -113,7 +115,7 @@ def main() -> None:
     clock = time.process_time if given.processor_time else time.perf_counter
     gaps = contexts(given.captions, given.size)
     model = load_model(given.model) if given.model else untrained(split(given.captions, held_out=0.0).train)
-    assert isinstance(model, Lstm)
+    assert isinstance(model, LstmModel)
     faster = compare(f"LSTM, {len(model.vocabulary):,} words", model, gaps, min(given.part, given.size), clock)
     assert faster >= 10, f"only {faster:.1f} x faster"
     if given.causal:

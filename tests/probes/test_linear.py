@@ -11,9 +11,10 @@ from tests.needs import absent
 from tests.probes.test_vector_cache import Letters
 from tests.shared_data import shared
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model
-from seesay.models.catalogue import MINILM_WHEEL, unpacked
+from seesay.models.catalogue import MINILM_WHEEL
 from seesay.models.encoders import load_encoder
 from seesay.probes.linear import LinearProbe, ask_task, linear_template, probe, text_of, texts_of
 from seesay.probes.linear_layer import Recipe, log_softmax, with_bias
@@ -148,7 +149,7 @@ def test_a_template_with_words_after_the_slot_is_no_probe() -> None:
 @pytest.fixture(scope="session")
 def minilm() -> Model:
     try:
-        return load_encoder(str(unpacked(MINILM_WHEEL)))
+        return load_encoder(str(fetch_unpacked(MINILM_WHEEL)))
     except UserError as error:
         absent(str(error))
 

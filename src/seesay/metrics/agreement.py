@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, IntArray, Items
+from seesay.metrics.base import FloatArray, IntArray, ScoredItems
 from seesay.metrics.typical_labels import typical_labels
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -195,7 +195,7 @@ def one_against_others(ratings: FloatArray) -> float:
     return float(np.mean(defined)) if defined else float("nan")
 
 
-def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[Items, IntArray]:
+def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[ScoredItems, IntArray]:
     """Every judgement as an item whose gold labels are typical of the other people's answers, and the row of each.
 
     `offered` is 1 where a question has the option. A person names one label, so relaxed accuracy and true confidence
@@ -209,7 +209,7 @@ def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[Items, IntArra
     others = table[row] - chosen
     gold = typical_labels(others / np.maximum(others.sum(axis=1, keepdims=True), 1))
     scores = np.where(chosen > 0, 0.0, -np.inf)
-    return Items(np.where(offered[row] > 0, scores, np.nan), gold), row
+    return ScoredItems(np.where(offered[row] > 0, scores, np.nan), gold), row
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seesay import metrics
-from seesay.metrics import FloatArray, Items, Metric, Resamples
+from seesay.metrics import FloatArray, Metric, Resamples, ScoredItems
 from seesay.metrics.base import IntArray
 from seesay.metrics.scoring_rules import adjust, calibrated
 from seesay.questions import Answer, Answers, Question, Task
@@ -30,7 +30,7 @@ def figures(manifest: Manifest, task: Task, answers: Answers) -> list[Figure]:
     return made
 
 
-def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> list[Items]:
+def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> list[ScoredItems]:
     """What the metrics read, template by template; with `gain` under the calibrated rule."""
     by_key = {(answer.question, answer.template): answer for answer in answers}
     column = {label: i for i, label in enumerate(task.labels)}
@@ -51,7 +51,7 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
                 ranks[row, columns] = answer.scores.rank
         made.append((scores, ranks))
     best = _best_ranks([template.text for template in task.templates], [ranks for _, ranks in made])
-    return [Items(scores, gold, ranks) for (scores, _), ranks in zip(made, best, strict=True)]
+    return [ScoredItems(scores, gold, ranks) for (scores, _), ranks in zip(made, best, strict=True)]
 
 
 def _best_ranks(texts: Sequence[str], ranks: Sequence[IntArray]) -> list[IntArray]:
@@ -67,7 +67,7 @@ def _best_ranks(texts: Sequence[str], ranks: Sequence[IntArray]) -> list[IntArra
     return [best[text] for text in texts]
 
 
-def statistics(metric: Metric, items: Sequence[Items]) -> FloatArray:
+def statistics(metric: Metric[ScoredItems], items: Sequence[ScoredItems]) -> FloatArray:
     """A metric's sufficient statistics: templates × questions × k."""
     return np.stack([metric.stats(one) for one in items])
 
@@ -87,7 +87,12 @@ def slices(questions: Sequence[Question]) -> dict[str, list[int]]:
 
 
 def _of_metric(
-    name: str, metric: Metric, items: Sequence[Items], draw: Resamples, manifest: Manifest, task: Task
+    name: str,
+    metric: Metric[ScoredItems],
+    items: Sequence[ScoredItems],
+    draw: Resamples,
+    manifest: Manifest,
+    task: Task,
 ) -> list[Figure]:
     stats = statistics(metric, items)
     everything = np.ones(len(task.questions), dtype=np.bool_)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from seesay import metrics
-from seesay.metrics import Items
+from seesay.metrics import ScoredItems
 from seesay.models.base import Model
 from seesay.probes.linear import split_of
 from seesay.probes.linear_layer import Recipe, train, with_bias
@@ -72,7 +72,7 @@ def curve(
             task = few_shot(splits["train"], fraction, seed)
             some = split_of(features, task, labels)
             trained = train(some.vectors, some.gold, val.vectors, val.gold, seed=seed, recipe=recipe)
-            items = Items(with_bias(test.vectors) @ trained.weights, test.gold.astype(np.float64))
+            items = ScoredItems(with_bias(test.vectors) @ trained.weights, test.gold.astype(np.float64))
             points.append(
                 Point(
                     model=features.encoder.name,

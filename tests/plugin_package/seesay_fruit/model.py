@@ -17,14 +17,14 @@ PURE = {"red": (255, 0, 0), "yellow": (255, 255, 0), "green": (0, 160, 0)}
 
 
 class FruitModel(Model):
-    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` takes so long over each batch."""
+    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` takes so long over each batch; `blind` reads text alone."""
 
     family = "fruit"
     scope = "slot"
-    accepts = frozenset({"text", "pictures"})
 
     def __init__(self, name: str) -> None:
         self.name = f"plugin-model:{name}"
+        self.accepts = frozenset({"text"} if name == "blind" else {"text", "pictures"})
         self.fingerprint = f"fruit-1-{name}"
         self._seconds = float(name.partition("@")[2] or 0)
 

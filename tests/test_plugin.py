@@ -120,8 +120,8 @@ def test_a_killed_run_goes_on_with_the_same_answers() -> None:
 
 def test_report_and_comparison() -> None:
     probe(MODEL, "baseline:uniform", "--task", "plugin-task")
-    (found,) = [c for c in document("compare", "runs", "--resamples", "100") if c["metric"] == "accuracy"]
-    assert {found["a"], found["b"]} == {MODEL, "baseline:uniform"}
+    (comparison,) = [c for c in document("compare", "runs", "--resamples", "100") if c["metric"] == "accuracy"]
+    assert {comparison["a"], comparison["b"]} == {MODEL, "baseline:uniform"}
     assert seesay("report", "runs", "--output", "page.html").returncode == 0
     page = Path("page.html").read_text(encoding="utf-8")
     assert "The colors of fruit" in page

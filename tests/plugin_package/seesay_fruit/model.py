@@ -17,7 +17,7 @@ PURE = {"red": (255, 0, 0), "yellow": (255, 255, 0), "green": (0, 160, 0)}
 
 
 class FruitModel(Model):
-    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` takes so long over each batch; `blind` reads text alone."""
+    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` waits before each batch; `blind` reads text only."""
 
     family = "fruit"
     scope = "slot"

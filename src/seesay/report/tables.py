@@ -20,7 +20,7 @@ from seesay.runs.figures import CALIBRATED
 from seesay.runs.learning_curve import Band
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
-from seesay.runs.seeds import OverSeeds
+from seesay.runs.seeds import SeedSummary
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -53,7 +53,7 @@ def overview(runs: Sequence[Run]) -> Table:
     return table
 
 
-def seeds_table(rows: Sequence[OverSeeds]) -> Table:
+def seeds_table(rows: Sequence[SeedSummary]) -> Table:
     """The figures of each linear probe over its seeds."""
     columns = ("metric", "seeds", "mean", "sd", "lowest", "highest")
     cells = [

@@ -295,7 +295,7 @@ def test_a_tokeniser_is_the_same_whenever_it_is_trained(captions: CaptionSplit) 
 
 
 def test_too_few_captions_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="3 captions to learn from and 0 held out are too few: give 20 at least"):
+    with pytest.raises(UserError, match="3 captions to train on and 0 held out are too few: give at least 20"):
         capbert.pretrain(CaptionSplit(["a dog"] * 3, [], []), tmp_path, CONFIG, device="cpu")
 
 

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 def watch_tasks(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], dict[str, float]]:
     """A function from a network and its tokeniser to the first metric of each task, averaged over templates."""
+    from seesay.models.hf.loading import Checkpoint
     from seesay.models.hf.masked import MaskedModel
 
     tasks = [replace(load_task(name), neutral={}) for name in expand(names)]
 
     def measure(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, float]:
-        model = MaskedModel("the network", network, tokenizer, "")
+        model = MaskedModel("the network", Checkpoint(network.eval(), tokenizer, network.config, "", ()))
         means = {}
         for task in tasks:
             with tempfile.TemporaryDirectory() as folder:

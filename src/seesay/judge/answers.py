@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from seesay.judge import participants
 from seesay.judge.assignment import ANSWERED, OPEN, RETURNED, ItemAnswer, page_items, renew_leases, retake
 from seesay.judge.participants import Participant
 from seesay.judge.storage.database import Transaction, first_row, get_setting
-from seesay.judge.study import Study, StudyItem
+from seesay.judge.study import FrozenModel, Study, StudyItem
 
 HOW = {"rating": ("moved", "confirmed"), "choice": ("chosen",)}
 
@@ -25,13 +26,12 @@ class RequestRejectedError(Exception):
         self.message = message
 
 
-@dataclass(frozen=True, slots=True)
-class PageProgress:
+class PageProgress(FrozenModel):
     """How many items of a page are answered."""
 
-    page: int
-    answered: int
-    of: int
+    page: int = Field(description="The number of the participant's page.")
+    answered: int = Field(description="Items with an answer.")
+    of: int = Field(description="Items on the page.")
 
     @property
     def is_complete(self) -> bool:
@@ -94,7 +94,7 @@ def page_progress(tx: Transaction, person: int, page: int) -> PageProgress:
         page,
     )
     assert row is not None
-    return PageProgress(page, int(row[1]), int(row[0]))
+    return PageProgress(page=page, answered=int(row[1]), of=int(row[0]))
 
 
 def _lock(tx: Transaction, person: int, page: int) -> None:

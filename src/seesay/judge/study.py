@@ -67,9 +67,7 @@ class StudyItem(FrozenModel):
     options: tuple[str, ...] = Field(default=(), description="The task's labels for a choice.")
     option_texts: tuple[str, ...] = Field(default=(), description="The labels as they appear in this sentence.")
     picture: str | None = Field(default=None, description="Path of the picture shown with it.")
-    control: ControlKind = Field(
-        default="", description="The kind of control: distinct, same or known; empty for an item that is measured."
-    )
+    control: ControlKind = Field(default="", description="The kind of control; empty for a measured item.")
     known: tuple[str, ...] = Field(default=(), description="The correct labels of a `known` control.")
     reference: float | None = Field(default=None, description="The similarity of a pair in the file, 0 to 1, if given.")
 
@@ -93,22 +91,13 @@ class StudyDesign(FrozenModel):
     pages: int = Field(default=3, ge=1, le=1000, description="Pages per participant.")
     controls: int = Field(default=2, ge=0, le=20, description="Control items per page.")
     lease_minutes: float = Field(
-        default=30,
-        gt=0,
-        le=7 * 24 * 60,
-        description="Minutes without activity after which unanswered items go to other participants.",
+        default=30, gt=0, le=7 * 24 * 60, description="Minutes of inactivity after which items go to others."
     )
-    slider_start: SliderStart = Field(
-        default=SliderStart.MIDDLE, description="The position of a slider before it is moved."
-    )
+    slider_start: SliderStart = Field(default=SliderStart.MIDDLE, description="The initial position of sliders.")
     low: str = Field(default="dissimilar", max_length=60, description="The label of the slider's left end.")
     high: str = Field(default="similar", max_length=60, description="The label of the slider's right end.")
-    completion_code: str = Field(
-        default="", max_length=60, description="The code shown at the end; empty for a code per participant."
-    )
-    return_url: str = Field(
-        default="", max_length=500, description="Link on the last page; {code} stands for the completion code."
-    )
+    completion_code: str = Field(default="", max_length=60, description="The code for all; empty: a code each.")
+    return_url: str = Field(default="", max_length=500, description="Link at the end; {code} stands for the code.")
     seed: int = Field(default=0, description="Seed of the order of items, the controls and the slider positions.")
 
 

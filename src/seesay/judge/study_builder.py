@@ -116,12 +116,7 @@ def _pair_controls(words: Sequence[str], odd_word: str, design: StudyDesign) -> 
 
 
 def study_from_task(
-    task: Task,
-    design: StudyDesign,
-    *,
-    template: str | None = None,
-    known: Sequence[str] | None = None,
-    name: str = "",
+    task: Task, design: StudyDesign, *, template: str | None = None, known: Sequence[str] | None = None, name: str = ""
 ) -> Study:
     """A choice study that asks a task's questions with one of its templates.
 

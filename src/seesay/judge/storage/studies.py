@@ -94,12 +94,7 @@ def create_or_open_study(
 
 
 def _create_or_find(
-    database: Database,
-    source: str,
-    location: str,
-    design: Mapping[str, Any],
-    texts: Mapping[str, str],
-    **choices: Any,
+    database: Database, source: str, location: str, design: Mapping[str, Any], texts: Mapping[str, str], **choices: Any
 ) -> Study:
     existing = find_study(database)
     if existing is None:

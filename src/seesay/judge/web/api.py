@@ -14,8 +14,7 @@ from seesay.judge.assignment import ItemAnswer
 from seesay.judge.participants import get_participant
 from seesay.judge.progress import StudyProgress, study_progress
 from seesay.judge.study import SLIDER_MAX, FrozenModel, Study
-from seesay.judge.web.context import COOKIE, AppContext, client_address
-from seesay.judge.web.rate_limits import UNKNOWN_LIMIT
+from seesay.judge.web.context import COOKIE, AppContext
 
 
 def _integer(value: object) -> object:
@@ -78,8 +77,7 @@ class JsonApi:
     async def study_progress(self, request: Request) -> Response:
         """Live counts, for the researcher."""
         if await self.context.session(request) is None:
-            self.context.limit(UNKNOWN_LIMIT, client_address(request))
-            raise RequestRejectedError(401, "Log in first.")
+            self.context.reject_unknown(request, 401, "Log in first.")
         now, study = self.context.clock(), self.context.study
         progress = await self.context.run(lambda tx: study_progress(tx, study, now))
         return JSONResponse(progress.model_dump())

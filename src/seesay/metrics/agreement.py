@@ -13,8 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, IntArray, Items
-from seesay.metrics.rank_correlation import spearman
+from seesay.metrics.base import FloatArray, IntArray, ScoredItems
 from seesay.metrics.typical_labels import typical_labels
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -185,7 +184,7 @@ def one_against_others(ratings: FloatArray) -> float:
     return float(np.mean(defined)) if defined else float("nan")
 
 
-def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[Items, IntArray]:
+def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[ScoredItems, IntArray]:
     """Every judgement as an item whose gold labels are typical of the other people's answers, and the row of each.
 
     `offered` is 1 where a question has the option. A person names one label, so relaxed accuracy and true confidence
@@ -199,7 +198,7 @@ def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[Items, IntArra
     others = table[row] - chosen
     gold = typical_labels(others / np.maximum(others.sum(axis=1, keepdims=True), 1))
     scores = np.where(chosen > 0, 0.0, -np.inf)
-    return Items(np.where(offered[row] > 0, scores, np.nan), gold), row
+    return ScoredItems(np.where(offered[row] > 0, scores, np.nan), gold), row
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> float:
@@ -208,4 +207,12 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> float:
     >>> rank_correlation(np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 40, 30]))
     0.8
     """
-    return float(spearman(Items(x[None], y[None]))[0])
+    a, b = _ranks(x), _ranks(y)
+    a, b = a - a.mean(), b - b.mean()
+    scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    return float((a * b).sum()) / scale if scale > 0 else float("nan")
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((counts.cumsum() - (counts - 1) / 2)[place.reshape(-1)], dtype=np.float64)

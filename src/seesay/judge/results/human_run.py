@@ -12,7 +12,7 @@ from pathlib import Path
 
 import seesay
 from seesay.errors import UserError
-from seesay.files import lock_folder, write_text
+from seesay.files import lock_folder
 from seesay.judge.results.agreement import Coefficient
 from seesay.judge.results.quality import Judgement
 from seesay.judge.study import SLIDER_MAX, Study, StudyItem
@@ -22,6 +22,7 @@ from seesay.runs.ask import environment
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
+from seesay.runs.upgrades import upgrade_bad_row
 
 SMOOTHING = 1e-6
 """Added to every option's share, so that its logarithm is finite; no figure changes by more than a millionth per
@@ -62,7 +63,7 @@ def write_human_run(
     run_figures += [_figure(manifest, task, key, value) for key, value in coefficients.items() if value.low is not None]
     folder = store.folder_for(root, manifest)
     with lock_folder(folder, hint="choose another --output"):
-        write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
+        store.write_manifest(folder, manifest)
         store.write_task(folder / store.QUESTIONS, task)
         store.write_answers(folder / store.ANSWERS, answers)
         store.write_figures(folder / store.FIGURES, run_figures)
@@ -184,7 +185,7 @@ def _manifest(
         signature=signature,
         environment=environment(),
         citation=task.citation,
-        bad_rows=list(study.left_out),
+        bad_rows=[upgrade_bad_row(text) for text in study.left_out],
     )
 
 

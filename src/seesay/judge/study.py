@@ -6,12 +6,13 @@ import hashlib
 import random
 from functools import cached_property
 from itertools import zip_longest
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from seesay.judge import SliderStart
 from seesay.questions import SLOT, Task
+from seesay.runs.upgrades import upgrade_task
 
 ControlKind = Literal["", "distinct", "same", "known"]
 
@@ -114,6 +115,8 @@ class Study(FrozenModel):
     task: Task | None = Field(default=None, description="The task that is asked; null for pairs.")
     left_out: tuple[str, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
 
+    _upgrade_task = field_validator("task", mode="before")(upgrade_task)
+
     @cached_property
     def items_by_id(self) -> dict[str, StudyItem]:
         return {item.id: item for item in self.items}
@@ -136,7 +139,14 @@ class Study(FrozenModel):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the whole definition."""
-        return hashlib.blake2b(self.to_json().encode(), digest_size=8).hexdigest()
+        return _digest(self.to_json())
+
+    @classmethod
+    def from_json(cls, definition: str) -> Self:
+        """Read a definition. Its fingerprint is that of the text, so that fields added later do not change it."""
+        study = cls.model_validate_json(definition)
+        study.__dict__["fingerprint"] = _digest(definition)  # the cached property
+        return study
 
     def rng(self, *parts: object) -> random.Random:
         """A random generator that depends on the study's seed and the given parts only."""
@@ -160,3 +170,7 @@ class Study(FrozenModel):
         if self.design.slider_start == SliderStart.MIDDLE:
             return SLIDER_MAX // 2
         return self.rng("start", person, item).randint(0, SLIDER_MAX)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def study_from_task(
         design=design,
         instructions=INSTRUCTIONS["choice"],
         items=(*items, *_known_controls(task, items, known, design)),
-        task=task,
+        task=replace(task, load_splits=None),  # people are not trained; a function cannot be stored
         left_out=_reasons(task.bad_rows),
     )
 

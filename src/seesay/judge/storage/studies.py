@@ -148,7 +148,7 @@ def create_study(database: Database, study: Study) -> Study:
         return study
 
     existing = database.submit(work).result()
-    if existing.fingerprint != study.fingerprint:
+    if existing != study:
         raise UserError(
             f"The study '{existing.name}' already exists with other items or settings: choose another --study."
         )
@@ -162,7 +162,7 @@ def _read(tx: Transaction) -> Study | None:
     if get_setting(tx, "format") != FORMAT:
         raise UserError("This study was created by another version of seesay: open it with that version.")
     try:
-        return Study.model_validate_json(definition)
+        return Study.from_json(definition)
     except ValidationError as error:
         raise UserError(f"The study is damaged ({str(error).splitlines()[0]}): restore it from a copy.") from error
 

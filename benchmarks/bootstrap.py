@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 import scipy.stats
 
-from seesay.metrics import Interval, Items, Metric, Resamples, get
+from seesay.metrics import Interval, Metric, Resamples, ScoredItems, get
 from seesay.metrics.base import FloatArray, IntArray
 
 RESAMPLES = 10_000
@@ -34,7 +34,7 @@ def main() -> None:
     slices(10_000, 50)
 
 
-def compare(metric: Metric, n: int) -> None:
+def compare(metric: Metric[ScoredItems], n: int) -> None:
     """One figure: seesay draws and multiplies, SciPy draws and gathers."""
     stats = metric.stats(random_items(n))
     ours, our_time = timed(lambda: Resamples(np.arange(n), RESAMPLES).interval(stats[None], metric.value))
@@ -60,7 +60,7 @@ def slices(n: int, count: int) -> None:
     print(f"{case:<46}{our_time:>7.2f} s{their_time:>7.2f} s{their_time / our_time:>7.1f}x")
 
 
-def by_scipy(metric: Metric, stats: FloatArray) -> Interval:
+def by_scipy(metric: Metric[ScoredItems], stats: FloatArray) -> Interval:
     """A mean is resampled as SciPy does best, by value; macro F1 by the numbers of the questions."""
 
     def mean(drawn: FloatArray, axis: int = -1) -> FloatArray:
@@ -76,12 +76,12 @@ def by_scipy(metric: Metric, stats: FloatArray) -> Interval:
     return Interval(metric.value(stats.sum(axis=0)).item(), float(found.low), float(found.high))
 
 
-def random_items(n: int) -> Items:
+def random_items(n: int) -> ScoredItems:
     """Questions of eleven labels with one to three gold ones, which the model knows a little about."""
     rng = np.random.default_rng(0)
     gold = np.zeros((n, 11))
     np.put_along_axis(gold, rng.integers(0, 11, (n, 3)), 1.0, axis=1)
-    return Items(rng.normal(size=(n, 11)) + gold, gold)
+    return ScoredItems(rng.normal(size=(n, 11)) + gold, gold)
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from seesay.metrics.captions import Corpus, bleu, cider_d, fuse, load, meteor, rouge
+from seesay.metrics.captions import CaptionCorpus, bleu, cider_d, fuse, load, meteor, rouge
 
 VALIDATION = 1014
 Times = dict[str, float]
@@ -62,7 +62,7 @@ def processor() -> float:
 def ours(hypotheses: list[str], references: list[list[str]]) -> tuple[Times, Figures]:
     """seesay's steps."""
     clock = Clock()
-    corpus = clock.run("tokens", lambda: Corpus.tokenized(hypotheses, references))
+    corpus = clock.run("tokens", lambda: CaptionCorpus.tokenized(hypotheses, references))
     blues = clock.run("BLEU", lambda: bleu(corpus))
     best = clock.run("METEOR", lambda: meteor(corpus, load(), os.cpu_count() or 1))
     lcs = clock.run("ROUGE-L", lambda: rouge(corpus))

@@ -27,11 +27,18 @@ from seesay.models import ModelOptions
 from seesay.models.catalogue import CATALOGUE, source_of
 from seesay.models.encoders import load_encoder
 from seesay.models.encoders.sentence import steps_of
-from seesay.probes.linear import ask_task, gold_of, texts_of
-from seesay.probes.linear_layer import Recipe, initial, relaxed, targets_of, train, with_bias
-from seesay.probes.vector_cache import Features
+from seesay.probes.linear import gold_matrix, linear_task, probe_texts
+from seesay.probes.linear_layer import (
+    ProbeConfig,
+    initial_weights,
+    relaxed_accuracy,
+    targets_of,
+    train_layer,
+    with_bias,
+)
+from seesay.probes.vector_cache import VectorCache
 from seesay.questions import Task
-from seesay.tasks.viphy import kinds
+from seesay.tasks import load_task
 
 PEER_TEXTS = 256  # a batch of the peer's when it evaluates
 
@@ -45,16 +52,18 @@ class Result:
     logits: np.ndarray[Any, np.dtype[np.float32]]
 
 
-def with_seesay(name: str, splits: dict[str, Task], recipe: Recipe, seed: int) -> Result:
+def with_seesay(name: str, splits: dict[str, Task], config: ProbeConfig, seed: int) -> Result:
     encoder = load_encoder(name)
-    gold = {part: gold_of(task.questions, splits["train"].labels) for part, task in splits.items()}
+    gold = {part: gold_matrix(task.questions, splits["train"].labels) for part, task in splits.items()}
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        features = Features(encoder, Path(folder))
-        rows = {part: features.rows(texts_of(task)) for part, task in splits.items()}
-        trained = train(rows["train"], gold["train"], rows["val"], gold["val"], seed=seed, recipe=recipe)
-        logits = with_bias(rows["test"]) @ trained.weights
-    return Result(time.perf_counter() - begun, trained.epoch, logits)
+        vectors = VectorCache(encoder, Path(folder))
+        rows = {part: vectors.rows(probe_texts(task)) for part, task in splits.items()}
+        layer = train_layer(
+            rows["train"], gold["train"], rows["validation"], gold["validation"], seed=seed, config=config
+        )
+        logits = with_bias(rows["test"]) @ layer.weights
+    return Result(time.perf_counter() - begun, layer.epoch, logits)
 
 
 class Peer:
@@ -90,24 +99,24 @@ class Peer:
             return (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)  # type: ignore[no-any-return]
         return states[:, 0]  # type: ignore[no-any-return]
 
-    def run(self, splits: dict[str, Task], recipe: Recipe, seed: int, epochs: int) -> Result:
-        texts = {part: texts_of(task) for part, task in splits.items()}
-        gold = {part: gold_of(task.questions, splits["train"].labels) for part, task in splits.items()}
+    def run(self, splits: dict[str, Task], config: ProbeConfig, seed: int, epochs: int) -> Result:
+        texts = {part: probe_texts(task) for part, task in splits.items()}
+        gold = {part: gold_matrix(task.questions, splits["train"].labels) for part, task in splits.items()}
         targets = torch.from_numpy(targets_of(gold["train"]))
         draw = np.random.default_rng(seed)
         layer = self._layer(gold["train"].shape[1], draw)
-        adam = torch.optim.Adam(layer.parameters(), recipe.rate)
+        adam = torch.optim.Adam(layer.parameters(), config.rate)
         best, best_epoch, state = -1.0, 0, {}
         begun = time.perf_counter()
         for epoch in range(1, epochs + 1):
             order = draw.permutation(len(texts["train"]))
-            for start in range(0, len(order), recipe.batch):
-                members = order[start : start + recipe.batch]
+            for start in range(0, len(order), config.batch):
+                members = order[start : start + config.batch]
                 adam.zero_grad()
                 logits = layer(self.vectors([texts["train"][i] for i in members]))
                 torch.nn.functional.cross_entropy(logits, targets[members]).backward()
                 adam.step()
-            accuracy = relaxed(self._all(layer, texts["val"]), gold["val"])
+            accuracy = relaxed_accuracy(self._all(layer, texts["validation"]), gold["validation"])
             if accuracy > best:
                 best, best_epoch, state = accuracy, epoch, {k: v.clone() for k, v in layer.state_dict().items()}
         layer.load_state_dict(state)
@@ -116,7 +125,7 @@ class Peer:
 
     def _layer(self, labels: int, draw: np.random.Generator) -> torch.nn.Linear:
         size = int(self.model.config.hidden_size)
-        weights = initial(size + 1, labels, draw)
+        weights = initial_weights(size + 1, labels, draw)
         layer = torch.nn.Linear(size, labels)
         layer.weight.data = torch.from_numpy(weights[:-1].T.copy())
         layer.bias.data = torch.from_numpy(weights[-1].copy())
@@ -132,20 +141,21 @@ def published_sets(name: str, data: Path | None) -> None:
     """How long the paper's own training sets take: encoding with an empty cache, then one training."""
     encoder = load_encoder(name)
     for task in ("viphy-color", "viphy-size", "viphy-space"):
-        splits = {part: ask_task(of) for part, of in kinds.splits(task, data).items() if part != "test"}
-        gold = {part: gold_of(of.questions, splits["train"].labels) for part, of in splits.items()}
+        splits = linear_task(load_task(task, data)).splits()
+        del splits["test"]
+        gold = {part: gold_matrix(of.questions, splits["train"].labels) for part, of in splits.items()}
         with tempfile.TemporaryDirectory() as folder:
-            features = Features(encoder, Path(folder))
+            vectors = VectorCache(encoder, Path(folder))
             begun = time.perf_counter()
-            rows = {part: features.rows(texts_of(of)) for part, of in splits.items()}
+            rows = {part: vectors.rows(probe_texts(of)) for part, of in splits.items()}
             encoded = time.perf_counter()
-            trained = train(rows["train"], gold["train"], rows["val"], gold["val"], seed=0)
+            layer = train_layer(rows["train"], gold["train"], rows["validation"], gold["validation"], seed=0)
             done = time.perf_counter()
         texts = sum(map(len, rows.values()))
         rate = texts / (encoded - begun)
         print(
             f"{task:<12} {texts:>6} texts encoded in {encoded - begun:6.1f} s ({rate:4.0f} a second), "
-            f"{len(rows['train'])} x {trained.recipe.epochs} epochs trained in {done - encoded:5.1f} s"
+            f"{len(rows['train'])} x {layer.config.epochs} epochs trained in {done - encoded:5.1f} s"
         )
 
 
@@ -161,19 +171,19 @@ def main() -> None:
     given = parser.parse_args()
     if given.threads:
         torch.set_num_threads(given.threads)
-    sizes = {"train": given.train, "val": given.train // 2, "test": given.test}
-    splits = {part: ask_task(task) for part, task in kinds.splits("viphy-color", given.data).items()}
+    sizes = {"train": given.train, "validation": given.train // 2, "test": given.test}
+    splits = linear_task(load_task("viphy-color", given.data)).splits()
     splits = {part: replace(task, questions=task.questions[: sizes[part]]) for part, task in splits.items()}
-    recipe = Recipe(epochs=given.epochs)
-    gold = gold_of(splits["test"].questions, splits["train"].labels)
+    config = ProbeConfig(epochs=given.epochs)
+    gold = gold_matrix(splits["test"].questions, splits["train"].labels)
     counts = ", ".join(f"{len(task.questions)} {part}" for part, task in splits.items())
     print(f"{given.encoder}: {counts}, {given.epochs} epochs, {torch.get_num_threads()} threads")
-    ours = with_seesay(given.encoder, splits, recipe, seed=0)
-    theirs = Peer(given.encoder).run(splits, recipe, 0, given.epochs)
+    ours = with_seesay(given.encoder, splits, config, seed=0)
+    theirs = Peer(given.encoder).run(splits, config, 0, given.epochs)
     for name, result in (("seesay", ours), ("re-encoding loop", theirs)):
         print(
             f"{name:<18}{result.seconds:8.2f} s   epoch {result.epoch:>2}   relaxed accuracy "
-            f"{relaxed(result.logits, gold):.4f}"
+            f"{relaxed_accuracy(result.logits, gold):.4f}"
         )
     apart = float(np.abs(ours.logits - theirs.logits).max())
     print(f"{theirs.seconds / ours.seconds:.1f} x; largest difference of a logit {apart:.1e}")

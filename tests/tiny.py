@@ -1,4 +1,4 @@
-"""Tiny random models with real tokenisers, saved to a folder so that tests load them through the real code.
+"""Tiny random models with real tokenizers, saved to a folder so that tests load them through the real code.
 
 Words of WORDS are one token, others ("turquoise", "light blue") several.
 """
@@ -127,7 +127,7 @@ def t5_tokenizer() -> T5Tokenizer:
 
 @dataclass(frozen=True)
 class Tiny:
-    """An architecture small enough for tests: its classes' prefix, its configuration and its tokeniser."""
+    """An architecture small enough for tests: its classes' prefix, its configuration and its tokenizer."""
 
     head: str
     tokenizer: Callable[[], PreTrainedTokenizerBase]

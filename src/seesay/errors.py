@@ -12,3 +12,8 @@ def missing_extra(what: str, extra: str, error: ImportError) -> UserError:
     return UserError(
         f"{what} needs an extra that is not installed ({error.name}): pip install -e '.[{extra}]' in a clone of seesay."
     )
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, in one line; its type where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

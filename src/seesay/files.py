@@ -103,13 +103,13 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
     """
     wanted = json.loads(json.dumps(settings))
     if not path.is_file():
-        write_json(path, wanted)
+        write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
         return
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): {hint}.") from error
-    changed = sorted(key for key in {*wanted, *found} if wanted.get(key) != found.get(key))
+    changed = [key for key in {**found, **wanted} if wanted.get(key) != found.get(key)]
     if changed:
         key = changed[0]
         more = f" (and {', '.join(changed[1:])})" if changed[1:] else ""

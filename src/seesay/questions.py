@@ -1,15 +1,15 @@
 """The shared nouns: what is asked (Question, Template, Task), and what came back (Answers).
 
-Everything downstream speaks in these. A question holds the facts, a template one wording of it, and
-`Template.ask` joins the two into a Prompt: the only thing a model ever sees.
+Everything downstream speaks in these. A question holds the facts, a template says how it is put, and `Template.ask`
+joins the two into a Prompt: the only thing that a model ever sees.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -21,30 +21,34 @@ SEPARATOR = "[SEP]"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A text with one slot and the wordings that may stand in it, as a model sees it."""
+    """A text with one slot and the words that may fill it, as a model sees it.
+
+    `fields` are the question's own, for a rule that needs the facts behind the text.
+    """
 
     text: str
     options: tuple[str, ...]
     picture: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def parts(self) -> tuple[str, str]:
-        """What stands before the slot and what stands after it."""
+        """The text before the slot and the text after it."""
         before, _, after = self.text.partition(SLOT)
         return before, after
 
     @property
     def key(self) -> str:
-        """A digest of all that the model sees: equal prompts are asked once."""
+        """A digest of everything that the model sees: equal prompts are asked once."""
         payload = json.dumps([self.text, self.options, self.picture], ensure_ascii=False)
         return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One wording of a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
+    """One way to put a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
 
-    `words` gives a label its wording in this template (`{"larger": "bigger"}`); a label without one stands as it is.
+    `words` gives a label its word in this template (`{"larger": "bigger"}`); a label without one stands for itself.
     """
 
     name: str
@@ -56,12 +60,13 @@ class Template:
             raise UserError(f"Template '{self.name}' needs exactly one {SLOT}: {self.text!r}.")
 
     def ask(self, question: Question, fields: Mapping[str, str] | None = None) -> Prompt:
-        """The question in this wording; `fields` overrides some of its fields."""
-        text = self.text.format_map({**question.fields, **(fields or {})})
+        """The question put this way; `fields` overrides some of its fields."""
+        values = {**question.fields, **(fields or {})}
+        text = self.text.format_map(values)
         words = tuple(self.words.get(label, label) for label in question.options)
-        if text.startswith(SLOT):  # an option that opens the sentence is written like one
+        if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
-        return Prompt(text, words, question.picture)
+        return Prompt(text, words, question.picture, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +100,43 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row of a data file that could not be used: where it stands and why."""
+    """A row of a data file that could not be used: where it is and why; `file` names it where there are several."""
 
     row: int
     reason: str
+    file: str = ""
+
+    def __str__(self) -> str:
+        return f"{f'{self.file}, ' if self.file else ''}row {self.row}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class DataSource:
+    """A data file that a task was built from, with the beginning of its SHA-256."""
+
+    name: str
+    sha256: str
+    as_published: bool
+
+    def __str__(self) -> str:
+        return f"{self.name} sha256:{self.sha256} ({'as published' if self.as_published else 'not verified'})"
+
+
+Splits = Mapping[str, tuple["Question", ...]]
+"""Questions by `train`, `validation` and `test`."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A named, versioned set of questions with its wordings and its metrics (the first one is the headline).
+    """A named, versioned set of questions with its templates and metrics (the first one is the headline).
 
-    `neutral` fills the fields of a prompt that no longer names the object: the calibrated rule subtracts
-    what a model says to that prompt. `data` says which files it was built from, and whether as published.
+    `neutral` fills the fields of a prompt that does not name the object: the calibrated rule subtracts what a model
+    says to that prompt. `data` lists the files the task was built from, `data_notes` what else was done to them, and
+    `as_published` says whether these are the published questions, no more and no fewer.
+
+    What a task supports beyond cloze questions it declares: `choice_templates` for lettered options (by default the
+    templates themselves); `linear_text`, what is encoded for a linear probe, with `load_splits` to train it on and the
+    published figures of such a probe.
     """
 
     name: str
@@ -119,7 +149,13 @@ class Task:
     published: tuple[Published, ...] = ()
     citation: str = ""
     bad_rows: tuple[BadRow, ...] = ()
-    data: tuple[str, ...] = ()
+    data: tuple[DataSource, ...] = ()
+    data_notes: tuple[str, ...] = ()
+    as_published: bool = False
+    choice_templates: tuple[Template, ...] = ()
+    linear_text: str = ""
+    linear_published: tuple[Published, ...] = ()
+    load_splits: Callable[[], Splits] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.questions:
@@ -127,10 +163,9 @@ class Task:
         seen: set[str] = set()
         for question in self.questions:
             if question.id in seen:
-                raise ValueError(f"task {self.name}: question id {question.id!r} stands twice")
+                raise ValueError(f"task {self.name}: question id {question.id!r} appears twice")
             seen.add(question.id)
-            strangers = set(question.gold) - set(question.options)
-            if strangers or not question.gold:
+            if not question.gold or set(question.gold) - set(question.options):
                 raise ValueError(
                     f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among the options"
                 )
@@ -140,9 +175,20 @@ class Task:
         """Every label that any question offers, in order of first appearance."""
         return tuple(dict.fromkeys(label for question in self.questions for label in question.options))
 
+    def splits(self) -> dict[str, Task]:
+        """The task by split, `train`, `validation` and `test`, for probes that are trained on it."""
+        if self.load_splits is None:
+            raise UserError(f"'{self.name}' has no training questions.")
+        parts = {**self.load_splits()}
+        parts.setdefault("test", self.questions)
+        return {
+            name: replace(self, questions=questions, published=self.published if name == "test" else ())
+            for name, questions in parts.items()
+        }
+
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of everything asked: another wording, gold label or order of options is another task."""
+        """A digest of everything asked: another template, gold label or order of options is another task."""
         digest = hashlib.blake2b(digest_size=8)
         for template in self.templates:
             digest.update(json.dumps([template.name, template.text, sorted(template.words.items())]).encode())
@@ -157,22 +203,24 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a model says to one prompt, option by option.
+    """A model's scores for one prompt, option by option.
 
     `logp` is the log-probability of the scored text, `tokens` and `chars` its length (for the length rules), and
     `rank` how many entries of the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where
     that is not known, as for an option of several tokens). None where the model has no vocabulary to speak of.
+    `picks` says how often the option picked stood in each position, where options are shown in several orders.
     """
 
     logp: tuple[float, ...]
     tokens: tuple[int, ...]
     chars: tuple[int, ...]
     rank: tuple[int, ...] | None = None
+    picks: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One row of the answers table: a question in one wording, and the scores of its options.
+    """One row of the answers table: a question in one template, and the scores of its options.
 
     `neutral` holds the scores of the same options where the prompt does not name the object.
     """

@@ -42,6 +42,16 @@ def refused_here(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> 
     return _sentence(ended.value.code, out, err)
 
 
+def misused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """What the parser of the command line says to an option or a choice that does not exist, on one line."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err, err
+    assert (ended.value.code, out) == (2, ""), err
+    return " ".join(err.split())
+
+
 def _sentence(code: object, out: str, err: str) -> str:
     assert "Traceback" not in err, err
     assert (code, out) == (2, ""), err

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from tests.judge.annotators import careful, judge
 from tests.judge.crowd import Server
-from tests.judge.made_up import open_place, pairs_file, rating_study
 from tests.judge.postgres import cluster
+from tests.judge.studies import pairs_file, rating_study, serve_in_test
 from tests.judge.test_export import put
 from typer.testing import CliRunner, Result
 
 from seesay.cli.judge import app
 from seesay.errors import UserError
-from seesay.judge.web.server import prepare, reopen
+from seesay.judge.storage.studies import OpenStudy, create_or_open_study, open_study
 from seesay.report.pages import runs as runs_page
 from seesay.runs.store import find_runs
 
@@ -35,18 +35,18 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def told(*arguments: str) -> Any:
+def printed_json(*arguments: str) -> Any:
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
 
-def prepared(source: str, where: str | None = None, **changes: Any) -> Any:
-    return prepare(source, where=where, name="", design=changes.pop("design", {}), texts={}, **changes)
+def prepared(source: str, **options: Any) -> OpenStudy:
+    return create_or_open_study(source, **options)
 
 
 def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
-    document = told("preview", "core-color", "--judgements", "5", "--per-page", "10")
+    document = printed_json("preview", "core-color", "--judgements", "5", "--per-page", "10")
     assert (document["name"], document["kind"], document["judgements"]) == (
         "core-color",
         "choice",
@@ -85,10 +85,10 @@ def test_a_study_goes_on_as_it_was_made(tmp_path: Path) -> None:
     by_file = prepared("relations.judge.sqlite")
     assert by_file.study == first.study
     by_file.database.close()
-    with pytest.raises(UserError, match="made with another --judgements"):
+    with pytest.raises(UserError, match="created with another --judgements"):
         prepared(source, design={"judgements": 5})
     (tmp_path / "relations.csv").write_text("a,b\nup,down\n", encoding="utf-8")
-    with pytest.raises(UserError, match="asks other items"):
+    with pytest.raises(UserError, match="has other items"):
         prepared(source)
 
 
@@ -118,33 +118,40 @@ def test_a_short_password_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_links(tmp_path: Path) -> None:
     prepared(str(pairs_file(tmp_path))).database.close()
-    made = told("link", "relations.judge.sqlite", "-n", "3", "--public-url", "https://study.example.org/")["links"]
-    assert len(set(made)) == 3
-    assert all(link.startswith("https://study.example.org/a/") for link in made)
+    links = printed_json("link", "relations.judge.sqlite", "-n", "3", "--public-url", "https://study.example.org/")[
+        "links"
+    ]
+    assert len(set(links)) == 3
+    assert all(link.startswith("https://study.example.org/a/") for link in links)
 
 
 def test_export(tmp_path: Path) -> None:
     study = rating_study(tmp_path, count=20, judgements=6)
-    place = open_place(study, "study.sqlite")
-    put(place, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
-    place.database.close()
-    document = told("export", "study.sqlite", "-o", "out", "--resamples", "200", "--as", "students")
+    served = serve_in_test(study, "study.sqlite")
+    put(served, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
+    served.database.close()
+    document = printed_json("export", "study.sqlite", "-o", "out", "--resamples", "200", "--as", "students")
     assert document["agreement"]["people_kept"] == 9
     assert Path(document["run"]).parts[:3] == ("out", "runs", "students")
     shown = run("export", "study.sqlite", "-o", "out", "--resamples", "200", "--distinct-above", "0.1")
     assert shown.exit_code == 0, shown.output
-    assert "Dropped person" in shown.stdout
+    assert "Excluded participant" in shown.stdout
     assert "above 10%" in shown.stdout
     assert "krippendorff_alpha_interval" in shown.stdout
+    nobody = run("export", "study.sqlite", "-o", "empty", "--resamples", "200", "--seconds-below", "1000")
+    assert "No run: No pair has two judgements that count yet: wait for participants" in nobody.stdout
+    document = printed_json("export", "study.sqlite", "-o", "empty", "--resamples", "200", "--seconds-below", "1000")
+    assert document["run"] is None
+    assert "No pair has two judgements" in document["no_run_reason"]
 
 
 def test_no_record_holds_the_password_of_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = rating_study(tmp_path, count=20, judgements=6)
     with cluster() as server:
         address = server.replace("seesay@", "seesay:hunter2@") + "&sslpassword=hunter2"
-        place = open_place(study, address, "secrets")
-        put(place, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
-        place.database.close()
+        served = serve_in_test(study, address, "secrets")
+        put(served, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
+        served.database.close()
         arguments = ["export", address, "-o", "out", "--resamples", "200"]
         monkeypatch.setattr("sys.argv", ["seesay", "judge", *arguments])
         shown = run(*arguments)
@@ -194,7 +201,7 @@ def test_it_serves_and_tells_where(tmp_path: Path) -> None:
         assert "choose another --port" in busy.stderr
     finally:
         server.stop()
-    opened = reopen(str(tmp_path / "a.sqlite"))
+    opened = open_study(str(tmp_path / "a.sqlite"))
     assert opened.study.title == "Say it"
     opened.database.close()
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.cli.program import SEESAY, refused, refused_here, seesay
 
+from seesay.questions import BadRow
 from seesay.runs import store
 from seesay.runs.records import Manifest, Record
 
@@ -72,14 +73,14 @@ def test_quiet_prints_nothing(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_bad_rows_are_told_and_the_rest_asked(tmp_path: Path) -> None:
+def test_bad_rows_are_reported_and_the_rest_asked(tmp_path: Path) -> None:
     data = tmp_path / "memory_colors.jsonl"
     data.write_text('{"descriptor": "a", "item": "tomato", "label": "red"}\nrubbish\n')
     done = probe(tmp_path, "mock", "--task", "memory-colors", "--data", data, "--resamples", "100")
     assert "1 bad rows left out, 1 questions kept" in done.stderr
     assert "row 2: not JSON" in done.stderr
     (manifest,) = tmp_path.rglob(store.MANIFEST)
-    assert Manifest.model_validate_json(manifest.read_text()).bad_rows == ["row 2: not JSON"]
+    assert Manifest.model_validate_json(manifest.read_text()).bad_rows == [BadRow(2, "not JSON")]
 
 
 def test_several_models_and_tasks(tmp_path: Path) -> None:

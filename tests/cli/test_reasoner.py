@@ -14,7 +14,7 @@ from shutil import rmtree
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from tests.cli.program import SEESAY, refused_here
+from tests.cli.program import SEESAY, misused, refused_here
 from tests.needs import absent
 
 from seesay.cli import main
@@ -45,7 +45,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Scenes are made, a network learns, is tested, and is a model; asked again, nothing is trained again."""
     monkeypatch.chdir(tmp_path)
-    command = ("reasoner", "train", "film", "--task", "set+pos", "--side", "16", "--batch", "40", *QUICK)
+    command = ("reasoner", "train", "film", "--task", "set+pos", "--image-size", "16", "--batch", "40", *QUICK)
     run(*command)
     folder = Path("reasoners/film-set+pos-0")
     out, err = capsys.readouterr()
@@ -122,7 +122,8 @@ def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out.endswith(f"{page}\n")
     assert "answers" in err
     assert "There is no trained reasoner in" in refused(capsys, "diagnose", folder, tmp_path, *command[3:])
-    assert "--device is 'gpu'" in refused(capsys, "diagnose", folder, "-o", page, "--device", "gpu")
+    asked = ("reasoner", "diagnose", folder, "-o", page, "--device", "gpu")
+    assert "'gpu' is not one of 'cpu', 'auto'" in misused(capsys, *asked)
 
 
 def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,9 +137,9 @@ def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixtu
     before, after = (load_file(folder / "model.safetensors") for folder in (first, second))
     assert all(np.allclose(before[name], after[name], atol=1e-6) for name in before)
     assert "was begun with start " in refused(capsys, *command[1:])
-    small = ("--side", "16", *QUICK, "-o", tmp_path / "third")
+    small = ("--image-size", "16", *QUICK, "-o", tmp_path / "third")
     said = refused(capsys, "train", "film", "-t", "pos", "--from", first, *small)
-    assert f"The reasoner in '{first}' (object-centred) has other layers: begin with one of the same network" in said
+    assert f"The reasoner in '{first}' (object-centred) has other layers: start from one of the same network" in said
     assert "could not be read" in refused(capsys, "train", "film", "-t", "pos", "--from", tmp_path, *small)
     assert not (tmp_path / "third").exists()
 
@@ -148,7 +149,7 @@ def test_easy_vqa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if find_spec("easy_vqa") is None:
         absent("easy-vqa is not installed: pip install easy-vqa")
     folder = tmp_path / "made"
-    run("reasoner", "train", "cnn-lstm", "-t", "easy-vqa", "-o", folder, "--side", "16", *QUICK, "--json")
+    run("reasoner", "train", "cnn-lstm", "-t", "easy-vqa", "-o", folder, "--image-size", "16", *QUICK, "--json")
     told = json.loads(capsys.readouterr().out)
     assert (told["task"], told["items"]["train"], told["items"]["test"]) == ("easy-vqa", 80, 9_673)
     run("probe", folder, "-t", "easy-vqa", "--limit", "20", "-o", tmp_path / "run", "--resamples", "100", "--json")
@@ -158,9 +159,9 @@ def test_easy_vqa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
-    """The weights are those of a training that nothing interrupted, bit by bit; dropout, turns and all."""
+    """The weights are those of a training that nothing interrupted, bit by bit; dropout, augmentation and all."""
     command = [
-        "reasoner", "train", "cnn-lstm", "-t", "pos", "--items", "80", "--side", "16", "--epochs", "4",
+        "reasoner", "train", "cnn-lstm", "-t", "pos", "--items", "80", "--image-size", "16", "--epochs", "4",
         "--batch", "8", "--dropout", "0.3", "--preset", "cpu", "--device", "cpu", "--quiet", "-o",
     ]  # fmt: skip
     run(*command, tmp_path / "whole")
@@ -225,7 +226,7 @@ def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "object-centred/pos/preset-seed0/config.json").write_text("{}", encoding="utf-8")
     command = ("sweep", "-o", tmp_path, "--networks", "object-centred", "--tasks", "pos", "--seeds", "1", *QUICK)
     said = refused(capsys, *command, "--quiet")
-    assert said.startswith("No training came to an end; the first says: ")
+    assert said.startswith("All trainings failed; the first error: ")
     assert "holds another model (config.json)" in said
 
 
@@ -234,23 +235,20 @@ def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.Capt
     [
         (("train", "flim"), "No network 'flim': choose cnn-lstm, stacked-attention, film, object-centred."),
         (("train", "film", "-t", "positive"), "No scene task 'positive': choose sup1"),
-        (("train", "film", "-t", "pos-hard"), "pos-hard is a test alone: train on pos, which is tested on it too."),
-        (("train", "film", "--preset", "huge"), "--preset is 'huge': choose paper, cpu or auto."),
+        (("train", "film", "-t", "pos-hard"), "pos-hard is only a test: train on pos, which is tested on it too."),
         (("train", "film", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
-        (("train", "film", "--device", "gpu"), "--device is 'gpu': choose cpu, or auto"),
-        (("train", "film", "--eye", "objects"), "looks with pixels or features, not objects"),
+        (("train", "film", "--features", "objects"), "takes pixels or feature maps, not objects"),
         (("train", "film", "--data", "absent"), "There is no folder"),
         (("train", "film", "--data", "empty"), "has no train items"),
         (("train", "film", "--data", "empty", "--items", "80"), "--items is for scenes made on the fly"),
-        (("train", "film", "-o", "other", "--items", "80", "--side", "16"), "other holds another model (config.json)"),
+        (
+            ("train", "film", "-o", "other", "--items", "80", "--image-size", "16"),
+            "other holds another model (config.json)",
+        ),
         (("train", "film", "-t", "mixture-64", "--items", "64"), "mixture-64 needs more than 64 training items"),
         (("sweep", "-o", "made", "--networks", "film,flim"), "No network 'flim'"),
-        (("sweep", "-o", "made", "--tasks", "pos,pos-hard"), "pos-hard is a test alone"),
+        (("sweep", "-o", "made", "--tasks", "pos,pos-hard"), "pos-hard is only a test"),
         (("sweep", "-o", "made", "--tasks", ","), "Name at least one network and one task."),
-        (
-            ("sweep", "-o", "made", "--grid", "all"),
-            "--grid is 'all': choose paper (16 configurations) or preset (one).",
-        ),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -267,3 +265,34 @@ def test_mistakes_are_one_sentence(
     assert sentence in refused(capsys, *arguments)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "other"]
     assert [path.name for path in Path("other").iterdir()] == ["config.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "choices"),
+    [
+        (("train", "film", "--preset", "huge"), "'huge' is not one of 'cpu', 'paper', 'auto'"),
+        (("train", "film", "--device", "gpu"), "'gpu' is not one of 'cpu', 'auto'"),
+        (("sweep", "-o", "made", "--grid", "all"), "'all' is not one of 'paper', 'preset'"),
+    ],
+)
+def test_unknown_choices_are_answered_with_the_choices(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], choices: str
+) -> None:
+    assert choices in misused(capsys, "reasoner", *arguments)
+
+
+def test_the_old_names_of_flags_still_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--eye` and `--side` are hidden: the same training under the new names is found finished."""
+    command = ("reasoner", "train", "film", "-t", "pos", "-o", tmp_path, *QUICK, "--batch", "40", "--json")
+    run(*command, "--eye", "pixels", "--side", "16")
+    first = json.loads(capsys.readouterr().out)
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    assert (config["features"], config["image_size"]) == ("pixels", 16)
+    run(*command, "--features", "pixels", "--image-size", "16")
+    assert json.loads(capsys.readouterr().out) == first
+    run("reasoner", "train", "--help")
+    shown = capsys.readouterr().out
+    assert "--features" in shown
+    assert "--image-size" in shown
+    assert "--eye" not in shown
+    assert "--side" not in shown

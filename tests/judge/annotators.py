@@ -6,15 +6,15 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 from seesay.judge.results.quality import Judgement
-from seesay.judge.study import Item, Study
+from seesay.judge.study import Study, StudyItem
 
-Rater = Callable[[Item, random.Random], int]
+Rater = Callable[[StudyItem, random.Random], int]
 
 
 def careful(truth: Mapping[str, float], noise: float = 0.12) -> Rater:
     """Rates by the truth with some noise; knows that green is like no relation and a word is like itself."""
 
-    def rate(item: Item, chance: random.Random) -> int:
+    def rate(item: StudyItem, chance: random.Random) -> int:
         if item.control == "distinct":
             return chance.randint(0, 20)
         if item.control == "same":
@@ -24,17 +24,17 @@ def careful(truth: Mapping[str, float], noise: float = 0.12) -> Rater:
     return rate
 
 
-def at_random(item: Item, chance: random.Random) -> int:
+def at_random(item: StudyItem, chance: random.Random) -> int:
     """Moves every slider anywhere."""
     return chance.randint(0, 100)
 
 
-def always_similar(item: Item, chance: random.Random) -> int:
+def always_similar(item: StudyItem, chance: random.Random) -> int:
     """Pushes every slider to the right."""
     return chance.randint(85, 100)
 
 
-def always_middle(item: Item, chance: random.Random) -> int:
+def always_middle(item: StudyItem, chance: random.Random) -> int:
     """Confirms every slider about where it stands."""
     return chance.randint(45, 55)
 
@@ -43,7 +43,7 @@ def judge(study: Study, raters: Sequence[Rater], seed: int = 0, controls: int = 
     """Everyone rates as many items as it takes for each item to have its number, and their controls."""
     chance = random.Random(seed)
     wanted = [item for item in study.measured for _ in range(study.design.judgements)]
-    piles: list[dict[str, Item]] = [{} for _ in raters]
+    piles: list[dict[str, StudyItem]] = [{} for _ in raters]
     for item in wanted:
         free = [pile for pile in piles if item.id not in pile]
         smallest = min(len(pile) for pile in free)

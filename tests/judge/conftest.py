@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.judge.made_up import Place, open_place
 from tests.judge.postgres import cluster
+from tests.judge.studies import ServedStudy, serve_in_test
 
 from seesay.judge.study import Study
 
-Opener = Callable[[Study], Place]
+Opener = Callable[[Study], ServedStudy]
 _NUMBER = itertools.count()
 
 
@@ -25,17 +25,17 @@ def postgres() -> Iterator[str]:
 @pytest.fixture(params=["sqlite", "postgres"])
 def serve(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     """Opens studies, each in a database of its own."""
-    opened: list[Place] = []
+    opened: list[ServedStudy] = []
 
-    def opener(study: Study) -> Place:
+    def opener(study: Study) -> ServedStudy:
         file = str(tmp_path / f"{next(_NUMBER)}.sqlite")
         where = file if request.param == "sqlite" else request.getfixturevalue("postgres")
-        opened.append(open_place(study, where, f"study {next(_NUMBER)}"))
+        opened.append(serve_in_test(study, where, f"study {next(_NUMBER)}"))
         return opened[-1]
 
     yield opener
-    for place in opened:
-        place.database.close()
+    for served in opened:
+        served.database.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 from tests.browser import chromium
 from tests.judge.crowd import Server
-from tests.judge.made_up import PASSWORD
+from tests.judge.studies import PASSWORD
 
 from seesay.tasks import load_task
 

@@ -12,29 +12,29 @@ from pathlib import Path
 import pytest
 import uvicorn
 from tests.judge.crowd import free_port
-from tests.judge.made_up import Place, open_place, rating_study
+from tests.judge.studies import ServedStudy, rating_study, serve_in_test
 
 from seesay.judge.web.api import openapi
-from seesay.judge.web.rate_limits import Limiter, Rate
+from seesay.judge.web.rate_limits import RateLimit, RateLimiter
 
 
-class NoLimit(Limiter):
-    def allows(self, rate: Rate, key: str) -> bool:
+class NoLimit(RateLimiter):
+    def allows(self, rate: RateLimit, key: str) -> bool:
         return True
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    opened = open_place(rating_study(tmp_path), str(tmp_path / "study.sqlite"), limiter=NoLimit())
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
+    opened = serve_in_test(rating_study(tmp_path), str(tmp_path / "study.sqlite"), limiter=NoLimit())
     yield opened
     opened.database.close()
 
 
 @pytest.fixture
-def address(place: Place) -> Iterator[str]:
+def address(served: ServedStudy) -> Iterator[str]:
     """The study on a real port."""
     port = free_port()
-    server = uvicorn.Server(uvicorn.Config(place.client.app, port=port, log_level="error", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(served.client.app, port=port, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -45,14 +45,14 @@ def address(place: Place) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("who", ["annotator", "researcher", "stranger"])
-def test_schemathesis_finds_nothing(place: Place, address: str, who: str, tmp_path: Path) -> None:
+def test_schemathesis_finds_nothing(served: ServedStudy, address: str, who: str, tmp_path: Path) -> None:
     """Every check that it has: statuses, bodies, types, methods, missing headers, ignored authentication."""
-    token = place.begin()
-    place.client.get(f"/a/{token}")
-    place.login()
+    token = served.begin()
+    served.client.get(f"/a/{token}")
+    served.login()
     keys = {
         "annotator": f'[auth.openapi.link]\nbearer = "{token}"\n',
-        "researcher": f'[auth.openapi.researcher]\napi_key = "{place.client.cookies["seesay_researcher"]}"\n',
+        "researcher": f'[auth.openapi.researcher]\napi_key = "{served.client.cookies["seesay_researcher"]}"\n',
         "stranger": "",
     }
     config = tmp_path / "schemathesis.toml"
@@ -71,13 +71,13 @@ def test_schemathesis_finds_nothing(place: Place, address: str, who: str, tmp_pa
     )
     assert told.returncode == 0, told.stdout[-6000:] + told.stderr[-2000:]
     assert "No issues found" in told.stdout
-    assert place.client.get(f"/a/{token}").status_code == 200
+    assert served.client.get(f"/a/{token}").status_code == 200
 
 
-def test_the_description_is_whole(place: Place) -> None:
+def test_the_description_is_whole(served: ServedStudy) -> None:
     """Every route under /api is described, and every field says what it is."""
-    described = openapi(place.study)
-    routes = {route.path for route in place.client.app.routes if route.path.startswith("/api/")}  # type: ignore[attr-defined]
+    described = openapi(served.study)
+    routes = {route.path for route in served.client.app.routes if route.path.startswith("/api/")}  # type: ignore[attr-defined]
     assert routes - {"/api/openapi.json"} == set(described["paths"])
     body = described["paths"]["/api/answers"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert all(field["description"] for field in body["properties"].values())

@@ -6,126 +6,126 @@ import random
 from pathlib import Path
 
 from tests.judge.conftest import Opener
-from tests.judge.made_up import Place, choice_study, rating_study
+from tests.judge.studies import ServedStudy, choice_study, rating_study
 
 
-def measured(place: Place) -> dict[str, int]:
-    rows = place.rows(
+def measured(served: ServedStudy) -> dict[str, int]:
+    rows = served.rows(
         "SELECT i.id, COUNT(a.person) FROM item i LEFT JOIN answer a ON a.item = i.id "
         "WHERE i.control = '' GROUP BY i.id"
     )
     return {item: int(count) for item, count in rows}
 
 
-def consistent(place: Place) -> bool:
+def consistent(served: ServedStudy) -> bool:
     """An item's count is the leases and answers that are there."""
-    return not place.rows(
+    return not served.rows(
         """SELECT i.id FROM item i WHERE i.taken !=
         (SELECT COUNT(*) FROM assignment s WHERE s.item = i.id AND s.state != 'returned')"""
     )
 
 
-def work(place: Place, token: str, page: int) -> bool:
+def work(served: ServedStudy, token: str, page: int) -> bool:
     """Send a page; False where there is none."""
-    if f"Page {page} of" not in place.client.get(f"/a/{token}").text:
+    if f"Page {page} of" not in served.client.get(f"/a/{token}").text:
         return False
-    assert place.send(token, page, place.fill(token)).status_code == 303
+    assert served.send(token, page, served.fill(token)).status_code == 303
     return True
 
 
 def test_every_item_reaches_its_number_and_no_more(serve: Opener, tmp_path: Path) -> None:
-    place = serve(rating_study(tmp_path, judgements=3, per_page=5, pages=3))
-    for _ in range(place.study.people_needed + 1):
-        token = place.begin()
+    served = serve(rating_study(tmp_path, judgements=3, per_page=5, pages=3))
+    for _ in range(served.study.participants_needed + 1):
+        token = served.begin()
         page = 1
-        while work(place, token, page):
+        while work(served, token, page):
             page += 1
-    assert set(measured(place).values()) == {3}
-    assert consistent(place)
-    late = place.invite()
-    assert place.client.get(f"/a/{late}").status_code == 200
+    assert set(measured(served).values()) == {3}
+    assert consistent(served)
+    late = served.invite()
+    assert served.client.get(f"/a/{late}").status_code == 200
 
 
 def test_a_full_study_turns_people_away_kindly(serve: Opener, tmp_path: Path) -> None:
-    place = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1))
-    assert work(place, place.begin(), 1)
-    late = place.begin()
-    assert "nothing left to judge" in place.client.get(f"/a/{late}").text
-    assert place.rows("SELECT COUNT(*) FROM person WHERE code IS NOT NULL")[0][0] == 1  # no code for no work
+    served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1))
+    assert work(served, served.begin(), 1)
+    late = served.begin()
+    assert "nothing left to judge" in served.client.get(f"/a/{late}").text
+    assert served.rows("SELECT COUNT(*) FROM person WHERE code IS NOT NULL")[0][0] == 1  # no code for no work
 
 
 def test_people_who_leave_give_their_items_back(serve: Opener, tmp_path: Path) -> None:
-    place = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1, lease_minutes=30))
-    gone = place.begin()
-    place.client.get(f"/a/{gone}")
-    (first,) = place.rows("SELECT MIN(s.place) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = ''")[0]
-    place.save(gone, int(first), 40)
-    other = place.begin()
-    assert "nothing left to judge" in place.client.get(f"/a/{other}").text
-    place.clock.now += 31 * 60
-    assert work(place, other, 1)
-    assert set(measured(place).values()) == {1}
-    assert consistent(place)
-    back = place.client.get(f"/a/{gone}").text
+    served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1, lease_minutes=30))
+    gone = served.begin()
+    served.client.get(f"/a/{gone}")
+    (first,) = served.rows("SELECT MIN(s.place) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = ''")[0]
+    served.save(gone, int(first), 40)
+    other = served.begin()
+    assert "nothing left to judge" in served.client.get(f"/a/{other}").text
+    served.clock.now += 31 * 60
+    assert work(served, other, 1)
+    assert set(measured(served).values()) == {1}
+    assert consistent(served)
+    back = served.client.get(f"/a/{gone}").text
     assert back.count('class="item rating') == 3  # the answered pair and the two controls are still theirs
-    assert place.send(gone, 1, place.fill(gone)).status_code == 303
-    assert set(measured(place).values()) == {1}
+    assert served.send(gone, 1, served.fill(gone)).status_code == 303
+    assert set(measured(served).values()) == {1}
 
 
 def test_a_late_answer_counts_where_it_is_still_needed_and_is_refused_where_not(serve: Opener, tmp_path: Path) -> None:
-    place = serve(rating_study(tmp_path, judgements=1, per_page=6, pages=1, controls=0))
-    slow = place.begin()
-    place.client.get(f"/a/{slow}")
-    place.clock.now += 31 * 60
-    quick = place.begin()
-    assert work(place, quick, 1)  # gives back the slow one's items, and takes some of the twelve
-    counts = measured(place)
+    served = serve(rating_study(tmp_path, judgements=1, per_page=6, pages=1, controls=0))
+    slow = served.begin()
+    served.client.get(f"/a/{slow}")
+    served.clock.now += 31 * 60
+    quick = served.begin()
+    assert work(served, quick, 1)  # gives back the slow one's items, and takes some of the twelve
+    counts = measured(served)
     replies = {}
-    for item, number in place.rows("SELECT item, place FROM assignment WHERE person = 1"):
-        replies[item] = place.save(slow, int(number), 50).status_code
+    for item, number in served.rows("SELECT item, place FROM assignment WHERE person = 1"):
+        replies[item] = served.save(slow, int(number), 50).status_code
     assert replies == {item: 410 if counts[item] else 200 for item in replies}
-    assert max(measured(place).values()) == 1
-    assert consistent(place)
+    assert max(measured(served).values()) == 1
+    assert consistent(served)
 
 
 def test_a_sign_of_life_keeps_the_page(serve: Opener, tmp_path: Path) -> None:
-    place = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1))
-    token = place.begin()
-    place.client.get(f"/a/{token}")
+    served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1))
+    token = served.begin()
+    served.client.get(f"/a/{token}")
     for number in range(1, 6):
-        place.clock.now += 20 * 60
-        assert place.save(token, number, 50).status_code == 200
-    other = place.begin()
-    assert "nothing left to judge" in place.client.get(f"/a/{other}").text
+        served.clock.now += 20 * 60
+        assert served.save(token, number, 50).status_code == 200
+    other = served.begin()
+    assert "nothing left to judge" in served.client.get(f"/a/{other}").text
 
 
 def test_random_comings_and_goings_never_pass_the_number(serve: Opener, tmp_path: Path) -> None:
-    place = serve(rating_study(tmp_path, judgements=2, per_page=3, pages=4, lease_minutes=10))
+    served = serve(rating_study(tmp_path, judgements=2, per_page=3, pages=4, lease_minutes=10))
     chance = random.Random(7)
-    tokens = [place.begin() for _ in range(6)]
+    tokens = [served.begin() for _ in range(6)]
     for _ in range(150):
         token = chance.choice(tokens)
-        place.clock.now += chance.choice((1, 30, 400))
+        served.clock.now += chance.choice((1, 30, 400))
         number = tokens.index(token) + 1
-        page = int(place.rows("SELECT sent FROM person WHERE id = ?", number)[0][0]) + 1
+        page = int(served.rows("SELECT sent FROM person WHERE id = ?", number)[0][0]) + 1
         match chance.randrange(3):
             case 0:
-                place.client.get(f"/a/{token}")
+                served.client.get(f"/a/{token}")
             case 1:
-                assert place.save(token, chance.randint(1, 5), 50, page=page).status_code in (200, 404, 409, 410)
+                assert served.save(token, chance.randint(1, 5), 50, page=page).status_code in (200, 404, 409, 410)
             case _:
-                work(place, token, page)
-        assert max(measured(place).values()) <= 2
-        assert consistent(place)
+                work(served, token, page)
+        assert max(measured(served).values()) <= 2
+        assert consistent(served)
 
 
 def test_a_control_question_is_not_measured_with_the_same_person(serve: Opener) -> None:
-    place = serve(choice_study(judgements=4, per_page=5, pages=2, controls=2))
+    served = serve(choice_study(judgements=4, per_page=5, pages=2, controls=2))
     for _ in range(4):
-        token = place.begin()
+        token = served.begin()
         for page in (1, 2):
-            assert place.send(token, page, place.fill(token, lambda n: n % 3)).status_code == 303
-    assert consistent(place)
-    twice = place.rows("SELECT person, base FROM assignment GROUP BY person, base HAVING COUNT(*) > 1")
+            assert served.send(token, page, served.fill(token, lambda n: n % 3)).status_code == 303
+    assert consistent(served)
+    twice = served.rows("SELECT person, base FROM assignment GROUP BY person, base HAVING COUNT(*) > 1")
     assert twice == []
-    assert place.rows("SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = 'known'")[0][0]
+    assert served.rows("SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = 'known'")[0][0]

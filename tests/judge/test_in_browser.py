@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser import chromium
 from tests.judge.crowd import Server
-from tests.judge.made_up import PASSWORD, pairs_file
+from tests.judge.studies import PASSWORD, pairs_file
 
-from seesay.judge.web.server import reopen
+from seesay.judge.storage.studies import open_study
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +37,9 @@ class Site:
         self.links: list[str] = list(self.told["links"])
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        opened = reopen(self.where)
+        opened = open_study(self.where)
         try:
-            return opened.database.submit(lambda tx: tx.rows(sql)).result()
+            return opened.database.submit(lambda tx: tx.execute(sql)).result()
         finally:
             opened.database.close()
 
@@ -105,7 +105,7 @@ def test_from_the_link_to_the_code_and_the_export(site: Site, context: BrowserCo
     for index in range(2, 5):
         click_slider(page, index, 0.9)
     expect(page.locator("#count")).to_have_text("5 of 5")
-    page.get_by_role("button", name="Send and go on").click()
+    page.get_by_role("button", name="Send and continue").click()
 
     expect(page.get_by_text("Page 2 of 2")).to_be_visible()
     page.keyboard.press("Tab")  # the skip link
@@ -156,7 +156,7 @@ def test_enter_confirms_and_goes_to_the_next(site: Site, context: BrowserContext
     for _ in range(5):
         page.keyboard.press("Enter")
     expect(page.locator("#count")).to_have_text("5 of 5")
-    expect(page.locator(":focus")).to_have_text("Send and go on")
+    expect(page.locator(":focus")).to_have_text("Send and continue")
     saved(page)
     assert set(site.rows("SELECT how, value, start FROM answer")) == {("confirmed", 50, 50)}
 
@@ -166,7 +166,7 @@ def test_what_is_not_moved_is_not_sent(site: Site, context: BrowserContext) -> N
     consent(page, site.links[0])
     click_slider(page, 0, 0.4)
     saved(page)
-    page.get_by_role("button", name="Send and go on").click()
+    page.get_by_role("button", name="Send and continue").click()
     expect(page.locator("#status")).to_contain_text("4 answers are missing")
     expect(page.locator(".item.missing")).to_have_count(4)
     expect(page.locator(":focus")).to_have_attribute("name", "v2")
@@ -211,9 +211,9 @@ def test_a_second_tab(site: Site, context: BrowserContext) -> None:
     saved(two)
     assert site.rows("SELECT COUNT(*), SUM(changes) FROM answer") == [(5, 1)]
     two.reload()
-    two.get_by_role("button", name="Send and go on").click()
+    two.get_by_role("button", name="Send and continue").click()
     expect(two.get_by_text("Page 2 of 2")).to_be_visible()
-    one.get_by_role("button", name="Send and go on").click()  # the same page, with another first answer
+    one.get_by_role("button", name="Send and continue").click()  # the same page, with another first answer
     expect(one.get_by_text("the first ones are kept")).to_be_visible()
     assert site.rows("SELECT COUNT(*), SUM(changes) FROM answer") == [(5, 1)]
 
@@ -223,11 +223,11 @@ def test_it_works_without_the_script(site: Site, browser: Browser) -> None:
     page = context.new_page()
     consent(page, site.links[0], script=False)
     click_slider(page, 0, 0.9)
-    page.get_by_role("button", name="Send and go on").click()
+    page.get_by_role("button", name="Send and continue").click()
     expect(page.get_by_role("alert")).to_contain_text("Some answers are missing")
     for box in page.get_by_role("checkbox").all():
         box.check()
-    page.get_by_role("button", name="Send and go on").click()
+    page.get_by_role("button", name="Send and continue").click()
     expect(page.get_by_text("Page 2 of 2")).to_be_visible()
     assert site.rows("SELECT COUNT(*) FROM answer WHERE how = 'confirmed'") == [(5,)]
     context.close()

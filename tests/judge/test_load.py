@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.judge.crowd import Crowd, Server, kill_during, quantile
 
-from seesay.judge import secret
-from seesay.judge.web.server import reopen
+from seesay.judge import security
+from seesay.judge.storage.studies import open_study
 
 
 def pairs(folder: Path, count: int) -> Path:
@@ -45,16 +45,16 @@ def load(folder: Path, where: str, *, people: int, items: int, judgements: int, 
 
 
 def check(where: str, crowd: Crowd, *, people: int, items: int, judgements: int) -> None:
-    opened = reopen(where, "pairs")
+    opened = open_study(where, "pairs")
     try:
         rows = opened.database.submit(
-            lambda tx: tx.rows(
+            lambda tx: tx.execute(
                 """SELECT p.token, s.page, s.place, a.value FROM answer a JOIN person p ON p.id = a.person
                 JOIN assignment s ON s.person = a.person AND s.item = a.item"""
             )
         ).result()
         counts = opened.database.submit(
-            lambda tx: tx.rows(
+            lambda tx: tx.execute(
                 "SELECT i.id, COUNT(*) FROM answer a JOIN item i ON i.id = a.item WHERE i.control = '' GROUP BY i.id"
             )
         ).result()
@@ -62,7 +62,7 @@ def check(where: str, crowd: Crowd, *, people: int, items: int, judgements: int)
         opened.database.close()
     kept = {(token, int(page), int(place)): int(value) for token, page, place, value in rows}
     assert len(kept) == len(rows), "an answer is doubled"
-    said = {(secret.digest(token), page, place): value for (token, page, place), value in crowd.acknowledged.items()}
+    said = {(security.digest(token), page, place): value for (token, page, place), value in crowd.acknowledged.items()}
     assert kept == said, "an acknowledged answer is lost, or one is kept that nobody gave"
     assert len(counts) == items
     assert {int(count) for _, count in counts} == {judgements}

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.judge.annotators import Rater, always_middle, always_similar, at_random, careful, judge
-from tests.judge.made_up import choice_study, rating_study
+from tests.judge.studies import choice_study, rating_study
 
-from seesay.judge.results.agreement import coefficients
+from seesay.judge.results.agreement import agreement_coefficients
 from seesay.judge.results.export_tables import item_rows
-from seesay.judge.results.quality import Judgement, Rule, clean
-from seesay.judge.study import Design, Study
-from seesay.judge.study_builder import from_pairs
+from seesay.judge.results.quality import Judgement, QualityCriteria, exclude_careless
+from seesay.judge.study import Study, StudyDesign
+from seesay.judge.study_builder import study_from_pairs
 from seesay.metrics.agreement import rank_correlation
 
 WORDS = ["above", "over", "under", "below", "near", "next", "left", "right", "in", "on", "far", "away"]
@@ -26,7 +26,7 @@ def published_size(folder: Path) -> tuple[Study, dict[str, float]]:
     path = folder / "relations.csv"
     pairs = list(combinations(WORDS, 2))
     path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in pairs), encoding="utf-8")
-    study = from_pairs(path, Design(judgements=10, per_page=10, pages=1))
+    study = study_from_pairs(path, StudyDesign(judgements=10, per_page=10, pages=1))
     chance = random.Random(5)
     return study, {item.id: chance.random() for item in study.measured}
 
@@ -44,12 +44,12 @@ def test_the_published_thresholds(tmp_path: Path, control: str, value: int, drop
     """Above 60 % on a green item, or below 90 % on a self item: all contributions are lost (facts of the paper)."""
     study = rating_study(tmp_path)
     given = [Judgement(1, item, 40, 50, "moved", 3.0, 0, 0.0) for item in study.measured]
-    kept, out = clean([*given, judgement(study, 1, control, value)], Rule(), {1: "CODE"})
-    assert (len(out), len(kept)) == ((1, 0) if dropped else (0, len(given)))
+    counted, excluded = exclude_careless([*given, judgement(study, 1, control, value)], QualityCriteria(), {1: "CODE"})
+    assert (len(excluded), len(counted)) == ((1, 0) if dropped else (0, len(given)))
     if dropped:
-        assert out[0].code == "CODE"
-        assert out[0].judgements == len(given)
-        assert str(value) in out[0].reasons[0]
+        assert excluded[0].code == "CODE"
+        assert excluded[0].judgements == len(given)
+        assert str(value) in excluded[0].reasons[0]
 
 
 def test_one_failed_control_is_enough_and_others_are_untouched(tmp_path: Path) -> None:
@@ -57,11 +57,11 @@ def test_one_failed_control_is_enough_and_others_are_untouched(tmp_path: Path) -
     good = [judgement(study, 1, "distinct", 5), judgement(study, 1, "same", 99)]
     bad = [judgement(study, 2, "distinct", 5), judgement(study, 2, "same", 20)]
     measured = [Judgement(person, study.measured[0], 40, 50, "moved", 3.0, 0, 0.0) for person in (1, 2)]
-    kept, out = clean([*good, *bad, *measured], Rule())
-    assert [j.person for j in kept] == [1]
-    assert [person.person for person in out] == [2]
-    kept, out = clean([*good, *bad, *measured], Rule(same_below=0.1))
-    assert not out
+    counted, excluded = exclude_careless([*good, *bad, *measured], QualityCriteria())
+    assert [j.person for j in counted] == [1]
+    assert [person.person for person in excluded] == [2]
+    counted, excluded = exclude_careless([*good, *bad, *measured], QualityCriteria(same_below=0.1))
+    assert not excluded
 
 
 def test_known_answers_and_speed() -> None:
@@ -74,9 +74,9 @@ def test_known_answers_and_speed() -> None:
         for person, values in answers.items()
         for item, value in zip(controls, values, strict=True)
     ]
-    assert [p.person for p in clean(given, Rule())[1]] == [2]
-    assert [p.person for p in clean(given, Rule(known_below=0.5))[1]] == []
-    assert [p.person for p in clean(given, Rule(seconds_below=1))[1]] == [2, 3]
+    assert [p.person for p in exclude_careless(given, QualityCriteria())[1]] == [2]
+    assert [p.person for p in exclude_careless(given, QualityCriteria(known_below=0.5))[1]] == []
+    assert [p.person for p in exclude_careless(given, QualityCriteria(seconds_below=1))[1]] == [2, 3]
 
 
 def test_careless_people_go_and_the_truth_comes_back(tmp_path: Path) -> None:
@@ -88,30 +88,30 @@ def test_careless_people_go_and_the_truth_comes_back(tmp_path: Path) -> None:
     careless: list[Rater] = [at_random, always_similar, always_middle] * 3
     people: list[Rater] = [*careless, *[careful(truth)] * 57]
     every = judge(study, people)
-    kept, dropped = clean(every, Rule())
-    assert {person.person for person in dropped} == set(range(1, 10))
-    assert {j.person for j in kept} == set(range(10, 67))
-    assert len(kept) / len(study.measured) == pytest.approx(8.6, abs=0.3)
+    counted, excluded = exclude_careless(every, QualityCriteria())
+    assert {person.person for person in excluded} == set(range(1, 10))
+    assert {j.person for j in counted} == set(range(10, 67))
+    assert len(counted) / len(study.measured) == pytest.approx(8.6, abs=0.3)
 
     def recovered(judgements: list[Judgement]) -> float:
         means = {row["item"]: row["mean"] for row in item_rows(study, judgements)}
         return rank_correlation(*np.array([(means[item], truth[item]) for item in truth]).T)
 
     with_all = recovered([j for j in every if not j.item.control])
-    print(f"Spearman with the truth: {with_all:.3f} with all, {recovered(kept):.3f} cleaned")
-    assert recovered(kept) > 0.97
-    assert recovered(kept) > with_all
+    print(f"Spearman with the truth: {with_all:.3f} with all, {recovered(counted):.3f} cleaned")
+    assert recovered(counted) > 0.97
+    assert recovered(counted) > with_all
 
 
 def test_cleaning_raises_agreement_when_a_third_is_careless(tmp_path: Path) -> None:
     study, truth = published_size(tmp_path)
     people: list[Rater] = [at_random, always_similar] * 11 + [careful(truth)] * 44
     every = judge(study, people)
-    kept, dropped = clean(every, Rule())
-    assert {person.person for person in dropped} <= set(range(1, 23))  # no careful person is lost
-    assert len(dropped) >= 20  # a random slider passes both controls once in about sixteen times
-    before = coefficients(study, [j for j in every if not j.item.control], resamples=200)
-    after = coefficients(study, kept, resamples=200)
+    counted, excluded = exclude_careless(every, QualityCriteria())
+    assert {person.person for person in excluded} <= set(range(1, 23))  # no careful person is lost
+    assert len(excluded) >= 20  # a random slider passes both controls once in about sixteen times
+    before = agreement_coefficients(study, [j for j in every if not j.item.control], resamples=200)
+    after = agreement_coefficients(study, counted, resamples=200)
     for name in before:
         low, high = before[name].value, after[name].value
         assert low is not None

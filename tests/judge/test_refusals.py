@@ -7,246 +7,246 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.judge.made_up import PASSWORD, Place, choice_study, form_token, open_place, rating_study, task
+from tests.judge.studies import PASSWORD, ServedStudy, choice_study, form_token, rating_study, serve_in_test, task
 
-from seesay.judge import secret
-from seesay.judge.study import Design
-from seesay.judge.study_builder import from_pairs, from_task
-from seesay.judge.web.rate_limits import LOGIN, PERSON, STRANGER, Limiter, Rate
+from seesay.judge import security
+from seesay.judge.study import StudyDesign
+from seesay.judge.study_builder import study_from_pairs, study_from_task
+from seesay.judge.web.rate_limits import LOGIN_LIMIT, PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateLimit, RateLimiter
 
 RESEARCHER_PAGES = ["/researcher/preview", "/researcher/export.zip", "/api/counts", "/a/preview/picture/0/1"]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    opened = open_place(rating_study(tmp_path), str(tmp_path / "study.sqlite"))
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
+    opened = serve_in_test(rating_study(tmp_path), str(tmp_path / "study.sqlite"))
     yield opened
     opened.database.close()
 
 
-def everything(place: Place) -> list[Any]:
+def everything(served: ServedStudy) -> list[Any]:
     """All that a refused request could have changed."""
-    return [place.rows(f"SELECT * FROM {table}") for table in ("person", "assignment", "answer", "receipt", "item")]
+    return [served.rows(f"SELECT * FROM {table}") for table in ("person", "assignment", "answer", "receipt", "item")]
 
 
-def test_no_link(place: Place) -> None:
-    reply = place.client.get("/")
+def test_no_link(served: ServedStudy) -> None:
+    reply = served.client.get("/")
     assert reply.status_code == 403
     assert "you need your own link" in reply.text
 
 
-def test_a_guessed_token(place: Place) -> None:
-    for token in (secret.new_token(), "a" * 32, "1", "%2e%2e", "x" * 5000):
-        assert place.client.get(f"/a/{token}").status_code in (404, 429)
-        assert place.client.post(f"/a/{token}/consent", data={}).status_code in (404, 429)
-        reply = place.client.get("/api/progress", headers={"Authorization": f"Bearer {token}"})
+def test_a_guessed_token(served: ServedStudy) -> None:
+    for token in (security.new_token(), "a" * 32, "1", "%2e%2e", "x" * 5000):
+        assert served.client.get(f"/a/{token}").status_code in (404, 429)
+        assert served.client.post(f"/a/{token}/consent", data={}).status_code in (404, 429)
+        reply = served.client.get("/api/progress", headers={"Authorization": f"Bearer {token}"})
         assert reply.status_code in (401, 429)
     for _ in range(40):
-        reply = place.client.get(f"/a/{secret.new_token()}")
+        reply = served.client.get(f"/a/{security.new_token()}")
     assert reply.status_code == 429  # guessing is slow
     assert reply.headers["retry-after"]
-    known = place.invite()
-    assert place.client.get(f"/a/{known}").status_code == 200  # and does not shut out those with a link
+    known = served.invite()
+    assert served.client.get(f"/a/{known}").status_code == 200  # and does not shut out those with a link
 
 
-def test_links_are_not_kept(place: Place) -> None:
-    token = place.invite()
+def test_links_are_not_kept(served: ServedStudy) -> None:
+    token = served.invite()
     assert len(token) == 32  # 192 bits
-    assert token not in repr(place.rows("SELECT * FROM person"))
-    assert len({place.invite() for _ in range(20)}) == 20
+    assert token not in repr(served.rows("SELECT * FROM person"))
+    assert len({served.invite() for _ in range(20)}) == 20
 
 
-def test_a_guessed_join_link(place: Place) -> None:
-    assert place.client.get("/join/guess", params={"PROLIFIC_PID": "me"}).status_code == 404
-    assert place.rows("SELECT COUNT(*) FROM person") == [(0,)]
+def test_a_guessed_join_link(served: ServedStudy) -> None:
+    assert served.client.get("/join/guess", params={"PROLIFIC_PID": "me"}).status_code == 404
+    assert served.rows("SELECT COUNT(*) FROM person") == [(0,)]
 
 
-def test_a_replayed_form_changes_nothing(place: Place) -> None:
-    token = place.begin()
-    fields = place.fill(token, lambda n: n)
-    assert place.send(token, 1, fields).status_code == 303
-    place.client.get(f"/a/{token}")
-    before = everything(place)
-    assert place.send(token, 1, fields).status_code == 303  # a double click: answered as the first time
-    assert everything(place) == before
+def test_a_replayed_form_changes_nothing(served: ServedStudy) -> None:
+    token = served.begin()
+    fields = served.fill(token, lambda n: n)
+    assert served.send(token, 1, fields).status_code == 303
+    served.client.get(f"/a/{token}")
+    before = everything(served)
+    assert served.send(token, 1, fields).status_code == 303  # a double click: answered as the first time
+    assert everything(served) == before
     changed = {**fields, "v1": "99"}
-    reply = place.send(token, 1, changed)
+    reply = served.send(token, 1, changed)
     assert reply.status_code == 409
     assert "the first ones are kept" in reply.text
-    assert everything(place) == before
+    assert everything(served) == before
 
 
-def test_a_replayed_answer_changes_nothing(place: Place) -> None:
-    token = place.begin()
-    key = secret.new_token()
-    assert place.save(token, 1, 30, key).status_code == 200
-    assert place.save(token, 1, 80).status_code == 200
-    before = everything(place)
-    assert place.save(token, 1, 30, key).status_code == 200
-    assert everything(place) == before  # the later answer stands
-    assert place.save(token, 1, 31, key).status_code == 409
-    assert everything(place) == before
+def test_a_replayed_answer_changes_nothing(served: ServedStudy) -> None:
+    token = served.begin()
+    key = security.new_token()
+    assert served.save(token, 1, 30, key).status_code == 200
+    assert served.save(token, 1, 80).status_code == 200
+    before = everything(served)
+    assert served.save(token, 1, 30, key).status_code == 200
+    assert everything(served) == before  # the later answer stands
+    assert served.save(token, 1, 31, key).status_code == 409
+    assert everything(served) == before
 
 
-def test_a_replayed_consent_changes_nothing(place: Place) -> None:
-    token = place.invite()
-    form = {"form": form_token(place.client.get(f"/a/{token}").text), "agree": "yes"}
-    place.client.post(f"/a/{token}/consent", data=form)
-    before = everything(place)
-    place.clock.now += 100
-    place.client.post(f"/a/{token}/consent", data=form, follow_redirects=False)
-    assert everything(place) == before
+def test_a_replayed_consent_changes_nothing(served: ServedStudy) -> None:
+    token = served.invite()
+    form = {"form": form_token(served.client.get(f"/a/{token}").text), "agree": "yes"}
+    served.client.post(f"/a/{token}/consent", data=form)
+    before = everything(served)
+    served.clock.now += 100
+    served.client.post(f"/a/{token}/consent", data=form, follow_redirects=False)
+    assert everything(served) == before
 
 
 @pytest.mark.parametrize(
     "answer", ["<script>alert(1)</script>", "'; DROP TABLE answer; --", "101", "-1", "1e2", "٣", "0x10", "", "9" * 50]
 )
-def test_a_script_or_nonsense_in_an_answer(place: Place, answer: str) -> None:
-    token = place.begin()
-    fields = place.fill(token)
-    before = everything(place)
-    assert place.send(token, 1, {**fields, "v1": answer}).status_code == 422
-    assert everything(place) == before
-    body = {"page": 1, "place": 1, "value": answer, "how": "moved", "key": secret.new_token()}
-    reply = place.client.post("/api/answers", json=body, headers={"Authorization": f"Bearer {token}"})
+def test_a_script_or_nonsense_in_an_answer(served: ServedStudy, answer: str) -> None:
+    token = served.begin()
+    fields = served.fill(token)
+    before = everything(served)
+    assert served.send(token, 1, {**fields, "v1": answer}).status_code == 422
+    assert everything(served) == before
+    body = {"page": 1, "place": 1, "value": answer, "how": "moved", "key": security.new_token()}
+    reply = served.client.post("/api/answers", json=body, headers={"Authorization": f"Bearer {token}"})
     assert reply.status_code == 422
-    assert everything(place) == before
+    assert everything(served) == before
 
 
 def test_a_script_in_the_studys_own_texts_is_text(tmp_path: Path) -> None:
     file = tmp_path / "bad.csv"
     file.write_text('a,b\n<script>alert(1)</script>,"""><img src=x onerror=alert(1)>"\n', encoding="utf-8")
-    study = from_pairs(file, Design(judgements=1, controls=0)).model_copy(
+    study = study_from_pairs(file, StudyDesign(judgements=1, controls=0)).model_copy(
         update={
             "title": "<script>alert(2)</script>",
             "consent": "<script>alert(3)</script> [x](javascript:alert(4)) ![p](http://elsewhere.example/p.png)",
         }
     )
-    place = open_place(study, str(tmp_path / "study.sqlite"))
-    token = place.invite()
-    first = place.client.get(f"/a/{token}").text
-    token = place.begin()
-    second = place.client.get(f"/a/{token}").text
-    place.login()
-    third = place.client.get("/researcher").text
+    served = serve_in_test(study, str(tmp_path / "study.sqlite"))
+    token = served.invite()
+    first = served.client.get(f"/a/{token}").text
+    token = served.begin()
+    second = served.client.get(f"/a/{token}").text
+    served.login()
+    third = served.client.get("/researcher").text
     for text in (first, second, third):
         assert "<script>alert" not in text
         assert "<img" not in text
         assert 'href="javascript' not in text
         assert 'src="http' not in text
     assert "&lt;script&gt;" in second
-    place.database.close()
+    served.database.close()
 
 
-def test_ten_megabytes(place: Place) -> None:
-    token = place.begin()
-    before = everything(place)
+def test_ten_megabytes(served: ServedStudy) -> None:
+    token = served.begin()
+    before = everything(served)
     big = b"x" * 10_000_000
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert place.client.post(f"/a/{token}/page/1", content=big, headers=form).status_code == 413
+    assert served.client.post(f"/a/{token}/page/1", content=big, headers=form).status_code == 413
 
     def pieces() -> Iterator[bytes]:  # without a length told in advance
         for _ in range(1000):
             yield b"x" * 10_000
 
-    assert place.client.post(f"/a/{token}/page/1", content=pieces(), headers=form).status_code == 413
+    assert served.client.post(f"/a/{token}/page/1", content=pieces(), headers=form).status_code == 413
     api = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    assert place.client.post("/api/answers", content=big, headers=api).status_code == 413
-    assert place.client.post("/researcher/login", content=big, headers=form).status_code == 413
+    assert served.client.post("/api/answers", content=big, headers=api).status_code == 413
+    assert served.client.post("/researcher/login", content=big, headers=form).status_code == 413
     many = "&".join(f"v{i}=1" for i in range(5000))
-    assert place.client.post(f"/a/{token}/page/1", content=many, headers=form).status_code == 400
-    assert everything(place) == before
+    assert served.client.post(f"/a/{token}/page/1", content=many, headers=form).status_code == 400
+    assert everything(served) == before
 
 
 def test_another_persons_page(tmp_path: Path) -> None:
     picture = tmp_path / "scene.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n")
-    study = from_task(task(picture=str(picture)), Design(judgements=3, per_page=4, pages=2, controls=0))
-    place = open_place(study, str(tmp_path / "study.sqlite"))
-    one, two = place.begin(), place.begin()
-    theirs = place.fill(two, lambda n: 1)
-    before = everything(place)
-    assert place.send(one, 1, theirs).status_code == 403  # a form made for someone else
-    assert place.send(one, 1, {k: v for k, v in theirs.items() if k != "form"}).status_code == 403
-    assert place.save(one, 99, 1).status_code == 404  # an item that is not on one's page
-    assert place.save(one, 1, 1, page=2).status_code == 409  # a page that is not open
-    assert everything(place) == before
-    assert place.client.get(f"/a/{one}/picture/1/1").status_code == 200
-    assert place.client.get(f"/a/{one}/picture/2/1").status_code == 404
-    assert place.client.get(f"/a/{secret.new_token()}/picture/1/1").status_code == 404
-    place.database.close()
+    study = study_from_task(task(picture=str(picture)), StudyDesign(judgements=3, per_page=4, pages=2, controls=0))
+    served = serve_in_test(study, str(tmp_path / "study.sqlite"))
+    one, two = served.begin(), served.begin()
+    theirs = served.fill(two, lambda n: 1)
+    before = everything(served)
+    assert served.send(one, 1, theirs).status_code == 403  # a form made for someone else
+    assert served.send(one, 1, {k: v for k, v in theirs.items() if k != "form"}).status_code == 403
+    assert served.save(one, 99, 1).status_code == 404  # an item that is not on one's page
+    assert served.save(one, 1, 1, page=2).status_code == 409  # a page that is not open
+    assert everything(served) == before
+    assert served.client.get(f"/a/{one}/picture/1/1").status_code == 200
+    assert served.client.get(f"/a/{one}/picture/2/1").status_code == 404
+    assert served.client.get(f"/a/{security.new_token()}/picture/1/1").status_code == 404
+    served.database.close()
 
 
 def test_a_picture_that_is_none_is_not_served(tmp_path: Path) -> None:
     picture = tmp_path / "scene.png"
     picture.write_text("root:x:0:0", encoding="utf-8")
-    study = from_task(task(picture=str(picture)), Design(judgements=3, controls=0))
-    place = open_place(study, str(tmp_path / "study.sqlite"))
-    token = place.begin()
-    place.client.get(f"/a/{token}")
-    assert place.client.get(f"/a/{token}/picture/1/1").status_code == 404
-    place.database.close()
+    study = study_from_task(task(picture=str(picture)), StudyDesign(judgements=3, controls=0))
+    served = serve_in_test(study, str(tmp_path / "study.sqlite"))
+    token = served.begin()
+    served.client.get(f"/a/{token}")
+    assert served.client.get(f"/a/{token}/picture/1/1").status_code == 404
+    served.database.close()
 
 
-def test_the_researchers_pages_without_the_password(place: Place) -> None:
-    login = place.client.get("/researcher")
+def test_the_researchers_pages_without_the_password(served: ServedStudy) -> None:
+    login = served.client.get("/researcher")
     assert "Password" in login.text
     assert "judgements" not in login.text
     for path in RESEARCHER_PAGES:
-        assert place.client.get(path).status_code == 401, path
+        assert served.client.get(path).status_code == 401, path
     form = form_token(login.text)
     for path in ("/researcher/state", "/researcher/links", "/researcher/logout"):
-        assert place.client.post(path, data={"form": form, "state": "closed", "count": "1"}).status_code == 401
-    assert place.rows("SELECT value FROM study WHERE key = 'state'") == [("open",)]
-    place.client.cookies.set("seesay_researcher", secret.new_token())
-    assert place.client.get("/api/counts").status_code == 401
+        assert served.client.post(path, data={"form": form, "state": "closed", "count": "1"}).status_code == 401
+    assert served.rows("SELECT value FROM study WHERE key = 'state'") == [("open",)]
+    served.client.cookies.set("seesay_researcher", security.new_token())
+    assert served.client.get("/api/counts").status_code == 401
 
 
-def test_a_wrong_password_and_too_many_of_them(place: Place) -> None:
-    assert place.login("wrong").status_code == 403
-    replies = [place.login(f"wrong {i}").status_code for i in range(12)]
+def test_a_wrong_password_and_too_many_of_them(served: ServedStudy) -> None:
+    assert served.login("wrong").status_code == 403
+    replies = [served.login(f"wrong {i}").status_code for i in range(12)]
     assert replies[-1] == 429
-    assert place.login(PASSWORD).status_code == 429
-    kept = place.rows("SELECT value FROM study WHERE key = 'password'")[0][0]
+    assert served.login(PASSWORD).status_code == 429
+    kept = served.rows("SELECT value FROM study WHERE key = 'password'")[0][0]
     assert PASSWORD not in kept
     assert kept.startswith("scrypt$")
 
 
-def test_the_session(place: Place) -> None:
-    reply = place.login()
+def test_the_session(served: ServedStudy) -> None:
+    reply = served.login()
     cookie = reply.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     for path in RESEARCHER_PAGES[:3]:
-        assert place.client.get(path).status_code == 200, path
-    before = place.rows("SELECT COUNT(*) FROM person")
-    assert place.client.post("/researcher/links", data={"count": "3"}).status_code == 403  # no form token
-    assert place.rows("SELECT COUNT(*) FROM person") == before
-    form = form_token(place.client.get("/researcher").text)
-    assert place.client.post("/researcher/links", data={"form": form, "count": "3"}).text.count("/a/") == 3
-    assert place.client.post("/researcher/state", data={"form": form, "state": "gone"}).status_code == 422
-    place.clock.now += 13 * 3600
-    assert place.client.get("/api/counts").status_code == 401  # sessions end
-    place.client.cookies.clear()
-    place.login()
-    form = form_token(place.client.get("/researcher").text)
-    place.client.post("/researcher/logout", data={"form": form})
-    place.client.cookies.set("seesay_researcher", cookie.split("=")[1].split(";")[0])
-    assert place.client.get("/api/counts").status_code == 401
+        assert served.client.get(path).status_code == 200, path
+    before = served.rows("SELECT COUNT(*) FROM person")
+    assert served.client.post("/researcher/links", data={"count": "3"}).status_code == 403  # no form token
+    assert served.rows("SELECT COUNT(*) FROM person") == before
+    form = form_token(served.client.get("/researcher").text)
+    assert served.client.post("/researcher/links", data={"form": form, "count": "3"}).text.count("/a/") == 3
+    assert served.client.post("/researcher/state", data={"form": form, "state": "gone"}).status_code == 422
+    served.clock.now += 13 * 3600
+    assert served.client.get("/api/counts").status_code == 401  # sessions end
+    served.client.cookies.clear()
+    served.login()
+    form = form_token(served.client.get("/researcher").text)
+    served.client.post("/researcher/logout", data={"form": form})
+    served.client.cookies.set("seesay_researcher", cookie.split("=")[1].split(";")[0])
+    assert served.client.get("/api/counts").status_code == 401
 
 
-def test_a_form_from_another_site(place: Place) -> None:
-    token = place.begin()
-    fields = place.fill(token)
+def test_a_form_from_another_site(served: ServedStudy) -> None:
+    token = served.begin()
+    fields = served.fill(token)
     for origin in ("https://elsewhere.example", "null", "http://testserver.elsewhere.example"):
-        reply = place.client.post(f"/a/{token}/page/1", data=fields, headers={"Origin": origin})
+        reply = served.client.post(f"/a/{token}/page/1", data=fields, headers={"Origin": origin})
         assert reply.status_code == 403
-    assert place.rows("SELECT COUNT(*) FROM answer") == [(0,)]
+    assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]
 
 
 @pytest.mark.parametrize("path", ["/", "/researcher", "/static/style.css", "/api/openapi.json", "/nowhere", "/a/x"])
-def test_every_answer_carries_the_headers(place: Place, path: str) -> None:
-    headers = place.client.get(path).headers
+def test_every_answer_carries_the_headers(served: ServedStudy, path: str) -> None:
+    headers = served.client.get(path).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
@@ -256,40 +256,40 @@ def test_every_answer_carries_the_headers(place: Place, path: str) -> None:
     assert "set-cookie" not in headers
 
 
-def test_no_inline_script_or_style(place: Place) -> None:
-    token = place.begin()
-    text = place.client.get(f"/a/{token}").text
+def test_no_inline_script_or_style(served: ServedStudy) -> None:
+    token = served.begin()
+    text = served.client.get(f"/a/{token}").text
     assert "<script>" not in text
     assert " style=" not in text
     assert " on" not in text.split("<body", 1)[1].split(">", 1)[0]
 
 
-def test_no_cookie_for_annotators(place: Place) -> None:
-    token = place.begin()
-    place.send(token, 1, place.fill(token))
-    assert not place.client.cookies
+def test_no_cookie_for_annotators(served: ServedStudy) -> None:
+    token = served.begin()
+    served.send(token, 1, served.fill(token))
+    assert not served.client.cookies
 
 
-def test_a_field_that_stands_twice(place: Place) -> None:
-    token = place.begin()
+def test_a_field_that_stands_twice(served: ServedStudy) -> None:
+    token = served.begin()
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert place.client.post(f"/a/{token}/page/1", content="form=a&form=b", headers=form).status_code == 400
-    assert place.client.post(f"/a/{token}/page/1", json={}).status_code == 415
-    assert place.client.post(f"/a/{token}/page/1", content=b"form=\xff", headers=form).status_code == 400
+    assert served.client.post(f"/a/{token}/page/1", content="form=a&form=b", headers=form).status_code == 400
+    assert served.client.post(f"/a/{token}/page/1", json={}).status_code == 415
+    assert served.client.post(f"/a/{token}/page/1", content=b"form=\xff", headers=form).status_code == 400
 
 
 def test_a_person_who_floods_is_slowed(tmp_path: Path) -> None:
-    place = open_place(choice_study(), str(tmp_path / "study.sqlite"))
-    token = place.begin()
-    statuses = {place.save(token, 1, 1).status_code for _ in range(200)}
+    served = serve_in_test(choice_study(), str(tmp_path / "study.sqlite"))
+    token = served.begin()
+    statuses = {served.save(token, 1, 1).status_code for _ in range(200)}
     assert statuses == {200, 429}
-    place.database.close()
+    served.database.close()
 
 
-@pytest.mark.parametrize("rate", [PERSON, STRANGER, LOGIN])
-def test_a_bucket_empties_and_fills(rate: Rate) -> None:
+@pytest.mark.parametrize("rate", [PARTICIPANT_LIMIT, UNKNOWN_LIMIT, LOGIN_LIMIT])
+def test_a_bucket_empties_and_fills(rate: RateLimit) -> None:
     now = [0.0]
-    limiter = Limiter(lambda: now[0])
+    limiter = RateLimiter(lambda: now[0])
     allowed = sum(limiter.allows(rate, "one") for _ in range(1000))
     assert allowed == rate.burst
     assert limiter.allows(rate, "other")

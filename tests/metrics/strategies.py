@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from seesay.metrics import Items
+from seesay.metrics import ScoredItems
 
 # Eighths add and compare without rounding, and are few enough for ties to be common.
 EIGHTHS = st.integers(-40, 0).map(lambda n: n / 8)
 
 
 @st.composite
-def items(draw: st.DrawFn, max_items: int = 6, max_labels: int = 6, gaps: bool = True, single: bool = False) -> Items:
+def items(
+    draw: st.DrawFn, max_items: int = 6, max_labels: int = 6, gaps: bool = True, single: bool = False
+) -> ScoredItems:
     """Items with ties, labels that are not offered, impossible labels and one or more gold labels."""
     n, width = draw(st.integers(1, max_items)), draw(st.integers(2, max_labels))
     scores = np.array([[draw(EIGHTHS) for _ in range(width)] for _ in range(n)])
@@ -29,13 +31,13 @@ def items(draw: st.DrawFn, max_items: int = 6, max_labels: int = 6, gaps: bool =
                     scores[row, label] = np.nan
             if not np.isfinite(scores[row]).any():
                 scores[row, chosen[0]] = 0.0
-    return Items(scores, gold)
+    return ScoredItems(scores, gold)
 
 
-def random_items(seed: int, n: int = 50, width: int = 11, levels: int | None = None) -> Items:
+def random_items(seed: int, n: int = 50, width: int = 11, levels: int | None = None) -> ScoredItems:
     """Random items; few `levels` make many ties."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(n, width)) if levels is None else rng.integers(0, levels, (n, width)).astype(np.float64)
     gold = rng.random((n, width)) * (rng.random((n, width)) < 0.3)
     gold[np.arange(n), rng.integers(0, width, n)] = 0.5
-    return Items(scores, gold)
+    return ScoredItems(scores, gold)

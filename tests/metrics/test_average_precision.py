@@ -10,7 +10,7 @@ from hypothesis import given
 from sklearn.metrics import average_precision_score
 from tests.metrics.strategies import items, random_items
 
-from seesay.metrics import Items, get
+from seesay.metrics import ScoredItems, get
 from seesay.metrics.average_precision import average_precision, random_order
 from seesay.metrics.vocabulary_average_precision import vocabulary_average_precision
 
@@ -19,7 +19,7 @@ def test_by_hand() -> None:
     # Gold at places 1 and 3: (1/1 + 2/3) / 2. Gold tied with two others at the top: 1/3.
     scores = np.array([[4.0, 3.0, 2.0, 1.0], [2.0, 2.0, 2.0, 1.0]])
     gold = np.array([[1.0, 0, 1.0, 0], [0, 1.0, 0, 0]])
-    assert average_precision(Items(scores, gold)) == pytest.approx([5 / 6, 1 / 3])
+    assert average_precision(ScoredItems(scores, gold)) == pytest.approx([5 / 6, 1 / 3])
 
 
 @pytest.mark.parametrize("levels", [None, 4])
@@ -30,7 +30,7 @@ def test_as_scikit_learn(levels: int | None) -> None:
 
 
 @given(items())
-def test_as_scikit_learn_with_labels_missing_and_impossible(given_items: Items) -> None:
+def test_as_scikit_learn_with_labels_missing_and_impossible(given_items: ScoredItems) -> None:
     expected = []
     for gold, scores in zip(given_items.is_gold, given_items.scores, strict=True):
         offered = ~np.isnan(scores)
@@ -45,23 +45,23 @@ def test_whole_vocabulary_needs_only_ranks_of_gold_options(levels: int | None) -
     gold = np.where(options, vocabulary.gold, 0.0)
     gold[:, 0] = 1.0
     ranks = (vocabulary.scores[:, None, :] >= vocabulary.scores[:, :, None]).sum(axis=2)
-    asked = Items(vocabulary.scores[:, options], gold[:, options], ranks[:, options])
-    expected = average_precision(Items(vocabulary.scores, gold))
+    asked = ScoredItems(vocabulary.scores[:, options], gold[:, options], ranks[:, options])
+    expected = average_precision(ScoredItems(vocabulary.scores, gold))
     assert vocabulary_average_precision(asked) == pytest.approx(expected)
 
 
 def test_unknown_ranks_leave_an_item_out() -> None:
     gold = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
-    asked = Items(np.zeros((2, 3)), gold, np.array([[2, 8, 0], [0, 3, 1]]))
+    asked = ScoredItems(np.zeros((2, 3)), gold, np.array([[2, 8, 0], [0, 3, 1]]))
     # (1/2 + 2/8) / 2; the second item's first gold option has no rank.
     assert vocabulary_average_precision(asked) == pytest.approx([0.375, np.nan], nan_ok=True)
     assert get("vocabulary_average_precision")(asked) == 0.375
-    assert np.isnan(get("vocabulary_average_precision")(Items(np.zeros((2, 3)), gold)))
+    assert np.isnan(get("vocabulary_average_precision")(ScoredItems(np.zeros((2, 3)), gold)))
 
 
 @pytest.mark.parametrize("gold", [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]])
 def test_chance_is_the_mean_over_all_orders(gold: list[int]) -> None:
     orders = np.array(list(permutations(range(4))), dtype=np.float64)
-    expected = average_precision(Items(orders, np.array([gold] * len(orders), dtype=np.float64))).mean()
-    one = Items(np.array([[0.0, 1.0, 2.0, 3.0, np.nan]]), np.array([[*gold, 0]], dtype=np.float64))
+    expected = average_precision(ScoredItems(orders, np.array([gold] * len(orders), dtype=np.float64))).mean()
+    one = ScoredItems(np.array([[0.0, 1.0, 2.0, 3.0, np.nan]]), np.array([[*gold, 0]], dtype=np.float64))
     assert random_order(one)[0] == pytest.approx(expected)

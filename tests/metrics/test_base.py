@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.metrics.strategies import items
 
 from seesay.errors import UserError
-from seesay.metrics import METRICS, Items, chance, get
+from seesay.metrics import METRICS, ScoredItems, chance, get
 
 ONE = np.array([[1.0, 0.0]])
 
@@ -27,21 +27,21 @@ ONE = np.array([[1.0, 0.0]])
 )
 def test_items_refuse_what_cannot_be_scored(scores: list[list[float]], gold: list[list[float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Items(np.array(scores), np.array(gold))
+        ScoredItems(np.array(scores), np.array(gold))
 
 
 def test_ranks_have_the_shape_of_scores() -> None:
     with pytest.raises(ValueError, match="ranks must be shaped as scores"):
-        Items(ONE, ONE, np.array([[1]]))
+        ScoredItems(ONE, ONE, np.array([[1]]))
 
 
 def test_probabilities_do_not_overflow() -> None:
-    probabilities = Items(np.array([[-5000.0, -5000.0 + np.log(3), -np.inf, np.nan]]), np.array([[1.0, 0, 0, 0]]))
+    probabilities = ScoredItems(np.array([[-5000.0, -5000.0 + np.log(3), -np.inf, np.nan]]), np.array([[1.0, 0, 0, 0]]))
     assert probabilities.probabilities.tolist() == [pytest.approx([0.25, 0.75, 0.0, 0.0], abs=1e-9)]
 
 
 @given(items())
-def test_probabilities_sum_to_one_over_offered_labels(given_items: Items) -> None:
+def test_probabilities_sum_to_one_over_offered_labels(given_items: ScoredItems) -> None:
     assert given_items.probabilities.sum(axis=1) == pytest.approx(1.0)
     assert (given_items.probabilities[~given_items.offered] == 0).all()
 
@@ -61,12 +61,12 @@ def test_probabilities_sum_to_one_over_offered_labels(given_items: Items) -> Non
     ],
 )
 def test_chance(name: str, expected: float) -> None:
-    given_items = Items(np.array([[0.0, -1.0, -2.0]] * 2), np.array([[1.0, 0, 0], [0, 1.0, 1.0]]))
+    given_items = ScoredItems(np.array([[0.0, -1.0, -2.0]] * 2), np.array([[1.0, 0, 0], [0, 1.0, 1.0]]))
     assert chance(get(name), given_items) == pytest.approx(expected, nan_ok=True)
 
 
 @given(items(), st.sampled_from(["relaxed_accuracy", "true_confidence"]))
-def test_equal_scores_give_the_share_of_gold_labels(given_items: Items, name: str) -> None:
+def test_equal_scores_give_the_share_of_gold_labels(given_items: ScoredItems, name: str) -> None:
     share = given_items.is_gold.sum(axis=1) / given_items.offered.sum(axis=1)
     assert chance(get(name), given_items) == pytest.approx(share.mean())
 

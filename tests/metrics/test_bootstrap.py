@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.metrics.strategies import random_items
 
 from seesay.metrics import Resamples, bootstrap, get, interval
-from seesay.metrics.base import FloatArray, ratio
+from seesay.metrics.base import FloatArray, weighted_mean
 from seesay.metrics.bootstrap import Clusters
 
 
@@ -26,7 +26,7 @@ def test_clusters_are_summed_by_name() -> None:
 def test_two_objects_by_hand() -> None:
     # Two objects, 0 and 1: resamples are 00, 01, 10, 11, so the mean is 0, ½ or 1 with probabilities ¼, ½, ¼.
     resamples = Resamples(["a", "b"], 20_000, seed=1)
-    [(point, drawn)] = resamples.values([(resamples.sums(means(np.array([[0.0, 1.0]]))), ratio)])
+    [(point, drawn)] = resamples.values([(resamples.sums(means(np.array([[0.0, 1.0]]))), weighted_mean)])
     assert point == 0.5
     assert [np.mean(drawn == value) for value in (0, 0.5, 1)] == pytest.approx([0.25, 0.5, 0.25], abs=0.01)
 
@@ -37,29 +37,29 @@ def test_laws(templates: int, n: int, seed: int, draw: int) -> None:
     rng = np.random.default_rng(seed)
     stats = means(rng.integers(0, 9, (templates, n)) / 8)
     objects = rng.integers(0, max(1, n // 2), n).astype(str)
-    ours = interval(stats, objects, ratio, resamples=400, seed=draw)
+    ours = interval(stats, objects, weighted_mean, resamples=400, seed=draw)
     assert ours.value == pytest.approx(stats[..., 0].mean())
     assert ours.low - 1e-12 <= ours.value <= ours.high + 1e-12
-    assert ours == interval(stats, objects, ratio, resamples=400, seed=draw)
+    assert ours == interval(stats, objects, weighted_mean, resamples=400, seed=draw)
     order = rng.permutation(n)
-    shuffled = interval(stats[:, order], objects[order], ratio, resamples=400, seed=draw)
+    shuffled = interval(stats[:, order], objects[order], weighted_mean, resamples=400, seed=draw)
     assert [shuffled.value, shuffled.low, shuffled.high] == pytest.approx([ours.value, ours.low, ours.high])
-    narrower = interval(stats, objects, ratio, resamples=400, seed=draw, level=0.5)
+    narrower = interval(stats, objects, weighted_mean, resamples=400, seed=draw, level=0.5)
     assert ours.low <= narrower.low <= narrower.high <= ours.high
 
 
 def test_a_seed_gives_the_same_numbers_for_ever() -> None:
     # Raw bits of SFC64 are promised not to change: these hold on any machine and NumPy.
     values = np.arange(20.0)[None] / 20
-    ours = interval(means(values), [f"o{i % 7}" for i in range(20)], ratio, resamples=1000, seed=3)
+    ours = interval(means(values), [f"o{i % 7}" for i in range(20)], weighted_mean, resamples=1000, seed=3)
     assert [ours.value, ours.low, ours.high] == pytest.approx([0.475, 0.42142857, 0.535])
 
 
 def test_clusters_widen_the_interval() -> None:
     rng = np.random.default_rng(0)
     stats = means(np.repeat(rng.random(40), 10)[None])
-    alone = interval(stats, np.arange(400), ratio)
-    together = interval(stats, np.repeat(np.arange(40), 10), ratio)
+    alone = interval(stats, np.arange(400), weighted_mean)
+    together = interval(stats, np.repeat(np.arange(40), 10), weighted_mean)
     # Ten copies of one value are one observation: the interval is √10 wider.
     assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(np.sqrt(10), rel=0.1)
 
@@ -81,10 +81,10 @@ def test_several_figures_in_one_pass_are_the_same_figures() -> None:
 
 def test_too_much_to_keep_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     stats = means(np.random.default_rng(0).random((1, 50)))
-    kept = interval(stats, np.arange(50), ratio, resamples=300)
+    kept = interval(stats, np.arange(50), weighted_mean, resamples=300)
     monkeypatch.setattr(bootstrap, "_KEPT_BYTES", 0)
     monkeypatch.setattr(bootstrap, "_BLOCK", 1)
-    again = interval(stats, np.arange(50), ratio, resamples=300)
+    again = interval(stats, np.arange(50), weighted_mean, resamples=300)
     # one product of matrices against one per block: BLAS may add in another order
     assert [again.value, again.low, again.high] == pytest.approx([kept.value, kept.low, kept.high], rel=1e-12)
 
@@ -92,20 +92,22 @@ def test_too_much_to_keep_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_slice_of_one_object() -> None:
     # A third of the resamples miss the one object of the slice: they have no figure and are left out.
     stats = means(np.linspace(0, 1, 10)[None])
-    ours = Resamples(np.arange(10), 1000).interval(stats, ratio, where=np.arange(10) == 4)
+    ours = Resamples(np.arange(10), 1000).interval(stats, weighted_mean, where=np.arange(10) == 4)
     assert [ours.value, ours.low, ours.high] == pytest.approx([4 / 9] * 3)
 
 
 def test_an_empty_slice_is_nan() -> None:
-    ours = Resamples(np.arange(10), 100).interval(means(np.ones((1, 10))), ratio, where=np.zeros(10, dtype=np.bool_))
+    ours = Resamples(np.arange(10), 100).interval(
+        means(np.ones((1, 10))), weighted_mean, where=np.zeros(10, dtype=np.bool_)
+    )
     assert np.isnan([ours.value, ours.low, ours.high]).all()
 
 
 def test_a_slice_has_the_interval_it_would_have_alone() -> None:
     rng = np.random.default_rng(2)
     stats, where = means(rng.random((1, 400))), np.arange(400) < 200
-    sliced = Resamples(np.arange(400)).interval(stats, ratio, where=where)
-    alone = Resamples(np.arange(200)).interval(stats[:, :200], ratio)
+    sliced = Resamples(np.arange(400)).interval(stats, weighted_mean, where=where)
+    alone = Resamples(np.arange(200)).interval(stats[:, :200], weighted_mean)
     assert sliced.high - sliced.low == pytest.approx(alone.high - alone.low, rel=0.06)
 
 
@@ -132,6 +134,6 @@ def test_wrong_input_is_named() -> None:
     with pytest.raises(ValueError, match="resamples must be at least 1"):
         Resamples(["a"], 0)
     with pytest.raises(ValueError, match=r"\(templates, 1 items, k\)"):
-        interval(np.ones((1, 2, 2)), ["a"], ratio)
+        interval(np.ones((1, 2, 2)), ["a"], weighted_mean)
     with pytest.raises(ValueError, match="level must be between"):
-        interval(np.ones((1, 1, 2)), ["a"], ratio, level=95)
+        interval(np.ones((1, 1, 2)), ["a"], weighted_mean, level=95)

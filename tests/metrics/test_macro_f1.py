@@ -7,14 +7,14 @@ import pytest
 from sklearn.metrics import f1_score
 from tests.metrics.strategies import random_items
 
-from seesay.metrics import Items, get
+from seesay.metrics import ScoredItems, get
 from seesay.metrics.typical_labels import typical_labels, typical_space_labels
 
 
 def test_by_hand() -> None:
     # Typical: {0, 1}, {0}. Gold: {0}, {0, 2}. F1: 2·2/(2+2) = 1, 2·0/(1+0) = 0, 2·0/(0+1) = 0.
     scores = np.log([[0.5, 0.45, 0.05], [0.9, 0.05, 0.05]])
-    assert get("macro_f1")(Items(scores, np.array([[1.0, 0, 0], [0.5, 0, 0.5]]))) == pytest.approx(1 / 3)
+    assert get("macro_f1")(ScoredItems(scores, np.array([[1.0, 0, 0], [0.5, 0, 0.5]]))) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -30,7 +30,7 @@ def test_as_scikit_learn(seed: int, name: str, rule: object, width: int) -> None
 
 def test_a_label_that_does_not_occur_has_no_f1() -> None:
     scores = np.log([[0.8, 0.2 - 1e-9, 1e-9]])
-    assert get("macro_f1")(Items(scores, np.array([[1.0, 0, 0]]))) == 1.0
+    assert get("macro_f1")(ScoredItems(scores, np.array([[1.0, 0, 0]]))) == 1.0
 
 
 def test_nothing_to_score_is_nan() -> None:

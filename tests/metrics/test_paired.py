@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.metrics.strategies import random_items
 
-from seesay.metrics import Items, Resamples, get, holm, mcnemar, paired_bootstrap, sign_flip
-from seesay.metrics.base import FloatArray, ratio
+from seesay.metrics import Resamples, ScoredItems, get, holm, mcnemar, paired_bootstrap, sign_flip
+from seesay.metrics.base import FloatArray, weighted_mean
 from seesay.metrics.paired import binomial_two_sided
 
 
@@ -55,7 +55,7 @@ def test_mcnemar_leaves_undefined_items_out() -> None:
 def test_sign_flip_by_enumeration() -> None:
     # Differences 1, 2, 3 of three objects: of the 8 sign patterns, 2 reach |sum| = 6.
     a, b = means(np.array([[1.0, 2.0, 3.0]])), means(np.zeros((1, 3)))
-    assert sign_flip(a, b, ["x", "y", "z"], ratio, flips=40_000) == pytest.approx(2 / 8, abs=0.01)
+    assert sign_flip(a, b, ["x", "y", "z"], weighted_mean, flips=40_000) == pytest.approx(2 / 8, abs=0.01)
 
 
 def test_sign_flip_as_scipy_permutation_test() -> None:
@@ -64,14 +64,14 @@ def test_sign_flip_as_scipy_permutation_test() -> None:
     expected = stats.permutation_test(
         (a, b), lambda x, y, axis: (x - y).mean(axis=axis), permutation_type="samples", n_resamples=20_000, rng=1
     ).pvalue
-    ours = sign_flip(means(a[None]), means(b[None]), np.arange(25), ratio, flips=20_000)
+    ours = sign_flip(means(a[None]), means(b[None]), np.arange(25), weighted_mean, flips=20_000)
     assert ours == pytest.approx(expected, abs=0.012)
 
 
 def test_paired_bootstrap_of_a_mean_is_near_the_t_test() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.random(300) + 0.04, rng.random(300)
-    ours = paired_bootstrap(means(a[None]), means(b[None]), Resamples(np.arange(300)), ratio)
+    ours = paired_bootstrap(means(a[None]), means(b[None]), Resamples(np.arange(300)), weighted_mean)
     t_test = stats.ttest_rel(a, b)
     assert ours.difference == pytest.approx((a - b).mean())
     assert (ours.value_a, ours.value_b) == pytest.approx((a.mean(), b.mean()))
@@ -102,8 +102,8 @@ def two_models(seed: int, name: str, gain: float = 0.0) -> tuple[FloatArray, Flo
     """Two models with the same gold labels and independent noise; the first knows `gain` more."""
     one, other = random_items(seed, n=120, width=4), random_items(seed + 10_000, n=120, width=4)
     metric = get(name)
-    better = Items(one.scores + gain * one.is_gold, one.gold)
-    return metric.stats(better)[None], metric.stats(Items(other.scores, one.gold))[None]
+    better = ScoredItems(one.scores + gain * one.is_gold, one.gold)
+    return metric.stats(better)[None], metric.stats(ScoredItems(other.scores, one.gold))[None]
 
 
 @pytest.mark.parametrize("name", ["relaxed_accuracy", "macro_f1"])
@@ -130,8 +130,8 @@ def test_a_real_difference_is_found(name: str) -> None:
 def test_undefined_figures_have_no_p_value() -> None:
     a, b = means(np.ones((1, 4))), means(np.zeros((1, 4)))
     nothing = np.zeros(4, dtype=np.bool_)
-    assert np.isnan(sign_flip(a, b, np.arange(4), ratio, where=nothing))
-    assert np.isnan(paired_bootstrap(a, b, Resamples(np.arange(4), 50), ratio, where=nothing).p)
+    assert np.isnan(sign_flip(a, b, np.arange(4), weighted_mean, where=nothing))
+    assert np.isnan(paired_bootstrap(a, b, Resamples(np.arange(4), 50), weighted_mean, where=nothing).p)
 
 
 def test_models_must_answer_the_same_items() -> None:

@@ -134,7 +134,7 @@ def test_a_model_is_asked_about_each_region(tmp_path: Path) -> None:
 def test_an_answer_becomes_its_colours(answer: str, colors: tuple[str, ...], tmp_path: Path) -> None:
     """ViLT chooses among fixed answers; here its last layer is made to prefer one, whatever it sees."""
     model, words = load_tiny("vilt", tmp_path), ["black", "maroon", "teal"]
-    network = model._model
+    network = model._network
     last = network.classifier[-1]
     network.config.label2id = {word: int(word != answer) for word in words}
     with torch.no_grad():

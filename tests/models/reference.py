@@ -12,7 +12,7 @@ from seesay.questions import SLOT
 
 
 class Reference:
-    """A model and its tokeniser, loaded without seesay."""
+    """A model and its tokenizer, loaded without seesay."""
 
     def __init__(self, folder: Path, auto: Any) -> None:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
@@ -30,7 +30,7 @@ class MaskedReference(Reference):
         super().__init__(folder, AutoModelForMaskedLM)
 
     def slot(self, text: str) -> torch.Tensor:
-        """The vocabulary's log-probabilities where the tokeniser's own mask stands."""
+        """The vocabulary's log-probabilities where the tokenizer's own mask stands."""
         ids = self.tokenizer(text.replace(SLOT, self.tokenizer.mask_token))["input_ids"]
         return self.logps(ids)[ids.index(self.tokenizer.mask_token_id)]
 

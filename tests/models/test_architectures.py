@@ -11,7 +11,7 @@ from tests.models.reference import CausalReference, EncoderDecoderReference, Mas
 from tests.tiny import CAUSAL, COLOURS, MASKED
 
 from seesay.models import ModelOptions, load_model
-from seesay.models.hf.causal import Causal
+from seesay.models.hf.causal import CausalModel
 from seesay.questions import Prompt
 
 Folder = Callable[[str], Path]
@@ -98,7 +98,7 @@ def test_a_slot_that_opens_the_sentence_follows_the_beginning_token(kind: str, t
 )
 def test_which_causal_models_take_trees_is_found_out(kind: str, shares: bool, tiny_folder: Folder) -> None:
     model = load_model(str(tiny_folder(kind)))
-    assert isinstance(model, Causal)
+    assert isinstance(model, CausalModel)
     assert model._as_tree is shares
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
-from seesay.models.words.arpa import Arpa, read_arpa, write_arpa
+from seesay.models.words.arpa import NgramModel, read_arpa, write_arpa
 from seesay.questions import Prompt
 
 SMALL = """\\data\\
@@ -39,9 +39,9 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def load(path: Path | str) -> Arpa:
+def load(path: Path | str) -> NgramModel:
     model = load_model(str(path))
-    assert isinstance(model, Arpa)
+    assert isinstance(model, NgramModel)
     assert "score" in model.abilities
     return model
 

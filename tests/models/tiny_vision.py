@@ -44,7 +44,7 @@ def save_tiny_vision(kind: str, folder: Path) -> Path:
 
 
 def byte_tokenizer(extra: list[str], image: str) -> Any:
-    """A byte-level tokeniser whose chat template puts `image` where a picture goes."""
+    """A byte-level tokenizer whose chat template puts `image` where a picture goes."""
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
@@ -77,7 +77,7 @@ def _llava(folder: Path) -> None:
 
 
 def word_tokenizer(folder: Path) -> Any:
-    """A lower-case word tokeniser, as BERT's."""
+    """A lower-case word tokenizer, as BERT's."""
     words = TEXT.lower().replace(".", " .").replace("?", " ?").replace(":", " :").split()
     pieces = [*string.ascii_lowercase, *(f"##{letter}" for letter in string.ascii_lowercase)]
     vocab = folder / "words.txt"

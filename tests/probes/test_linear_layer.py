@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from seesay.probes.linear_layer import (
     Adam,
-    Recipe,
+    ProbeConfig,
     gradient,
-    initial,
+    initial_weights,
     log_softmax,
-    relaxed,
+    relaxed_accuracy,
     targets_of,
-    train,
+    train_layer,
     with_bias,
 )
 
@@ -35,7 +35,7 @@ def test_the_same_steps_as_torch_adam_on_a_linear_layer() -> None:
     """200 batches of eight: soft targets, so PyTorch's own cross-entropy with probabilities is the reference."""
     vectors, gold = made_up(64, 20, 5)
     targets = targets_of(gold)
-    weights = initial(21, 5, np.random.default_rng(1))
+    weights = initial_weights(21, 5, np.random.default_rng(1))
     layer = torch.nn.Linear(20, 5)
     layer.weight.data = torch.from_numpy(weights[:-1].T.copy())
     layer.bias.data = torch.from_numpy(weights[-1].copy())
@@ -72,17 +72,17 @@ def test_the_gradient_by_hand() -> None:
 def test_the_best_epoch_is_kept() -> None:
     vectors, gold = made_up(200, 10, 3)
     val_vectors, val_gold = made_up(80, 10, 3, seed=1)
-    trained = train(vectors, gold, val_vectors, val_gold, seed=0, recipe=Recipe(epochs=12, rate=0.05))
+    trained = train_layer(vectors, gold, val_vectors, val_gold, seed=0, config=ProbeConfig(epochs=12, rate=0.05))
     assert len(trained.history) == 12
     assert trained.history[trained.epoch - 1] == max(trained.history)
     assert trained.history.index(max(trained.history)) == trained.epoch - 1
-    assert relaxed(with_bias(val_vectors) @ trained.weights, val_gold) == max(trained.history)
+    assert relaxed_accuracy(with_bias(val_vectors) @ trained.weights, val_gold) == max(trained.history)
 
 
 def test_a_seed_is_a_probe() -> None:
     sets = (*made_up(50, 6, 3), *made_up(30, 6, 3, seed=1))
-    recipe = Recipe(epochs=3, rate=0.01)
-    first, again, other = (train(*sets, seed=seed, recipe=recipe) for seed in (0, 0, 1))
+    config = ProbeConfig(epochs=3, rate=0.01)
+    first, again, other = (train_layer(*sets, seed=seed, config=config) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.weights, again.weights)
     assert not np.array_equal(first.weights, other.weights)
 
@@ -90,14 +90,14 @@ def test_a_seed_is_a_probe() -> None:
 def test_it_learns_what_vectors_tell() -> None:
     vectors, gold = made_up(800, 16, 4)
     val, test = made_up(200, 16, 4, seed=1), made_up(400, 16, 4, seed=2)
-    trained = train(vectors, gold, *val, seed=0, recipe=Recipe(rate=1e-3))
-    right = relaxed(with_bias(test[0]) @ trained.weights, test[1])
+    trained = train_layer(vectors, gold, *val, seed=0, config=ProbeConfig(rate=1e-3))
+    right = relaxed_accuracy(with_bias(test[0]) @ trained.weights, test[1])
     assert right > 0.8 > test[1].mean(axis=0).max() + 0.3
 
 
 def test_first_weights_are_drawn_as_pytorch_draws_them() -> None:
     """Both even within ±1/√64 = ±0.125: standard deviation 0.125/√3."""
-    weights = initial(65, 2000, np.random.default_rng(0))
+    weights = initial_weights(65, 2000, np.random.default_rng(0))
     theirs = torch.nn.Linear(64, 2000)
     assert np.abs(weights).max() <= 0.125
     assert weights[:-1].std() == pytest.approx(0.125 / 3**0.5, rel=0.01)

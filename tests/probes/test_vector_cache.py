@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models import Model
+from seesay.models.base import Model
 from seesay.probes import vector_cache as module
-from seesay.probes.vector_cache import Features
+from seesay.probes.vector_cache import VectorCache
 
 
 class Letters(Model):
@@ -36,7 +36,7 @@ TEXTS = ["cab", "a bad cab", "cab", "face", ""]
 
 def test_rows_stand_in_order_and_each_text_is_encoded_once(tmp_path: Path) -> None:
     encoder = Letters()
-    features = Features(encoder, tmp_path)
+    features = VectorCache(encoder, tmp_path)
     np.testing.assert_array_equal(features.rows(TEXTS), Letters().encode(TEXTS))
     assert encoder.asked == ["", "a bad cab", "cab", "face"]
     np.testing.assert_array_equal(features.rows(TEXTS[::-1]), Letters().encode(TEXTS[::-1]))
@@ -45,32 +45,36 @@ def test_rows_stand_in_order_and_each_text_is_encoded_once(tmp_path: Path) -> No
 
 
 def test_another_process_finds_them(tmp_path: Path) -> None:
-    Features(Letters(), tmp_path).rows(TEXTS)
+    VectorCache(Letters(), tmp_path).rows(TEXTS)
     later = Letters()
-    np.testing.assert_array_equal(Features(later, tmp_path).rows(["face", "bed", "cab"])[1], [0, 1, 0, 1, 1, 0, 0, 0])
+    np.testing.assert_array_equal(
+        VectorCache(later, tmp_path).rows(["face", "bed", "cab"])[1], [0, 1, 0, 1, 1, 0, 0, 0]
+    )
     assert later.asked == ["bed"]
 
 
 def test_another_encoder_has_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
-    Features(Letters()).rows(TEXTS)
+    VectorCache(Letters()).rows(TEXTS)
     other = Letters("letters-2")
-    Features(other).rows(TEXTS)
+    VectorCache(other).rows(TEXTS)
     assert len(other.asked) == 4
     assert len(list((tmp_path / "features").iterdir())) == 2
 
 
 def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SHARD", 2)
-    Features(Letters(), tmp_path).rows(["a", "b", "c"])
+    VectorCache(Letters(), tmp_path).rows(["a", "b", "c"])
     told: list[tuple[int, int]] = []
-    Features(Letters(), tmp_path).rows(["a", "b", "c", "d", "e", "f"], lambda done, total: told.append((done, total)))
+    VectorCache(Letters(), tmp_path).rows(
+        ["a", "b", "c", "d", "e", "f"], lambda done, total: told.append((done, total))
+    )
     assert told == [(3, 6), (2, 6), (1, 6)]
 
 
 @pytest.mark.parametrize("damage", ["rows", "keys", "cut", "empty"])
 def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
-    Features(Letters(), tmp_path).rows(TEXTS)
+    VectorCache(Letters(), tmp_path).rows(TEXTS)
     keys = next(tmp_path.glob("*.keys"))
     rows = keys.with_suffix(".npy")
     if damage == "rows":
@@ -82,14 +86,14 @@ def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
     else:
         rows.write_bytes(rows.read_bytes()[:140])
     encoder = Letters()
-    np.testing.assert_array_equal(Features(encoder, tmp_path).rows(TEXTS), Letters().encode(TEXTS))
+    np.testing.assert_array_equal(VectorCache(encoder, tmp_path).rows(TEXTS), Letters().encode(TEXTS))
     assert len(encoder.asked) == 4
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UserError, match="Could not keep features in"):
-        Features(Letters(), tmp_path / "file").rows(TEXTS)
+    with pytest.raises(UserError, match="Could not write vectors to"):
+        VectorCache(Letters(), tmp_path / "file").rows(TEXTS)
 
 
 class Slow(Letters):
@@ -100,7 +104,7 @@ class Slow(Letters):
 
 def encode_slowly(folder: Path) -> None:
     module.SHARD = 4
-    Features(Slow(), folder).rows([f"cab {i}" for i in range(400)])
+    VectorCache(Slow(), folder).rows([f"cab {i}" for i in range(400)])
 
 
 def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path) -> None:
@@ -114,6 +118,6 @@ def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path) -> None:
     kept = len(list(tmp_path.glob("*.keys")))
     assert 3 <= kept < 100
     encoder = Letters()
-    rows = Features(encoder, tmp_path).rows([f"cab {i}" for i in range(400)])
+    rows = VectorCache(encoder, tmp_path).rows([f"cab {i}" for i in range(400)])
     assert len(encoder.asked) == 400 - 4 * kept
     np.testing.assert_array_equal(rows, Letters().encode([f"cab {i}" for i in range(400)]))

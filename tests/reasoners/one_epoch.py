@@ -9,10 +9,10 @@ import torch
 
 from seesay.models import load_model
 from seesay.models.options import ModelOptions
+from seesay.reasoners.config import PRESETS
 from seesay.reasoners.dataset import from_scenes
-from seesay.reasoners.features.extractor import open_eye
+from seesay.reasoners.features.extractor import open_extractor
 from seesay.reasoners.model import Reasoner
-from seesay.reasoners.networks.registry import PRESETS
 from seesay.reasoners.train import train
 from seesay.scenes.plan import make_plan
 
@@ -20,18 +20,18 @@ SIZES = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16
 
 
 def train_one(network: str, task: str, folder: Path) -> Path:
-    """Its folder; some eighty items and, but for the objects', pictures of 32 pixels a side."""
+    """Its folder; about eighty items and, but for the objects', pictures of 32 pixels a side."""
     torch.set_num_threads(1)
     preset = PRESETS["cpu"][network]
-    recipe = replace(preset, side=32, sizes=SIZES, batch=32, schedule=replace(preset.schedule, epochs=1))
-    eye, plan = open_eye(recipe.eye, recipe.side), make_plan(task, 110)
-    items, validation = from_scenes(plan, "train", eye), from_scenes(plan, "val", eye)
-    train(items, validation, folder, recipe, settings={"task": task}, device="cpu")
+    config = replace(preset, image_size=32, sizes=SIZES, batch_size=32, schedule=replace(preset.schedule, epochs=1))
+    extractor, plan = open_extractor(config.features, config.image_size), make_plan(task, 110)
+    items, validation = from_scenes(plan, "train", extractor), from_scenes(plan, "val", extractor)
+    train(items, validation, folder, config, settings={"task": task}, device="cpu")
     return folder
 
 
 def load_one(folder: Path) -> Reasoner:
     """The reasoner in it."""
-    found = load_model(str(folder), ModelOptions(device="cpu"))
-    assert isinstance(found, Reasoner)
-    return found
+    reasoner = load_model(str(folder), ModelOptions(device="cpu"))
+    assert isinstance(reasoner, Reasoner)
+    return reasoner

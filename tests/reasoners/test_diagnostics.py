@@ -16,10 +16,11 @@ from tests.reasoners.one_epoch import load_one, train_one
 
 from seesay.errors import UserError
 from seesay.reasoners import diagnostics, evaluate
-from seesay.reasoners.attention_maps import looks, maxima
+from seesay.reasoners.attention_maps import channel_maxima
 from seesay.reasoners.dataset import from_scenes
-from seesay.reasoners.diagnostics import Diagnosis, Share, accuracies, bins, diagnose, mixtures, shares, wilson
-from seesay.reasoners.evaluate import Judgement, Test, judge, seen, trained_on
+from seesay.reasoners.diagnostics import Diagnosis, GroupAccuracy, accuracies, bins, diagnose, mixtures, shares, wilson
+from seesay.reasoners.evaluate import Prediction, SceneTest, extract_items, predict, trained_on
+from seesay.reasoners.networks.film import Film
 from seesay.reasoners.networks.registry import NAMES
 from seesay.scenes.plan import test_plan as plan_of
 from seesay.scenes.world import areas
@@ -37,14 +38,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
 
 def said(
     adjective: str, shape: str, answer: bool, yes: float, k: float | None = 0.29, distance: float | None = 0.1,
-    fixed: bool = True, colour: str = "red", test: str = "pos",
-) -> Judgement:  # fmt: skip
-    return Judgement(test, adjective, colour, shape, answer, yes, k, distance, {"fixed-k": fixed})
+    fixed: bool = True, color: str = "red", test: str = "pos",
+) -> Prediction:  # fmt: skip
+    return Prediction(test, adjective, color, shape, answer, yes, k, distance, {"fixed-k": fixed})
 
 
 MADE_UP = [
     said("big", "circle", True, 0.9, k=0.10, distance=0.02),
-    said("big", "circle", True, 0.4, k=0.20, distance=0.05, colour="blue"),
+    said("big", "circle", True, 0.4, k=0.20, distance=0.05, color="blue"),
     said("big", "square", True, 0.7, k=0.30, distance=None),
     said("big", "circle", False, 0.3, k=0.30, distance=0.9),
     said("small", "circle", False, 0.5, k=None, distance=0.04, fixed=False),
@@ -71,7 +72,7 @@ def test_wilson_holds_the_share_and_is_symmetric(counts: tuple[int, int]) -> Non
     assert wilson(items - right, items) == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
-def counts(rows: list[Share]) -> dict[tuple[str, ...], tuple[int, int]]:
+def counts(rows: list[GroupAccuracy]) -> dict[tuple[str, ...], tuple[int, int]]:
     return {(row.test, *row.group): (row.right, row.items) for row in rows}
 
 
@@ -93,7 +94,7 @@ def test_groups_by_hand() -> None:
         ("pos-hard", "small", "false"): (1, 1),
     }
     assert counts(shares(MADE_UP, lambda one: (one.shape,)))["pos", "circle"] == (3, 5)
-    assert counts(shares(MADE_UP, lambda one: (one.colour,)))["pos", "blue"] == (0, 1)
+    assert counts(shares(MADE_UP, lambda one: (one.color,)))["pos", "blue"] == (0, 1)
 
 
 def test_bins_by_hand() -> None:
@@ -135,28 +136,28 @@ def test_mixtures_pool_seeds() -> None:
 
 
 def test_tests_of_a_task() -> None:
-    assert evaluate.tests_of("pos") == ("pos", "pos-hard")
-    assert evaluate.tests_of("set+pos") == ("set+pos", "set+pos-hard")
-    assert evaluate.tests_of("sup1") == ("sup1",)
+    assert evaluate.tests_for("pos") == ("pos", "pos-hard")
+    assert evaluate.tests_for("set+pos") == ("set+pos", "set+pos-hard")
+    assert evaluate.tests_for("sup1") == ("sup1",)
     for task in ("compositional", "mixture-64"):
-        assert evaluate.tests_of(task) == ("compositional-seen", "compositional-unseen")
+        assert evaluate.tests_for(task) == ("compositional-seen", "compositional-unseen")
 
 
 def test_maxima_by_hand() -> None:
     """One channel has its maximum in one cell, one in two, and one is 0 everywhere."""
     maps = np.array([[[0, 3.0], [1, 2]], [[5, 0], [0, 5]], [[0, 0], [0, 0]]])
-    assert maxima(maps).weights.tolist() == [[0.5, 1.0], [0.0, 0.5]]
+    assert channel_maxima(maps).weights.tolist() == [[0.5, 1.0], [0.0, 0.5]]
 
 
 @given(arrays.arrays(np.float64, st.tuples(*[st.integers(1, 5)] * 3), elements=st.floats(0, 3)))
 def test_maxima_sum_to_the_channels(maps: np.ndarray[tuple[int, int, int], np.dtype[np.float64]]) -> None:
-    assert maxima(maps).weights.sum() == pytest.approx((maps.max((1, 2)) > 0).sum())
+    assert channel_maxima(maps).weights.sum() == pytest.approx((maps.max((1, 2)) > 0).sum())
 
 
 def test_what_is_known_of_a_scene(folder: Folder) -> None:
     """Distance and the fixed k from the definition, over plain numbers."""
-    test = Test("set+pos-hard", 20)
-    judged = judge(load_one(folder("film", "set+pos")), test)
+    test = SceneTest("set+pos-hard", 20)
+    judged = predict(load_one(folder("film", "set+pos")), test)
     assert len(judged) == 20
     for one, item in zip(judged, test.items, strict=True):
         things = [thing for thing in item.scene.objects if thing.shape == item.cell.shape]
@@ -178,13 +179,13 @@ def test_tables_of_a_trained_network(
     reasoner = load_one(folder(network, "pos"))
     asked: list[tuple[int, int]] = []
     found = diagnose(
-        reasoner, network, "pos", [Test("pos", 40), Test("pos-hard", 20)], examples=3,
+        reasoner, network, "pos", [SceneTest("pos", 40), SceneTest("pos-hard", 20)], examples=3,
         progress=lambda done, total: asked.append((done, total)),
     )  # fmt: skip
     assert sum(done for done, _ in asked) == 60
     assert {total for _, total in asked} == {60}
-    items = from_scenes(plan_of("pos", 40), "test", reasoner.eye)
-    right = reasoner.log_probabilities(items.looks, items.sentences).argmax(1) == items.answers
+    items = from_scenes(plan_of("pos", 40), "test", reasoner.extractor)
+    right = reasoner.log_probabilities(items.features, items.sentences).argmax(1) == items.answers
     own = found.of("pos")
     assert own is not None
     assert (own.right, own.items) == (right.sum(), 40)
@@ -193,17 +194,17 @@ def test_tables_of_a_trained_network(
     for test, count in (("pos", 40), ("pos-hard", 20)):
         counted = found.of(test)
         assert counted is not None
-        for rows in (found.types, found.colours, by_k, by_distance):
+        for rows in (found.types, found.colors, by_k, by_distance):
             mine = [row for row in rows if row.test == test]
             assert (sum(row.right for row in mine), sum(row.items for row in mine)) == (counted.right, count)
     assert found.of("pos", "whole-scene") is None  # it would be the fixed k again
     assert len(found.examples) == 3
     assert {one.right for one in found.examples} == {True, False}
-    assert json.loads(json.dumps(found.plain(), allow_nan=False))["accuracy"][0]["items"] == 40
+    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["accuracy"][0]["items"] == 40
 
 
 def test_superlatives_have_neither_k_nor_distance(folder: Folder) -> None:
-    found = diagnose(load_one(folder("film", "pos")), "film", "sup1", [Test("sup1", 20)], examples=0)
+    found = diagnose(load_one(folder("film", "pos")), "film", "sup1", [SceneTest("sup1", 20)], examples=0)
     assert (found.k, found.distance, found.examples) == ((), (), ())
     assert [(row.group, row.accuracy) for row in found.accuracy if row.group != ("reasoner",)] == [(("fixed-k",), 1.0)]
     assert {row.group[0] for row in found.types} == {"biggest", "smallest"}
@@ -212,18 +213,18 @@ def test_superlatives_have_neither_k_nor_distance(folder: Folder) -> None:
 def test_where_networks_look(folder: Folder) -> None:
     import torch
 
-    test = Test("pos", 6)
+    test = SceneTest("pos", 6)
     sentences = [test.sentence(item) for item in test.items]
     shown = {}
     for network in NAMES:
         reasoner = load_one(folder(network, "pos"))
-        looked = seen(reasoner, test.items)
-        shown[network] = looks(reasoner, looked, sentences)
+        features = extract_items(reasoner, test.items)
+        shown[network] = reasoner.attention_maps(features, sentences)
         assert len(shown[network]) == 6
-        if network == "film":
-            words = torch.from_numpy(reasoner.shape.words.encode(sentences))
+        if isinstance(reasoner.network, Film):
+            words = torch.from_numpy(reasoner.config.vocabulary.encode(sentences))
             with torch.no_grad():
-                peaks = reasoner.network.maps(torch.from_numpy(looked), words).amax((2, 3))  # type: ignore[operator]
+                peaks = reasoner.network.feature_maps(torch.from_numpy(features), words).amax((2, 3))
             live = (peaks > 0).sum(1).tolist()
             # each live channel's weights sum to 1 up to the rounding of 32-bit floats
             assert [one[0].weights.sum() for one in shown[network]] == pytest.approx(live, abs=1e-5)

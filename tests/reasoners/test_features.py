@@ -23,13 +23,13 @@ from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.questions import SLOT, Prompt
 from seesay.reasoners import dataset
-from seesay.reasoners.config import Shape
-from seesay.reasoners.features.extractor import open_eye
-from seesay.reasoners.features.pretrained import open_features
+from seesay.reasoners.config import PRESETS, NetworkConfig, ReasonerConfig
+from seesay.reasoners.features.extractor import open_extractor
+from seesay.reasoners.features.pretrained import open_pretrained
 from seesay.reasoners.model import Reasoner
-from seesay.reasoners.networks import registry
+from seesay.reasoners.networks.registry import build
 from seesay.reasoners.train import train as fit
-from seesay.reasoners.vocabulary import Words
+from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig as Scenes
 from seesay.scenes.plan import make_plan
@@ -82,7 +82,7 @@ def lite() -> str:
 def test_conv4_is_what_comes_out_of_a_resnets_third_stage(tmp_path: Path) -> None:
     model = tiny_resnet(tmp_path)
     seen = pictures(6)
-    eye = open_features(f"resnet101:{tmp_path}", SIDE)
+    extractor = open_pretrained(f"resnet101:{tmp_path}", SIDE)
     # ImageNet's mean and deviation by colour, as torchvision documents them for its ResNets
     mean, std = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
     pixels = torch.from_numpy(((seen / 255 - mean) / std).transpose(0, 3, 1, 2)).float()
@@ -90,17 +90,17 @@ def test_conv4_is_what_comes_out_of_a_resnets_third_stage(tmp_path: Path) -> Non
         expected = model.embedder(pixels)
         for stage in model.encoder.stages[:3]:
             expected = stage(expected)
-    found = eye.look(seen)
+    found = extractor.extract(seen)
     assert found.dtype == np.float16
     assert found.shape == (6, 32, SIDE // 16, SIDE // 16)
-    assert eye.look_of == found.shape[1:]
+    assert extractor.feature_shape == found.shape[1:]
     np.testing.assert_allclose(found, expected.numpy(), rtol=HALF, atol=HALF)
 
 
 def test_conv4_of_resnet_101_has_the_published_form(tmp_path: Path) -> None:
     """1024 x 14 x 14 of 224 pixels (Pezzelle and Fernández 2019); its widths, with fewer blocks a stage."""
     saved(tmp_path, transformers.ResNetModel(transformers.ResNetConfig(depths=[1, 1, 1, 1])))
-    assert open_features(f"resnet101:{tmp_path}", 224).look_of == (1024, 14, 14)
+    assert open_pretrained(f"resnet101:{tmp_path}", 224).feature_shape == (1024, 14, 14)
 
 
 def test_resnet101_is_read_from_the_hubs_copy_on_this_machine(resnet: Path, tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_resnet101_is_read_from_the_hubs_copy_on_this_machine(resnet: Path, tmp_
     (copy / "refs" / "refs" / "pr").mkdir(parents=True)
     (copy / "refs" / "refs" / "pr" / "2").write_text(commit)
     code = (
-        "from seesay.reasoners.features.extractor import open_eye; eye = open_eye('resnet101', 64); "
-        "print(eye.name, eye.fingerprint, *eye.look_of)"
+        "from seesay.reasoners.features.extractor import open_extractor; extractor = open_extractor('resnet101', 64); "
+        "print(extractor.name, extractor.fingerprint, *extractor.feature_shape)"
     )
     given = {**os.environ, "HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     ran = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False)
@@ -133,7 +133,7 @@ def test_tokens_become_a_map_without_the_class_token(tmp_path: Path) -> None:
     with torch.no_grad():
         states = model(pixels.permute(0, 3, 1, 2).float(), output_hidden_states=True).hidden_states
     for name, state in (("", 3), ("@1", 1)):
-        found = open_features(f"backbone:{tmp_path}{name}", SIDE).look(seen)
+        found = open_pretrained(f"backbone:{tmp_path}{name}", SIDE).extract(seen)
         assert found.shape == (3, 32, 4, 4)
         for row in range(4):
             for column in range(4):
@@ -163,7 +163,7 @@ STAGES: dict[str, Any] = {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1
 )
 def test_backbones_of_many_kinds(kind: str, config: dict[str, Any], form: tuple[int, ...], tmp_path: Path) -> None:
     saved(tmp_path, getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**config)))
-    assert open_features(f"backbone:{tmp_path}", SIDE).look_of == form
+    assert open_pretrained(f"backbone:{tmp_path}", SIDE).feature_shape == form
 
 
 def test_clip_sees_with_its_half_for_pictures(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_clip_sees_with_its_half_for_pictures(tmp_path: Path) -> None:
     getattr(half, "vision_model", half).load_state_dict(both.vision_model.state_dict())
     saved(tmp_path / "half", half)
     seen = pictures(2)
-    whole, alone = (open_features(f"backbone:{tmp_path / name}", SIDE).look(seen) for name in ("both", "half"))
+    whole, alone = (open_pretrained(f"backbone:{tmp_path / name}", SIDE).extract(seen) for name in ("both", "half"))
     np.testing.assert_allclose(whole, alone, rtol=HALF, atol=HALF)  # two files, so weights at other addresses
 
 
@@ -185,7 +185,7 @@ def test_values_too_large_for_half_precision_stay_finite(tmp_path: Path) -> None
         for parameter in model.encoder.stages[2].parameters():
             parameter.fill_(50.0)
     saved(tmp_path, model)
-    found = open_features(f"resnet101:{tmp_path}", SIDE).look(pictures(1))
+    found = open_pretrained(f"resnet101:{tmp_path}", SIDE).extract(pictures(1))
     assert np.isfinite(found).all()
     assert found.max() == np.finfo(np.float16).max
 
@@ -193,25 +193,25 @@ def test_values_too_large_for_half_precision_stay_finite(tmp_path: Path) -> None
 def test_a_fingerprint_changes_with_what_is_seen_and_not_with_the_folder(tmp_path: Path) -> None:
     tiny_resnet(tmp_path / "a")
     tiny_resnet(tmp_path / "b")
-    first, moved = (open_features(f"resnet101:{tmp_path / name}", SIDE).fingerprint for name in "ab")
+    first, moved = (open_pretrained(f"resnet101:{tmp_path / name}", SIDE).fingerprint for name in "ab")
     assert first == moved
     others = {
-        open_features(f"resnet101:{tmp_path / 'a'}", 2 * SIDE).fingerprint,
-        *(open_features(f"backbone:{tmp_path / 'a'}@{state}", SIDE).fingerprint for state in (1, 2)),
+        open_pretrained(f"resnet101:{tmp_path / 'a'}", 2 * SIDE).fingerprint,
+        *(open_pretrained(f"backbone:{tmp_path / 'a'}@{state}", SIDE).fingerprint for state in (1, 2)),
     }
     transformers.ViTImageProcessor(image_mean=[0.5] * 3).save_pretrained(tmp_path / "b")
-    others.add(open_features(f"resnet101:{tmp_path / 'b'}", SIDE).fingerprint)
+    others.add(open_pretrained(f"resnet101:{tmp_path / 'b'}", SIDE).fingerprint)
     assert len({first, *others}) == 5
     assert not set("/:") & set(first), "it names a folder in the cache"
 
 
-def test_an_eye_is_named_so_that_it_is_found_again_from_elsewhere(
+def test_an_extractor_is_named_so_that_it_is_found_again_from_elsewhere(
     resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(resnet.parent)
-    eye = open_features(f"backbone:{resnet.name}@2", SIDE)
+    extractor = open_pretrained(f"backbone:{resnet.name}@2", SIDE)
     monkeypatch.chdir(tmp_path)
-    assert open_features(eye.name, SIDE).fingerprint == eye.fingerprint
+    assert open_pretrained(extractor.name, SIDE).fingerprint == extractor.fingerprint
 
 
 class TestEfficientNetLite0:
@@ -230,42 +230,43 @@ class TestEfficientNetLite0:
         with torch.no_grad():
             network.extract_features(torch.from_numpy((seen.transpose(0, 3, 1, 2) - 127.0) / 128).float())
         expected = [made for made in kept if made.shape[-1] == 14][-1]
-        np.testing.assert_allclose(open_features(lite, 224).look(seen), expected.numpy(), rtol=HALF, atol=HALF)
+        np.testing.assert_allclose(open_pretrained(lite, 224).extract(seen), expected.numpy(), rtol=HALF, atol=HALF)
 
     def test_it_sees_pictures_of_other_sides_and_the_same_each_time(self, lite: str) -> None:
         seen = np.concatenate(
             [batch.pictures for batch in batches(Scenes("pos"), make_plan("pos", 6), "train", size=96)]
         )
-        eye = open_eye(lite, 96)
-        assert eye.look_of == (112, 6, 6)
-        found = eye.look(seen)
-        np.testing.assert_array_equal(found, open_eye(lite, 96).look(seen))
+        extractor = open_extractor(lite, 96)
+        assert extractor.feature_shape == (112, 6, 6)
+        found = extractor.extract(seen)
+        np.testing.assert_array_equal(found, open_extractor(lite, 96).extract(seen))
         apart = np.abs(found[:, None].astype(float) - found[None]).max((2, 3, 4))
         assert apart[~np.eye(len(seen), dtype=bool)].min() > 0.5, "no two scenes look alike"
 
 
-def tiny(network: str, eye: str, side: int = SIDE) -> registry.Recipe:
-    """The published recipe with its sizes divided, but for halvings and levels."""
-    published = registry.PRESETS["paper"][network]
-    kept = ("halvings", "levels")
+def tiny(network: str, features: str, image_size: int = SIDE) -> ReasonerConfig:
+    """The published config with its sizes divided, but for the numbers of layers."""
+    published = PRESETS["paper"][network]
+    kept = ("strided_layers", "plain_layers")
     sizes = {name: value if name in kept else max(value // 32, 4) for name, value in published.sizes.items()}
     schedule = Schedule(epochs=1, learning_rate=1e-3, best_by="accuracy", highest=True)
-    return replace(published, eye=eye, side=side, schedule=schedule, batch=32, sizes=sizes)
+    return replace(published, features=features, image_size=image_size, schedule=schedule, batch_size=32, sizes=sizes)
 
 
 @pytest.mark.parametrize("network", ["cnn-lstm", "stacked-attention", "film"])
 def test_the_published_networks_take_conv4(network: str, resnet: Path) -> None:
-    recipe = tiny(network, f"resnet101:{resnet}", 224)
-    assert (registry.PRESETS["paper"][network].eye, registry.PRESETS["paper"][network].side) == ("resnet101", 224)
-    eye = open_eye(recipe.eye, recipe.side)
-    assert eye.look_of == (32, 14, 14)
-    words = Words.of(["The red square is a big object"])
-    shape = Shape(words=words, answers=("no", "yes"), look=eye.look_of, **recipe.sizes)
-    said = registry.build(network, shape).eval()(
-        torch.from_numpy(eye.look(pictures(2, 224))), torch.from_numpy(words.encode(["The red square", "big"]))
+    config = tiny(network, f"resnet101:{resnet}", 224)
+    published = PRESETS["paper"][network]
+    assert (published.features, published.image_size) == ("resnet101", 224)
+    extractor = open_extractor(config.features, config.image_size)
+    assert extractor.feature_shape == (32, 14, 14)
+    words = SentenceVocabulary.of(["The red square is a big object"])
+    network_config = NetworkConfig(words, ("no", "yes"), extractor.feature_shape, **config.sizes)
+    logits = build(network, network_config).eval()(
+        torch.from_numpy(extractor.extract(pictures(2, 224))), torch.from_numpy(words.encode(["The red square", "big"]))
     )
-    assert said.shape == (2, 2)
-    assert not torch.allclose(said[0], said[1])
+    assert logits.shape == (2, 2)
+    assert not torch.allclose(logits[0], logits[1])
 
 
 @pytest.mark.parametrize("kind", ["resnet", "lite"])
@@ -274,12 +275,12 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     given = request.getfixturevalue(kind)
-    recipe = tiny("film", given if kind == "lite" else f"resnet101:{given}")
-    eye, plan = open_eye(recipe.eye, recipe.side), make_plan("pos", 160)
-    train, validation = (dataset.from_scenes(plan, split, eye) for split in ("train", "val"))
-    assert train.looks.dtype == np.float16
+    config = tiny("film", given if kind == "lite" else f"resnet101:{given}")
+    extractor, plan = open_extractor(config.features, config.image_size), make_plan("pos", 160)
+    train, validation = (dataset.from_scenes(plan, split, extractor) for split in ("train", "val"))
+    assert train.features.dtype == np.float16
     folder = tmp_path / "film"
-    result = fit(train, validation, folder, recipe, settings={"task": "pos"})
+    result = fit(train, validation, folder, config, settings={"task": "pos"})
     model = load_model(str(folder))
     assert isinstance(model, Reasoner)
 
@@ -292,16 +293,16 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
         prompts.append(Prompt(f"{sentence}. True or false? {SLOT}.", ("false", "true"), str(path)))
     answered = [scores.logp for scores in model.answer(prompts)]
     np.testing.assert_allclose(
-        answered, model.log_probabilities(np.array(validation.looks), validation.sentences), atol=1e-5
+        answered, model.log_probabilities(np.array(validation.features), validation.sentences), atol=1e-5
     )
     right = np.argmax(answered, axis=1) == validation.answers
     assert right.mean() == pytest.approx(result.best, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["nosuch", "resnet101:", "backbone:", "efficientnet-lite0:folder"])
-def test_an_unknown_eye_is_told_the_choices(name: str) -> None:
+def test_unknown_features_are_answered_with_the_choices(name: str) -> None:
     with pytest.raises(UserError, match=r"choose pixels, objects, efficientnet-lite0, resnet101, .*backbone:") as error:
-        open_eye(name, SIDE)
+        open_extractor(name, SIDE)
     assert f"'{name}'" in str(error.value)
 
 
@@ -317,8 +318,8 @@ def test_what_cannot_be_seen_with_is_refused_in_one_sentence(resnet: Path, tmp_p
     said = {
         f"backbone:{tmp_path / 'nowhere'}": "no such folder",
         f"backbone:{tmp_path / 'empty'}": "no config.json",
-        f"backbone:{tmp_path / 'bert'}": "sees no pictures",
-        f"resnet101:{tmp_path / 'bert'}": "no ResNet: look with backbone:",
+        f"backbone:{tmp_path / 'bert'}": "takes no pictures",
+        f"resnet101:{tmp_path / 'bert'}": "not a ResNet: use backbone:",
         f"backbone:{resnet}@last": "give a number",
         f"backbone:{resnet}@9": "has 0 to 4",
         f"backbone:{tmp_path / 'damaged'}": "could not be read",
@@ -326,7 +327,7 @@ def test_what_cannot_be_seen_with_is_refused_in_one_sentence(resnet: Path, tmp_p
     }
     for name, reason in said.items():
         with pytest.raises(UserError, match=reason):
-            open_features(name, SIDE).look(pictures(1))
+            open_pretrained(name, SIDE).extract(pictures(1))
 
 
 def test_random_weights_are_not_taken_for_learnt_ones(tmp_path: Path) -> None:
@@ -338,4 +339,4 @@ def test_random_weights_are_not_taken_for_learnt_ones(tmp_path: Path) -> None:
         {k: v for k, v in weights.items() if "stages.2" not in k}, tmp_path / "model.safetensors", {"format": "pt"}
     )
     with pytest.raises(UserError, match="would be random"):
-        open_features(f"resnet101:{tmp_path}", SIDE).look(pictures(1))
+        open_pretrained(f"resnet101:{tmp_path}", SIDE).extract(pictures(1))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.reasoners.small import ALL, SIDE, eye_of, saved
+from tests.reasoners.small import ALL, IMAGE_SIZE, extractor_of, save_random
 
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
@@ -31,7 +31,7 @@ def task() -> Task:
 
 
 def reasoner(folder: Path, name: str = "film", options: ModelOptions | None = None) -> Model:
-    saved(name, folder)
+    save_random(name, folder)
     return load_model(str(folder), options or ModelOptions(device="cpu"))
 
 
@@ -42,13 +42,13 @@ def probabilities(model: Model, prompts: list[Prompt]) -> list[dict[str, float]]
 
 @pytest.mark.parametrize("name", ALL)
 def test_it_says_what_its_network_says(name: str, tmp_path: Path) -> None:
-    network, shape = saved(name, tmp_path)
+    network, config = save_random(name, tmp_path)
     asked = task()
     folder = Path(asked.questions[0].picture or "").parents[2]
-    items = from_folder(folder, "test", eye_of(name))
-    words = torch.from_numpy(shape.words.encode(items.sentences))
+    items = from_folder(folder, "test", extractor_of(name))
+    words = torch.from_numpy(config.vocabulary.encode(items.sentences))
     with torch.inference_mode():
-        expected = network(torch.from_numpy(np.array(items.looks)), words).softmax(1).numpy()
+        expected = network(torch.from_numpy(np.array(items.features)), words).softmax(1).numpy()
     model = load_model(str(tmp_path), ModelOptions(device="cpu"))
     for template in asked.templates:
         prompts = [template.ask(question) for question in asked.questions]
@@ -103,11 +103,13 @@ def test_what_cannot_be_answered_is_told(tmp_path: Path) -> None:
 def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="There is no folder"):
         load_model(f"reasoner:{tmp_path / 'nowhere'}")
-    saved("film", tmp_path)
+    save_random("film", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    assert config["side"] == SIDE
-    (tmp_path / "config.json").write_text(json.dumps({name: value for name, value in config.items() if name != "eye"}))
-    with pytest.raises(UserError, match=r"config\.json has no eye"):
+    assert config["image_size"] == IMAGE_SIZE
+    (tmp_path / "config.json").write_text(
+        json.dumps({name: value for name, value in config.items() if name != "features"})
+    )
+    with pytest.raises(UserError, match=r"config\.json has no features"):
         load_model(str(tmp_path))
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "model.safetensors").unlink()
@@ -115,9 +117,9 @@ def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
         load_model(str(tmp_path))
 
 
-def test_an_eye_with_other_weights_is_refused(tmp_path: Path) -> None:
-    saved("film", tmp_path)
+def test_a_feature_extractor_with_other_weights_is_refused(tmp_path: Path) -> None:
+    save_random("film", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "looked_with": "another"}))
-    with pytest.raises(UserError, match="other weights in its eye 'pixels'"):
+    (tmp_path / "config.json").write_text(json.dumps({**config, "features_fingerprint": "another"}))
+    with pytest.raises(UserError, match="other weights of its feature extractor 'pixels'"):
         load_model(str(tmp_path))

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.reasoners.small import ALL, PICTURED, SENTENCES, looks, random_network, recipe, saved
+from tests.reasoners.small import ALL, OVER_PIXELS, SENTENCES, random_network, save_random, scene_features, small_config
 
 from seesay.errors import UserError
 from seesay.reasoners import checkpoints
-from seesay.reasoners.networks import registry
-from seesay.reasoners.networks.film import Block, Film
+from seesay.reasoners import config as configs
+from seesay.reasoners.networks.film import Film, FilmBlock
+from seesay.reasoners.networks.registry import NAMES
 from seesay.reasoners.networks.stacked_attention import StackedAttention
 from seesay.reasoners.vocabulary import END, NULL
 
@@ -30,8 +31,8 @@ def six() -> list[str]:
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
 def test_what_follows_the_end_changes_nothing(name: str) -> None:
-    network, shape = random_network(name)
-    seen, words = looks(name), torch.from_numpy(shape.words.encode(six()))
+    network, config = random_network(name)
+    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     cut = [row[: int((row == END).nonzero()) + 1] for row in words]
     alone = torch.cat([network(seen[i : i + 1], row[None]) for i, row in enumerate(cut)])
     torch.testing.assert_close(network(seen, words), alone, rtol=1e-5, atol=1e-6)
@@ -42,8 +43,8 @@ def test_what_follows_the_end_changes_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
 def test_the_order_within_a_batch_does_not_matter(name: str) -> None:
-    network, shape = random_network(name)
-    seen, words = looks(name), torch.from_numpy(shape.words.encode(six()))
+    network, config = random_network(name)
+    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     order = torch.tensor([4, 2, 0, 5, 1, 3])
     torch.testing.assert_close(network(seen[order], words[order]), network(seen, words)[order], rtol=1e-5, atol=1e-6)
 
@@ -51,8 +52,8 @@ def test_the_order_within_a_batch_does_not_matter(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
 def test_picture_and_sentence_both_matter(name: str) -> None:
-    network, shape = random_network(name)
-    seen, words = looks(name), torch.from_numpy(shape.words.encode(six()))
+    network, config = random_network(name)
+    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     said = network(seen, words)
     assert said.shape == (6, 2)
     assert not torch.allclose(said, network(seen.flip(0), words))
@@ -61,9 +62,9 @@ def test_picture_and_sentence_both_matter(name: str) -> None:
 
 @torch.inference_mode()
 def test_film_without_modulation_ignores_the_sentence() -> None:
-    network, shape = random_network("film")
+    network, config = random_network("film")
     assert isinstance(network, Film)
-    seen, words = looks("film"), torch.from_numpy(shape.words.encode(six()))
+    seen, words = scene_features("film"), torch.from_numpy(config.vocabulary.encode(six()))
     network.modulate.weight.zero_()
     network.modulate.bias.zero_()
     assert torch.equal(network(seen, words), network(seen, words.roll(1, 0)))
@@ -75,14 +76,14 @@ def test_film_turned_off_by_its_scale_shows_the_shift_alone() -> None:
     network, _ = random_network("film")
     assert isinstance(network, Film)
     block, seen = next(iter(network.blocks)), torch.randn(2, 8, 5, 5)
-    assert isinstance(block, Block)
+    assert isinstance(block, FilmBlock)
     scale, shift = torch.full((2, 8, 1, 1), -1.0), torch.linspace(-1, 1, 16).view(2, 8, 1, 1)
-    narrow = torch.relu(block.narrow(with_places(seen)))
+    narrow = torch.relu(block.narrow(with_coordinates(seen)))
     torch.testing.assert_close(block(seen, scale, shift) - narrow, shift.clamp(min=0).expand(2, 8, 5, 5))
 
 
-def with_places(seen: torch.Tensor) -> torch.Tensor:
-    """The two channels of places by hand: rows from −1 to 1, then columns."""
+def with_coordinates(seen: torch.Tensor) -> torch.Tensor:
+    """The two coordinate channels by hand: rows from −1 to 1, then columns."""
     line = torch.tensor([-1.0, -0.5, 0.0, 0.5, 1.0])
     rows, columns = torch.meshgrid(line, line, indexing="ij")
     return torch.cat((seen, torch.stack((rows, columns)).expand(len(seen), 2, 5, 5)), 1)
@@ -90,58 +91,60 @@ def with_places(seen: torch.Tensor) -> torch.Tensor:
 
 @torch.inference_mode()
 def test_attention_is_spread_over_the_picture() -> None:
-    network, shape = random_network("stacked-attention")
+    network, config = random_network("stacked-attention")
     assert isinstance(network, StackedAttention)
-    seen, words = looks("stacked-attention"), torch.from_numpy(shape.words.encode(six()))
-    maps = network.maps(seen, words)
-    assert maps.shape == (6, 2, 8, 8)  # rounds; 32 pixels halved twice
+    seen, words = scene_features("stacked-attention"), torch.from_numpy(config.vocabulary.encode(six()))
+    maps = network.attend(seen, words)[1]
+    assert maps.shape == (6, 2, 8, 8)  # rounds; 32 pixels and two strided layers
     assert (maps >= 0).all()
     torch.testing.assert_close(maps.sum((2, 3)), torch.ones(6, 2))
 
 
-@pytest.mark.parametrize("name", PICTURED)
-@pytest.mark.parametrize("side", [(31, 31), (33, 33), (30, 47), (7, 64)])
-@pytest.mark.parametrize("halvings", [0, 1, 3])
+@pytest.mark.parametrize("name", OVER_PIXELS)
+@pytest.mark.parametrize("image_size", [(31, 31), (33, 33), (30, 47), (7, 64)])
+@pytest.mark.parametrize("strided_layers", [0, 1, 3])
 @torch.inference_mode()
-def test_pictures_of_any_size(name: str, side: tuple[int, int], halvings: int) -> None:
-    network, shape = random_network(name, (3, *side), halvings=halvings, levels=1, batch_norm=False)
-    words = torch.from_numpy(shape.words.encode(SENTENCES))
-    said = network(torch.randint(0, 256, (3, 3, *side), dtype=torch.uint8), words)
+def test_pictures_of_any_size(name: str, image_size: tuple[int, int], strided_layers: int) -> None:
+    network, config = random_network(
+        name, (3, *image_size), strided_layers=strided_layers, plain_layers=1, batch_norm=False
+    )
+    words = torch.from_numpy(config.vocabulary.encode(SENTENCES))
+    said = network(torch.randint(0, 256, (3, 3, *image_size), dtype=torch.uint8), words)
     assert said.shape == (3, 2)
     assert said.isfinite().all()
 
 
 @torch.inference_mode()
 def test_features_are_taken_as_they_are_and_pixels_from_0_to_1() -> None:
-    network, shape = random_network("film")
-    seen, words = looks("film"), torch.from_numpy(shape.words.encode(six()))
+    network, config = random_network("film")
+    seen, words = scene_features("film"), torch.from_numpy(config.vocabulary.encode(six()))
     torch.testing.assert_close(network(seen, words), network(seen.float() / 255, words))
 
 
-@pytest.mark.parametrize("preset", registry.PRESETS)
-@pytest.mark.parametrize("name", registry.NAMES)
+@pytest.mark.parametrize("preset", configs.PRESETS)
+@pytest.mark.parametrize("name", NAMES)
 def test_presets_are_of_their_network(name: str, preset: str) -> None:
-    made = registry.recipe(name, preset)
-    assert made.network == name
-    assert not (made.turns and made.eye != "pixels")  # features and objects cannot be turned
+    config = configs.preset_config(name, preset)
+    assert config.network == name
+    assert not (config.augment and config.features != "pixels")  # feature maps and objects cannot be rotated
 
 
 def test_unknown_names_are_told() -> None:
     with pytest.raises(UserError, match="No network 'flim': choose cnn-lstm"):
-        registry.recipe("flim")
+        configs.preset_config("flim")
     with pytest.raises(UserError, match="choose paper, cpu or auto"):
-        registry.recipe("film", "gpu")
+        configs.preset_config("film", "gpu")
 
 
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
 def test_saved_and_loaded_it_says_the_same(name: str, tmp_path: Path) -> None:
-    network, shape = saved(name, tmp_path)
-    loaded, its_shape, config = checkpoints.load(tmp_path)
-    assert its_shape == shape
-    assert (config["eye"], config["side"]) == (recipe(name).eye, recipe(name).side)
+    network, config = save_random(name, tmp_path)
+    loaded, loaded_config, fields = checkpoints.load(tmp_path)
+    assert loaded_config == config
+    assert (fields["features"], fields["image_size"]) == (small_config(name).features, small_config(name).image_size)
     assert not loaded.training
-    seen, words = looks(name), torch.from_numpy(shape.words.encode(six()))
+    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     # loaded weights lie at other addresses, where sums may be taken in another order
     torch.testing.assert_close(loaded(seen, words), network(seen, words), rtol=1e-5, atol=1e-6)
 
@@ -155,7 +158,7 @@ def test_damaged_folders_are_told(tmp_path: Path) -> None:
     def refused(reason: str) -> None:
         with pytest.raises(UserError, match=reason):
             checkpoints.load(tmp_path)
-        saved("film", tmp_path)
+        save_random("film", tmp_path)
 
     refused("No such file")
     weights, config = tmp_path / "model.safetensors", tmp_path / "config.json"
@@ -167,12 +170,12 @@ def test_damaged_folders_are_told(tmp_path: Path) -> None:
     refused("missing or damaged")
     changed(tmp_path, network="flim")
     refused("there is no network 'flim'")
-    for shape in (3, {}, {"words": 3}, json.loads(config.read_text())["shape"] | {"width": 9}):
-        changed(tmp_path, shape=shape)
+    for sizes in (3, {}, {"vocabulary": 3}, json.loads(config.read_text())["config"] | {"width": 9}):
+        changed(tmp_path, config=sizes)
         refused("missing or damaged")
     config.write_text("[]")
     refused("missing or damaged")
-    for left_out in ("eye", "side", "network", "shape"):
+    for left_out in ("features", "image_size", "network", "config"):
         kept = {name: value for name, value in json.loads(config.read_text()).items() if name != left_out}
         config.write_text(json.dumps(kept))
         refused(left_out)

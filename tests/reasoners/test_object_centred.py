@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.reasoners import experiment
-from seesay.reasoners.config import Shape
-from seesay.reasoners.features.objects import SLOTS, WIDTH, find
+from seesay.reasoners.config import NetworkConfig, preset_config
+from seesay.reasoners.features.objects import SLOT_SIZE, SLOTS, find_objects
 from seesay.reasoners.networks.object_centred import ObjectCentred
-from seesay.reasoners.networks.registry import recipe
-from seesay.reasoners.sources import scenes
-from seesay.reasoners.vocabulary import Words
+from seesay.reasoners.sources import scene_source
+from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.scenes.raster import rgb
 from seesay.scenes.world import Scene, SceneObject
 
@@ -27,13 +26,19 @@ SENTENCES = (
     "The white triangle is the biggest triangle",
     "The red square is bigger than the blue circle",
 )
-WORDS = Words.of(SENTENCES)
+WORDS = SentenceVocabulary.of(SENTENCES)
+
+
+def build(*answers: str) -> ObjectCentred:
+    return ObjectCentred(NetworkConfig(WORDS, answers, (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4))
 
 
 @pytest.fixture(scope="module")
 def network() -> ObjectCentred:
     torch.manual_seed(0)
-    return ObjectCentred(Shape(WORDS, ("no", "yes"), (SLOTS, WIDTH), width=8, hidden=16, embedding=4)).eval()
+    return ObjectCentred(
+        NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    ).eval()
 
 
 def numbers(*sentences: str) -> torch.Tensor:
@@ -41,10 +46,10 @@ def numbers(*sentences: str) -> torch.Tensor:
 
 
 def slots(seed: int, objects: int = 6) -> torch.Tensor:
-    """Objects of random looks and sizes, as `find` gives them."""
+    """Objects of random looks and sizes, as `find_objects` gives them."""
     rng = np.random.default_rng(seed)
-    made = np.zeros((1, SLOTS, WIDTH), dtype=np.float32)
-    made[0, :objects] = rng.random((objects, WIDTH))
+    made = np.zeros((1, SLOTS, SLOT_SIZE), dtype=np.float32)
+    made[0, :objects] = rng.random((objects, SLOT_SIZE))
     made[0, :objects, 0] = 1
     return torch.from_numpy(made)
 
@@ -62,7 +67,7 @@ def test_grammar_gives_the_roles(
     network: ObjectCentred, sentence: str, target: str, adjective: str, reference: str
 ) -> None:
     read = numbers(sentence)
-    spelt = {number: word for word, number in WORDS.numbers.items()}
+    spelt = {number: word for word, number in WORDS.ids.items()}
     said = [" ".join(spelt[int(word)] for word in read[role]) for role in network.roles(read)]
     assert said == [target, adjective, reference]
 
@@ -70,7 +75,9 @@ def test_grammar_gives_the_roles(
 @given(st.integers(0, 1000), st.permutations(range(SLOTS)))
 def test_the_order_of_objects_does_not_matter(seed: int, order: list[int]) -> None:
     torch.manual_seed(0)
-    network = ObjectCentred(Shape(WORDS, ("no", "yes"), (SLOTS, WIDTH), width=8, hidden=16, embedding=4)).eval()
+    network = ObjectCentred(
+        NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    ).eval()
     seen, read = slots(seed), numbers(SENTENCES[1])
     torch.testing.assert_close(network(seen[:, order], read), network(seen, read))
 
@@ -90,7 +97,9 @@ def test_what_is_no_object_has_no_say(network: ObjectCentred) -> None:
 
 
 def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred) -> None:
-    other = ObjectCentred(Shape(WORDS, ("yes", "no"), (SLOTS, WIDTH), width=8, hidden=16, embedding=4)).eval()
+    other = ObjectCentred(
+        NetworkConfig(WORDS, ("yes", "no"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    ).eval()
     other.load_state_dict(network.state_dict())
     seen, read = slots(5), numbers(SENTENCES[1])
     torch.testing.assert_close(other(seen, read), network(seen, read).flip(1))
@@ -101,16 +110,16 @@ def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCen
     pictures = np.stack(
         [rgb(Scene((SceneObject("square", colour, 100, 512, 512),), 0.29), 192) for colour in ("red", "blue")]
     )
-    seen = torch.from_numpy(find(pictures))
-    told = ObjectCentred(Shape(WORDS, ("no", "yes"), (SLOTS, WIDTH), width=8, hidden=16, embedding=4))
+    seen = torch.from_numpy(find_objects(pictures))
+    told = build("no", "yes")
     optimizer = torch.optim.Adam(told.parameters(), lr=0.03)
     read = numbers("The red square is a big object", "The blue square is a big object")
     for _ in range(60):
         optimizer.zero_grad()
-        told.beside(seen, read).backward()
+        told.auxiliary_loss(seen, read).backward()
         optimizer.step()
     with torch.no_grad():
-        assert told.beside(seen, read) < 0.05 < told.beside(seen.flip(0), read)
+        assert told.auxiliary_loss(seen, read) < 0.05 < told.auxiliary_loss(seen.flip(0), read)
         assert told.attend(seen.flatten(0, 1)[None][:, [0, SLOTS]], read[:1])[0].exp()[0, 0] > 0.9
 
 
@@ -118,8 +127,10 @@ def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCen
 def test_big_goes_with_nouns_it_was_never_met_with(tmp_path: Path) -> None:
     """4,000 items, half of the published ones: the published networks fall to 0.15 … 0.40 there (Table 3)."""
     torch.set_num_threads(1)
-    chosen, eye = experiment.look_with(recipe("object-centred", "cpu"))
-    source = scenes("compositional", 4_000)
-    _, tests = experiment.learn(source, experiment.look(source, eye), tmp_path / "reasoner", replace(chosen))
+    config, extractor = experiment.with_features(preset_config("object-centred", "cpu"))
+    source = scene_source("compositional", 4_000)
+    _, tests = experiment.train_and_test(
+        source, experiment.extract_splits(source, extractor), tmp_path / "reasoner", replace(config)
+    )
     assert tests["test_seen"] > 0.85
     assert tests["test_unseen"] > 0.85

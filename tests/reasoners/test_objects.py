@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from seesay.reasoners.features.objects import OUTLINE, SIDE, SLOTS, WIDTH, find
+from seesay.reasoners.features.objects import IMAGE_SIZE, OUTLINE, SLOT_SIZE, SLOTS, find_objects
 from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import make_plan
@@ -33,14 +33,14 @@ from seesay.scenes.world import (
     extent,
 )
 
-PIXEL = CANVAS / SIDE
+PIXEL = CANVAS / IMAGE_SIZE
 Slots = NDArray[np.float32]
 
 
 def slots(*things: SceneObject) -> Slots:
     """The slots that have an object in them."""
-    found = find(rgb(Scene(things), SIDE)[None])[0]
-    assert found.shape == (SLOTS, WIDTH)
+    found = find_objects(rgb(Scene(things), IMAGE_SIZE)[None])[0]
+    assert found.shape == (SLOTS, SLOT_SIZE)
     assert not found[found[:, 0] == 0].any()
     there: Slots = found[found[:, 0] == 1]
     return there
@@ -69,7 +69,7 @@ def things(draw: st.DrawFn) -> SceneObject:
 def test_one_thing_alone(thing: SceneObject) -> None:
     (slot,) = slots(thing)
     assert slot[1] * CANVAS**2 == pytest.approx(area(thing.shape, thing.radius), rel=0.02)
-    assert np.abs(slot[2:6] - box(thing)).max() <= 2 / SIDE
+    assert np.abs(slot[2:6] - box(thing)).max() <= 2 / IMAGE_SIZE
     shine = brightness(thing.level)
     assert slot[6:9] * 255 == pytest.approx([part * shine // 255 for part in RGB[thing.color]], abs=0.01)
 
@@ -91,15 +91,15 @@ def test_moving_a_thing_changes_its_box_alone(thing: SceneObject, down: int, rig
 def gap(one: SceneObject, other: SceneObject) -> float:
     """How far apart their boxes are, in pixels of the picture; below zero they reach into each other."""
     (top, left, bottom, right), (north, west, south, east) = box(one), box(other)
-    return float(max(north - bottom, top - south, west - right, left - east) * SIDE)
+    return float(max(north - bottom, top - south, west - right, left - east) * IMAGE_SIZE)
 
 
 @pytest.mark.parametrize("task", ["sup1", "pos", "set+pos"])
 def test_all_things_of_real_scenes(task: str) -> None:
     """Two of one colour may be seen as one where no black pixel parts them; a pixel that two share is neither's."""
     together = 0
-    for batch in batches(SceneConfig(task), make_plan(task, 200), "train", size=SIDE):
-        for slot, item in zip(find(batch.pictures), batch.items, strict=True):
+    for batch in batches(SceneConfig(task), make_plan(task, 200), "train", size=IMAGE_SIZE):
+        for slot, item in zip(find_objects(batch.pictures), batch.items, strict=True):
             near = [(one, other) for one, other in permutations(item.scene.objects, 2) if gap(one, other) < 2]
             if any(one.color == other.color for one, other in near):
                 together += 1
@@ -147,8 +147,8 @@ def test_dark_things_are_found_beside_bright_ones() -> None:
 
 def test_an_empty_picture_has_no_objects() -> None:
     assert len(slots()) == 0
-    noise = np.random.default_rng(0).integers(0, 20, (2, SIDE, SIDE, 3), dtype=np.uint8)
-    assert not find(noise).any()  # what is nearly black is background
+    noise = np.random.default_rng(0).integers(0, 20, (2, IMAGE_SIZE, IMAGE_SIZE, 3), dtype=np.uint8)
+    assert not find_objects(noise).any()  # what is nearly black is background
 
 
 def test_of_many_the_biggest_are_kept() -> None:

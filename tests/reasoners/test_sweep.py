@@ -11,11 +11,11 @@ import pytest
 
 from seesay.errors import UserError
 from seesay.reasoners import experiment, sweep
-from seesay.reasoners.features.extractor import Eye
-from seesay.reasoners.networks.registry import Recipe
-from seesay.reasoners.paper_tables import OTHERS, Figure, ceiling, summary
-from seesay.reasoners.sources import Scenes
-from seesay.reasoners.sweep import Trained, Training, best, read_results
+from seesay.reasoners.config import ReasonerConfig
+from seesay.reasoners.features.extractor import FeatureExtractor
+from seesay.reasoners.paper_tables import OTHERS, TableCell, ceiling, summary
+from seesay.reasoners.sources import SceneSource
+from seesay.reasoners.sweep import SweepRow, SweepTraining, best, read_results
 from seesay.training import loop
 
 Ended = tuple[loop.Result, dict[str, float]]
@@ -26,9 +26,9 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
-def row(config: str, seed: int, validation: float, error: str = "", task: str = "pos", **tests: float) -> Trained:
+def row(config: str, seed: int, validation: float, error: str = "", task: str = "pos", **tests: float) -> SweepRow:
     folder = Path("film", task, f"{config}-seed{seed}")
-    return Trained("film", task, config, seed, folder, validation, tests, 1.5, error)
+    return SweepRow("film", task, config, seed, folder, validation, tests, 1.5, error)
 
 
 class Learner:
@@ -38,15 +38,17 @@ class Learner:
         self.begun: list[str] = []
         self.stop: dict[int, BaseException] = {}
 
-    def __call__(self, source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> Ended:
+    def __call__(self, source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
         if stop := self.stop.get(len(self.begun)):
             raise stop
         self.begun.append(folder.name)
-        return experiment.learn(source, experiment.look(source, eye), folder, recipe, device="cpu")
+        return experiment.train_and_test(
+            source, experiment.extract_splits(source, extractor), folder, config, device="cpu"
+        )
 
 
-def tiny(seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",)) -> list[Training]:
-    return sweep.trainings(["object-centred"], tasks, seeds, preset="cpu", items=80, epochs=epochs)
+def tiny(seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",)) -> list[SweepTraining]:
+    return sweep.plan_trainings(["object-centred"], tasks, seeds, preset="cpu", items=80, epochs=epochs)
 
 
 # What is trained
@@ -54,22 +56,22 @@ def tiny(seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",))
 
 def test_the_papers_grid() -> None:
     """4 learning rates, 2 dropouts, batch norm or none (Pezzelle & Fernández 2019), 3 runs each."""
-    made = sweep.trainings(["film", "object-centred"], ["pos"], 3, "paper", preset="cpu")
-    film = [one for one in made if one.recipe.network == "film"]
+    made = sweep.plan_trainings(["film", "object-centred"], ["pos"], 3, "paper", preset="cpu")
+    film = [one for one in made if one.config.network == "film"]
     assert len(film) == 48
     assert len({one.folder for one in film}) == 48
-    assert {one.recipe.schedule.learning_rate for one in film} == {5e-5, 3e-4, 5e-4, 5e-3}
+    assert {one.config.schedule.learning_rate for one in film} == {5e-5, 3e-4, 5e-4, 5e-3}
     (one,) = (one for one in film if one.folder == Path("film/pos/lr0.0003-dropout0.5-plain-seed2"))
-    assert (one.recipe.sizes["dropout"], one.recipe.sizes["batch_norm"]) == (0.5, False)
-    assert (one.recipe.schedule.learning_rate, one.recipe.schedule.seed) == (3e-4, 2)
-    assert [one.folder.name for one in made if one.recipe.network == "object-centred"] == [
+    assert (one.config.sizes["dropout"], one.config.sizes["batch_norm"]) == (0.5, False)
+    assert (one.config.schedule.learning_rate, one.config.schedule.seed) == (3e-4, 2)
+    assert [one.folder.name for one in made if one.config.network == "object-centred"] == [
         "preset-seed0", "preset-seed1", "preset-seed2",
     ]  # fmt: skip
 
 
 def test_a_seed_of_everything_comes_before_the_next() -> None:
-    made = sweep.trainings(["film", "cnn-lstm"], ["sup1", "pos"], 2, preset="cpu")
-    assert [one.recipe.schedule.seed for one in made] == [0, 0, 0, 0, 1, 1, 1, 1]
+    made = sweep.plan_trainings(["film", "cnn-lstm"], ["sup1", "pos"], 2, preset="cpu")
+    assert [one.config.schedule.seed for one in made] == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 # The table
@@ -101,12 +103,14 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
     """Stopped in its third epoch, it goes on after the second, and ends as one ends that was never stopped."""
     (one,) = tiny(1, epochs=3)
 
-    def once(now: loop.Progress) -> None:
+    def once(now: loop.TrainingProgress) -> None:
         if now.done > 0.7:
             raise KeyboardInterrupt
 
-    def interrupted(source: Scenes, folder: Path, recipe: Recipe, eye: Eye) -> Ended:
-        return experiment.learn(source, experiment.look(source, eye), folder, recipe, device="cpu", progress=once)
+    def interrupted(source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+        return experiment.train_and_test(
+            source, experiment.extract_splits(source, extractor), folder, config, device="cpu", progress=once
+        )
 
     with pytest.raises(KeyboardInterrupt):
         sweep.sweep(tmp_path / "parts", [one], interrupted)
@@ -122,13 +126,13 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
 def test_a_training_that_fails_is_a_row_and_tried_again(tmp_path: Path) -> None:
     """A learning rate of 10^30 makes the loss no number; another trouble is told once and mended."""
     wild, good, late = tiny(3)
-    schedule = wild.recipe.schedule.changed(learning_rate=1e30, warmup=0.0, clip=1e30, epochs=5)
-    wild = replace(wild, config="wild", recipe=replace(wild.recipe, schedule=schedule))
+    schedule = wild.config.schedule.changed(learning_rate=1e30, warmup=0.0, clip=1e30, epochs=5)
+    wild = replace(wild, name="wild", config=replace(wild.config, schedule=schedule))
     learner = Learner()
     learner.stop[2] = UserError("The disk of\nthis test is full.")
     rows = sweep.sweep(tmp_path, [wild, good, late], learner)
     assert [(row.config, row.seed) for row in rows] == [("wild", 0), ("preset", 1), ("preset", 2)]
-    assert rows[0].error.startswith("The loss is no number at step")
+    assert rows[0].error.startswith("The loss is not a number at step")
     assert (rows[1].error, rows[2].error) == ("", "The disk of this test is full.")
     assert rows[2].tests == {}
     learner.stop.clear()
@@ -189,7 +193,7 @@ def test_a_configuration_that_failed_once_gives_way() -> None:
     assert best([row("a", 0, 0.0, "no number")]) == {}
 
 
-def made_up() -> Iterator[Trained]:
+def made_up() -> Iterator[SweepRow]:
     """0.90, 0.92, 0.94: mean 0.92, and an sd of √((0.02² + 0.02²) / 2) = 0.02."""
     for seed, test in enumerate((0.90, 0.92, 0.94)):
         yield replace(row("a", seed, 0.95), tests={"test": test, "pos-hard": 0.8})
@@ -217,7 +221,7 @@ def test_tables_by_hand() -> None:
     assert pos.mean == pytest.approx(0.92)
     assert pos.sd == pytest.approx(0.02)
     assert found[3].sd == pytest.approx(0.0)
-    assert found[5] == Figure("Table 3", "unseen", "film", "preset", 1, 0.25, None, 0.153)
+    assert found[5] == TableCell("Table 3", "unseen", "film", "preset", 1, 0.25, None, 0.153)
 
 
 def test_the_ceiling_as_published() -> None:

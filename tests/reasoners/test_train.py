@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.reasoners.small import ALL, PICTURED, recipe, scenes
+from tests.reasoners.small import ALL, OVER_PIXELS, scene_items, small_config
 
 from seesay.errors import UserError
 from seesay.reasoners import checkpoints
 from seesay.reasoners import train as train_module
-from seesay.reasoners.dataset import Items
-from seesay.reasoners.networks.registry import Recipe
-from seesay.reasoners.train import Batches, train
-from seesay.reasoners.vocabulary import Words
+from seesay.reasoners.config import ReasonerConfig
+from seesay.reasoners.dataset import ReasonerDataset
+from seesay.reasoners.networks.base import ReasonerNetwork
+from seesay.reasoners.train import ReasonerBatch, ReasonerBatches, train
+from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.training import checkpoint
 
 SETTINGS = {"task": "pos", "items": 80}
@@ -33,10 +34,10 @@ def _small(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
     torch.set_num_threads(1)
 
 
-def run(folder: Path, made: Recipe, **given: Any) -> dict[str, torch.Tensor]:
+def run(folder: Path, config: ReasonerConfig, **given: Any) -> dict[str, torch.Tensor]:
     """The weights that a training of 64 items ends with."""
-    items, validation = scenes(made.network), scenes(made.network, split="val")
-    train(items, validation, folder, made, settings=SETTINGS, device="cpu", **given)
+    items, validation = scene_items(config.network), scene_items(config.network, split="val")
+    train(items, validation, folder, config, settings=SETTINGS, device="cpu", **given)
     return load_file(folder / "model.safetensors")
 
 
@@ -51,10 +52,10 @@ def untimed(folder: Path) -> list[dict[str, float]]:
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_same_seed_gives_the_same_weights(name: str, tmp_path: Path) -> None:
-    made = recipe(name, turns=name in PICTURED)
-    first = run(tmp_path / "a", made)
-    assert equal(first, run(tmp_path / "b", made))
-    other = replace(made, schedule=made.schedule.changed(seed=1))
+    config = small_config(name, augment=name in OVER_PIXELS)
+    first = run(tmp_path / "a", config)
+    assert equal(first, run(tmp_path / "b", config))
+    other = replace(config, schedule=config.schedule.changed(seed=1))
     assert not equal(first, run(tmp_path / "c", other))
 
 
@@ -65,15 +66,13 @@ def test_interrupted_and_resumed_it_ends_with_the_same_weights(
 ) -> None:
     """Four steps an epoch; Ctrl-C within a step. Turned pictures, dropout and batch norms go on where they were."""
     sizes = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16, "dropout": 0.2}
-    made = recipe(name, turns=name in PICTURED, sizes=sizes, warmup=0.1, decay="cosine")
-    whole = run(tmp_path / "whole", made)
+    config = small_config(name, augment=name in OVER_PIXELS, sizes=sizes, warmup=0.1, decay="cosine")
+    whole = run(tmp_path / "whole", config)
     real = train_module.losses
     for stop in at:
         taken = 0
 
-        def interrupted(
-            network: torch.nn.Module, batch: train_module.Batch, stop: int = stop
-        ) -> dict[str, torch.Tensor]:
+        def interrupted(network: ReasonerNetwork, batch: ReasonerBatch, stop: int = stop) -> dict[str, torch.Tensor]:
             nonlocal taken
             taken += network.training
             if taken == stop and network.training:
@@ -82,19 +81,19 @@ def test_interrupted_and_resumed_it_ends_with_the_same_weights(
 
         monkeypatch.setattr(train_module, "losses", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            run(tmp_path / "parts", made)
+            run(tmp_path / "parts", config)
         assert not (tmp_path / "parts" / "config.json").exists()  # half a training is no model
     monkeypatch.setattr(train_module, "losses", real)
-    assert equal(run(tmp_path / "parts", made), whole)
+    assert equal(run(tmp_path / "parts", config), whole)
     assert untimed(tmp_path / "parts") == untimed(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("name", PICTURED)
+@pytest.mark.parametrize("name", OVER_PIXELS)
 def test_it_learns_64_items_by_heart(name: str, tmp_path: Path) -> None:
-    items = scenes(name, total=80)
+    items = scene_items(name, total=80)
     sizes = {"width": 16, "blocks": 2, "embedding": 16, "hidden": 32, "classifier": 32}
-    made = recipe(name, sizes=sizes, epochs=40, learning_rate=5e-3, decay="cosine")
-    result = train(items, items, tmp_path, made, settings={}, device="cpu")
+    config = small_config(name, sizes=sizes, epochs=40, learning_rate=5e-3, decay="cosine")
+    result = train(items, items, tmp_path, config, settings={}, device="cpu")
     assert len(items) == 64
     history = checkpoint.read_history(tmp_path / "training")
     assert history[0]["validation_accuracy"] < 0.7
@@ -102,31 +101,33 @@ def test_it_learns_64_items_by_heart(name: str, tmp_path: Path) -> None:
 
 
 def test_the_folder_is_a_model_with_its_best_weights(tmp_path: Path) -> None:
-    made = recipe("film", epochs=3)
-    items, validation = scenes("film"), scenes("film", split="val", total=200)
-    result = train(items, validation, tmp_path, made, settings=SETTINGS, device="cpu")
-    network, shape, config = checkpoints.load(tmp_path)
-    assert (config["network"], config["eye"], config["side"]) == ("film", "pixels", 32)
-    assert shape.answers == ("no", "yes")
+    config = small_config("film", epochs=3)
+    items, validation = scene_items("film"), scene_items("film", split="val", total=200)
+    result = train(items, validation, tmp_path, config, settings=SETTINGS, device="cpu")
+    network, network_config, fields = checkpoints.load(tmp_path)
+    assert (fields["network"], fields["features"], fields["image_size"]) == ("film", "pixels", 32)
+    assert network_config.answers == ("no", "yes")
     with torch.inference_mode():
-        words = torch.from_numpy(shape.words.encode(validation.sentences))
-        said = network(torch.from_numpy(np.array(validation.looks)), words)
-    right = (said.argmax(1).numpy() == validation.answers).mean()
+        words = torch.from_numpy(network_config.vocabulary.encode(validation.sentences))
+        logits = network(torch.from_numpy(np.array(validation.features)), words)
+    right = (logits.argmax(1).numpy() == validation.answers).mean()
     assert right == pytest.approx(result.best)
     assert result.best == max(line["validation_accuracy"] for line in checkpoint.read_history(tmp_path / "training"))
 
 
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
-    made = recipe("film", epochs=1)
-    run(tmp_path, made)
-    with pytest.raises(UserError, match=r"was begun with batch 16, not 8"):
-        run(tmp_path, replace(made, batch=8))
+    config = small_config("film", epochs=1)
+    run(tmp_path, config)
+    with pytest.raises(UserError, match=r"was begun with batch_size 16, not 8"):
+        run(tmp_path, replace(config, batch_size=8))
 
 
 def test_the_object_centred_reasoner_says_yes_or_no(tmp_path: Path) -> None:
-    items = Items(np.zeros((2, 12, 73), dtype=np.float32), ("a", "b"), np.array([0, 1]), "", ("circle", "square"))
+    items = ReasonerDataset(
+        np.zeros((2, 12, 73), dtype=np.float32), ("a", "b"), np.array([0, 1]), "", ("circle", "square")
+    )
     with pytest.raises(UserError, match="these items have other answers"):
-        train(items, items, tmp_path, recipe("object-centred"), settings={})
+        train(items, items, tmp_path, small_config("object-centred"), settings={})
 
 
 def ways(look: torch.Tensor) -> list[torch.Tensor]:
@@ -136,55 +137,55 @@ def ways(look: torch.Tensor) -> list[torch.Tensor]:
 
 
 def test_a_turned_batch_keeps_its_words_and_answers() -> None:
-    items = scenes("film")
-    words = Words.of(items.sentences).encode(items.sentences)
+    items = scene_items("film")
+    words = SentenceVocabulary.of(items.sentences).encode(items.sentences)
     order = np.arange(len(items))
-    straight = Batches(items, words, order, 8)
+    straight = ReasonerBatches(items, words, order, 8)
     seen: set[int] = set()
     for epoch in range(8):
-        turned = Batches(items, words, order, 8, (0, 1, epoch))
+        turned = ReasonerBatches(items, words, order, 8, (0, 1, epoch))
         for plain, other, again in zip(straight, turned, turned, strict=True):
             assert torch.equal(plain.words, other.words)
             assert torch.equal(plain.answers, other.answers)
-            assert torch.equal(other.looks, again.looks)  # looked up twice, it is turned the same way
+            assert torch.equal(other.features, again.features)  # looked up twice, it is turned the same way
             (way,) = {
                 next(i for i, one in enumerate(ways(look)) if torch.equal(one, shown))
-                for look, shown in zip(plain.looks, other.looks, strict=True)
+                for look, shown in zip(plain.features, other.features, strict=True)
             }
             seen.add(way)
     assert seen == set(range(8))
 
 
 def test_every_item_comes_once_an_epoch() -> None:
-    items = scenes("film")
-    words = Words.of(items.sentences).encode(items.sentences)
+    items = scene_items("film")
+    words = SentenceVocabulary.of(items.sentences).encode(items.sentences)
     order = np.random.default_rng(0).permutation(len(items))
-    batches = Batches(items, words, order, 10)
+    batches = ReasonerBatches(items, words, order, 10)
     assert [len(batch.answers) for batch in batches] == [10] * 6 + [4]
     assert len(batches) == 7
-    shown = torch.cat([batch.looks for batch in batches]).numpy()
-    assert np.array_equal(shown[np.argsort(order)], items.looks)
+    shown = torch.cat([batch.features for batch in batches]).numpy()
+    assert np.array_equal(shown[np.argsort(order)], items.features)
     assert np.array_equal(torch.cat([batch.answers for batch in batches])[np.argsort(order)], items.answers)
 
 
 def test_a_training_begins_with_another_ones_weights(tmp_path: Path) -> None:
     """POS has the word "object", which SET+POS lacks; the vectors of all words that both have are taken over."""
-    before = run(tmp_path / "pos", recipe("film"))
-    known = checkpoints.load(tmp_path / "pos")[1].words
-    items, validation = scenes("film", "set+pos"), scenes("film", "set+pos", split="val")
-    untouched = recipe("film", epochs=0)
+    before = run(tmp_path / "pos", small_config("film"))
+    known = checkpoints.load(tmp_path / "pos")[1].vocabulary
+    items, validation = scene_items("film", "set+pos"), scene_items("film", "set+pos", split="val")
+    untouched = small_config("film", epochs=0)
     train(items, validation, tmp_path / "on", untouched, settings=SETTINGS, start=tmp_path / "pos", device="cpu")
-    network, shape, _ = checkpoints.load(tmp_path / "on")
+    network, config, _ = checkpoints.load(tmp_path / "on")
     after = network.state_dict()
-    assert "object" in known.numbers
-    assert "object" not in shape.words.numbers
+    assert "object" in known.ids
+    assert "object" not in config.vocabulary.ids
     vectors = "reader.embedding.weight"
-    for word, number in shape.words.numbers.items():
-        assert torch.equal(after[vectors][number], before[vectors][known.numbers[word]])
+    for word, number in config.vocabulary.ids.items():
+        assert torch.equal(after[vectors][number], before[vectors][known.ids[word]])
     assert all(torch.equal(after[name], before[name]) for name in before if name != vectors)
 
 
 def test_weights_of_another_network_do_not_fit(tmp_path: Path) -> None:
-    run(tmp_path / "film", recipe("film"))
+    run(tmp_path / "film", small_config("film"))
     with pytest.raises(UserError, match="other layers"):
-        run(tmp_path / "on", recipe("stacked-attention"), start=tmp_path / "film")
+        run(tmp_path / "on", small_config("stacked-attention"), start=tmp_path / "film")

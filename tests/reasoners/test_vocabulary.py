@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.reasoners.vocabulary import END, NULL, SPECIAL, START, UNKNOWN, Words, split
+from seesay.reasoners.vocabulary import END, NULL, SPECIAL, START, UNKNOWN, SentenceVocabulary, split_words
 from seesay.scenes import published
 
 WORD = st.from_regex(r"[a-z][a-z'-]{0,6}", fullmatch=True)
@@ -18,11 +18,11 @@ def test_the_layout_is_the_published_files() -> None:
     sentences = ["the red square is a big object", "the blue circle is the smallest"]
     tokens = published.vocabulary(sentences)["question_token_to_idx"]
     expected = [published.encode(sentence, tokens, 9) for sentence in sentences]
-    assert Words.of(sentences).encode(sentences).tolist() == expected
+    assert SentenceVocabulary.of(sentences).encode(sentences).tolist() == expected
 
 
 def test_rows_by_hand() -> None:
-    words = Words.of(["Is it big?", "It is."])
+    words = SentenceVocabulary.of(["Is it big?", "It is."])
     assert words.words == ("big", "is", "it")  # numbers 4, 5, 6
     assert words.encode(["It is BIG!", "Is it?", "is it purple"]).tolist() == [
         [START, 6, 5, 4, END],
@@ -34,13 +34,13 @@ def test_rows_by_hand() -> None:
 
 
 def test_words_keep_their_apostrophes_and_hyphens() -> None:
-    assert split("The dog's t-shirt, (red)!") == ["the", "dog's", "t-shirt", "red"]
+    assert split_words("The dog's t-shirt, (red)!") == ["the", "dog's", "t-shirt", "red"]
 
 
 @given(st.lists(st.lists(WORD, min_size=1, max_size=6), min_size=1, max_size=5))
 def test_known_sentences_can_be_read_back(sentences: list[list[str]]) -> None:
     texts = [" ".join(sentence) for sentence in sentences]
-    words = Words.of(texts)
+    words = SentenceVocabulary.of(texts)
     names = [*SPECIAL, *words.words]
     rows = words.encode(texts)
     assert rows.dtype == np.int64
@@ -51,4 +51,4 @@ def test_known_sentences_can_be_read_back(sentences: list[list[str]]) -> None:
 
 @given(st.permutations(["the red square is big", "a circle", "is it the smallest"]))
 def test_the_order_of_the_sentences_does_not_matter(sentences: list[str]) -> None:
-    assert Words.of(sentences) == Words.of(sorted(sentences))
+    assert SentenceVocabulary.of(sentences) == SentenceVocabulary.of(sorted(sentences))

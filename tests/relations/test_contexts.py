@@ -17,7 +17,7 @@ from seesay.models import Model
 from seesay.relations.contexts import SEEN_WARNINGS, Context, collect_contexts, seen_in_training, with_min_contexts
 from seesay.relations.lexicon import Lexicon, RelationMatch, read_lexicon, spellings
 from seesay.training.captions import split
-from seesay.training.checkpoint import same_settings
+from seesay.training.checkpoint import check_settings
 
 LEXICON = Lexicon()
 
@@ -114,7 +114,7 @@ def test_whether_a_model_has_read_the_contexts(tmp_path: Path, part: str, seed: 
     path = tmp_path / "captions.txt"
     path.write_text("".join(f"thing {i} in a place\n" for i in range(40)), encoding="utf-8")
     if seed is not None:  # what `pretrain` writes down
-        same_settings(tmp_path / "training", {"captions": split([path], seed=seed).fingerprint})
+        check_settings(tmp_path / "training", {"captions": split([path], seed=seed).fingerprint})
     assert seen_in_training(tmp_path, collect_contexts([path], LEXICON), part) == seen
     assert (seen in SEEN_WARNINGS) == (seen in ("yes", "partly", "other"))
 

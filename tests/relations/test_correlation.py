@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from tests.judge.annotators import always_similar, at_random, careful, judge
-from tests.judge.made_up import open_place
+from tests.judge.studies import serve_in_test
 from tests.judge.test_export import put
 
 from seesay.errors import UserError
-from seesay.judge.results.export import export
-from seesay.judge.study import Design
-from seesay.judge.study_builder import from_pairs
+from seesay.judge.results.export import export_study
+from seesay.judge.study import StudyDesign
+from seesay.judge.study_builder import study_from_pairs
 from seesay.relations.correlation import HumanRatings, correlate, read_human, spearman
 from seesay.relations.vectors import WordVectors, cosine
 
@@ -110,15 +110,15 @@ def test_an_exported_study_of_pairs(tmp_path: Path) -> None:
     pairs = [(a, b) for i, a in enumerate(words) for b in words[i + 1 :]]
     path = tmp_path / "pairs.csv"
     path.write_text("a,b\n" + "\n".join(f"{a},{b}" for a, b in pairs), encoding="utf-8")
-    study = from_pairs(path, Design(judgements=10))
+    study = study_from_pairs(path, StudyDesign(judgements=10))
     near = (cosine(vectors.rows) + 1) / 2
     truth = {f"{a}|{b}": near[words.index(a), words.index(b)] for a, b in pairs}
     raters = [careful(truth)] * 12 + [at_random] * 4 + [always_similar] * 4
     random.Random(1).shuffle(raters)
-    place = open_place(study, str(tmp_path / "study.sqlite"))
-    put(place, judge(study, raters))
-    made = export(place.database, study, tmp_path / "people", resamples=200)
-    place.database.close()
+    served = serve_in_test(study, str(tmp_path / "study.sqlite"))
+    put(served, judge(study, raters))
+    made = export_study(served.database, study, tmp_path / "people", resamples=200)
+    served.database.close()
     assert made.report.people_kept == 12
     ratings = read_human(tmp_path / "people")
     assert len(ratings) == 28

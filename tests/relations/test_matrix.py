@@ -14,7 +14,7 @@ from tests.models.word_lstm import loaded, reference, saved
 from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.models.base import FilledScores
-from seesay.models.words.lstm import Lstm
+from seesay.models.words.lstm import LstmModel
 from seesay.relations.matrix import Gap, perplexity_matrix
 
 CONTEXTS: dict[str, list[Gap]] = {
@@ -59,7 +59,7 @@ def test_transformers_write_relations_with_spaces(kind: str, tiny_folder: Callab
             assert matrix[row, column] == pytest.approx(expected, rel=1e-4)
 
 
-class Failing(Lstm):
+class Failing(LstmModel):
     """Stops after so many columns, and counts how often it is asked."""
 
     left, asked = 0, 0

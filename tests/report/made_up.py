@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from seesay.questions import Answer, Published, Question, Scores, Task, Template
+from seesay.questions import Answer, BadRow, Published, Question, Scores, Task, Template
 from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
 
@@ -97,7 +97,7 @@ def run(task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", 
         signature=signature,
         environment={"python": "3.11"},
         citation=task.citation,
-        bad_rows=["row 7: no gold"],
+        bad_rows=[BadRow(7, "no gold")],
     )
     return Run(Path("runs") / model[:20], manifest, task, tuple(answers), tuple(figures))
 

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import numpy as np
 from tests.browser import chromium
 
-from seesay.reasoners.attention_maps import Look
-from seesay.reasoners.diagnostics import Bin, Diagnosis, Example, share
+from seesay.reasoners.attention_maps import AttentionMap
+from seesay.reasoners.diagnostics import BinAccuracy, DiagnosedExample, Diagnosis, share
 from seesay.reasoners.paper_tables import summary
-from seesay.reasoners.sweep import Trained
-from seesay.report import attention_overlay, reasoner_figures
+from seesay.reasoners.sweep import SweepRow
+from seesay.report import attention_overlay, reasoner_charts
 from seesay.report.pages.reasoners import reasoner_page, sweep_page, sweep_sections
 from seesay.scenes.world import Scene, SceneObject
 
@@ -21,13 +21,13 @@ SCENE = Scene((SceneObject("circle", "red", 100, 512, 512), SceneObject("square"
 TYPES = [(adjective, answer) for adjective in ("big", "small") for answer in ("true", "false")]
 
 
-def row(network: str, task: str, seed: int = 0, validation: float = 0.9, **tests: float) -> Trained:
+def row(network: str, task: str, seed: int = 0, validation: float = 0.9, **tests: float) -> SweepRow:
     config = "best" if validation == 0.9 else "other"
     named = {name.replace("_hard", "-hard"): value for name, value in tests.items()}
-    return Trained(network, task, config, seed, Path(network, task), validation, named, 1.0)
+    return SweepRow(network, task, config, seed, Path(network, task), validation, named, 1.0)
 
 
-def made_up(network: str, task: str, tests: tuple[str, ...], look: Look) -> Diagnosis:
+def made_up(network: str, task: str, tests: tuple[str, ...], look: AttentionMap) -> Diagnosis:
     """Ten items a test; the reasoner has eight of them, the rules nine and five."""
     own = tuple(test for test in tests if not test.endswith("hard"))
     marks = [("reasoner", 8), ("fixed-k", 9), ("max-is-big", 5)]
@@ -38,24 +38,24 @@ def made_up(network: str, task: str, tests: tuple[str, ...], look: Look) -> Diag
         own=own,
         accuracy=tuple(share(test, (who,), right, 10) for test in tests for who, right in marks),
         types=tuple(share(test, (*kind, "circle"), 2, 3) for test in tests for kind in TYPES),
-        colours=tuple(share(test, ("red",), 8, 10) for test in tests),
+        colors=tuple(share(test, ("red",), 8, 10) for test in tests),
         k=tuple(
-            Bin(None, 0.29, 0.25, 0.9, share(test, kind, 1, 2)) for test in tests for kind in TYPES
+            BinAccuracy(None, 0.29, 0.25, 0.9, share(test, kind, 1, 2)) for test in tests for kind in TYPES
         ),
         distance=tuple(
-            Bin(start, end, mean, 1.0, share(test, (), right, 5))
+            BinAccuracy(start, end, mean, 1.0, share(test, (), right, 5))
             for test in tests
             for start, end, mean, right in ((None, 0.05, 0.02, 3), (0.05, None, 0.4, 5))
         ),
         examples=(
-            Example(own[0], "The red circle is a big object", SCENE, 0, True, 0.75, True, (look,)),
-            Example(own[0], "The red circle is a small object", SCENE, 0, True, 0.25, False, (look, look)),
+            DiagnosedExample(own[0], "The red circle is a big object", SCENE, 0, True, 0.75, True, (look,)),
+            DiagnosedExample(own[0], "The red circle is a small object", SCENE, 0, True, 0.25, False, (look, look)),
         ),
     )  # fmt: skip
 
 
-CELLS = Look("channels' maxima", np.array([[0.0, 3.0], [1.0, 0.0]]))
-BOXES = Look("target", np.array([1.0, 0.0]), np.array([[0.25, 0.25, 0.75, 0.75], [0.0, 0.8, 0.1, 0.9]]))
+CELLS = AttentionMap("channels' maxima", np.array([[0.0, 3.0], [1.0, 0.0]]))
+BOXES = AttentionMap("target", np.array([1.0, 0.0]), np.array([[0.25, 0.25, 0.75, 0.75], [0.0, 0.8, 0.1, 0.9]]))
 FILM = made_up("film", "pos", ("pos", "pos-hard"), CELLS)
 OBJECTS = made_up("object-centred", "compositional", ("compositional-seen", "compositional-unseen"), BOXES)
 
@@ -65,7 +65,7 @@ def tooltips(chart: str) -> list[str]:
 
 
 def test_accuracy_beside_rules() -> None:
-    drawn = reasoner_figures.accuracy([FILM, OBJECTS])
+    drawn = reasoner_charts.accuracy([FILM, OBJECTS])
     assert list(drawn) == ["pos", "pos-hard", "compositional-seen", "compositional-unseen"]
     told = tooltips(str(drawn["pos-hard"]))
     assert "FiLM, POS, reasoners: 0.8 (0.4902 to 0.9433)" in told  # Wilson's interval of 8 of 10
@@ -74,21 +74,21 @@ def test_accuracy_beside_rules() -> None:
 
 
 def test_right_and_wrong_by_distance() -> None:
-    counted, accuracy = reasoner_figures.by_distance(FILM, "FiLM")
+    counted, accuracy = reasoner_charts.by_distance(FILM, "FiLM")
     assert {*tooltips(str(counted))} == {"up to 0.05: 3 right, 2 wrong", "from 0.05: 5 right, 0 wrong"}
     assert "k = 0.29: 0.4, 1" in tooltips(str(accuracy))
 
 
 def test_names_that_would_be_shared_carry_their_folder() -> None:
-    assert reasoner_figures.labels([FILM, OBJECTS]) == ["FiLM, POS", "object-centred, seen only"]
-    twice = reasoner_figures.labels([FILM, replace(FILM, name="out/other")])
+    assert reasoner_charts.labels([FILM, OBJECTS]) == ["FiLM, POS", "object-centred, seen only"]
+    twice = reasoner_charts.labels([FILM, replace(FILM, name="out/other")])
     assert twice == ["FiLM, POS (out/film)", "FiLM, POS (out/other)"]
 
 
 def test_unseen_accuracy_by_number_of_examples() -> None:
-    assert reasoner_figures.unseen([OBJECTS, FILM]) is None
+    assert reasoner_charts.unseen([OBJECTS, FILM]) is None
     mixed = [replace(OBJECTS, task=f"mixture-{count}") for count in (64, 512)]
-    drawn = reasoner_figures.unseen([OBJECTS, *mixed])
+    drawn = reasoner_charts.unseen([OBJECTS, *mixed])
     assert [text.partition(" (")[0] for text in tooltips(str(drawn))] == [
         "object-centred: 64, 0.8",
         "object-centred: 512, 0.8",
@@ -100,14 +100,14 @@ def test_unseen_accuracy_by_number_of_examples() -> None:
 def test_veil_lies_where_the_weight_is() -> None:
     """An even share is 1: the cell with 3 is veiled by two thirds, the others not at all; a box by its probability."""
     black = np.zeros((4, 4, 3), dtype=np.uint8)
-    cells = attention_overlay.under(black, CELLS)
-    assert cells[0, 3].tolist() == [int(0.9 * 2 / 3 * part) for part in attention_overlay.VEIL]
+    cells = attention_overlay.overlay(black, CELLS)
+    assert cells[0, 3].tolist() == [int(0.9 * 2 / 3 * part) for part in attention_overlay.OVERLAY]
     assert cells[:2, 2:].any(axis=2).all()
     assert cells.any(axis=2).sum() == 4
-    boxes = attention_overlay.under(black, BOXES)
-    assert boxes[1, 1].tolist() == [int(0.9 * part) for part in attention_overlay.VEIL]
+    boxes = attention_overlay.overlay(black, BOXES)
+    assert boxes[1, 1].tolist() == [int(0.9 * part) for part in attention_overlay.OVERLAY]
     assert boxes.any(axis=2).sum() == 4
-    flat = attention_overlay.under(black, Look("", np.full((2, 2), 0.25)))
+    flat = attention_overlay.overlay(black, AttentionMap("", np.full((2, 2), 0.25)))
     assert not flat.any()
 
 
@@ -180,7 +180,7 @@ def test_page_in_a_browser(tmp_path: Path) -> None:
             "const img = new Image(); img.onload = () => done(img.naturalWidth); img.onerror = () => done(0);"
             "img.src = i.getAttribute('href')})))"
         )
-        assert pictures == [attention_overlay.SIDE] * 15
+        assert pictures == [attention_overlay.IMAGE_SIZE] * 15
         assert noise == []
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from seesay.models import Model
+from seesay.models.base import Model
 from seesay.questions import Prompt, Question, Scores, Task, Template
 
-COLOURS = ("red", "green", "blue")
+COLORS = ("red", "green", "blue")
 
 
 def task(count: int = 4, neutral: bool = True) -> Task:
-    """Objects with two questions each, in two wordings."""
+    """Objects with two questions each, in two templates."""
     questions = tuple(
         Question(
             id=f"q{i}",
             fields={"thing": f"thing {i}"},
-            options=COLOURS,
-            gold={COLOURS[i % 3]: 1.0},
+            options=COLORS,
+            gold={COLORS[i % 3]: 1.0},
             object=f"object {i // 2}",
             tags={"half": "odd" if i % 2 else "even"},
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ def test_equal_prompts_are_asked_once(tmp_path: Path) -> None:
     asked, model = task(4), Counting()
     ask.ask(model, asked, Journal(tmp_path / "journal.jsonl"))
     assert set(Counter(model.asked).values()) == {1}
-    assert len(model.asked) == 4 * 2 + 2  # every question in both wordings, and each wording's neutral prompt
+    assert len(model.asked) == 4 * 2 + 2  # every question in both templates, and each template's neutral prompt
     assert "The something is [MASK]." in model.asked
 
 
@@ -148,13 +149,16 @@ def test_a_task_of_one_question_gives_figures(tmp_path: Path) -> None:
 class Says(Counting):
     """A model with a fixed answer to everything."""
 
-    def __init__(self, logp: tuple[float, ...], scope: str = "option", warning: str = "") -> None:
-        super().__init__()
+    def __init__(
+        self, logp: tuple[float, ...], scope: str = "option", warning: str = "", breaks_after: int = 10**9
+    ) -> None:
+        super().__init__(breaks_after=breaks_after)
         self.scope, self._logp, self._warning = scope, logp, warning
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         if self._warning:
             self.note(self._warning)
+        super().answer(prompts)
         return [Scores(self._logp, (1,) * len(self._logp), (1,) * len(self._logp)) for _ in prompts]
 
 
@@ -169,14 +173,33 @@ def test_a_model_that_only_chooses_gets_right_or_wrong_figures(tmp_path: Path) -
     asked = replace(task(3), metrics=("accuracy", "true_confidence"))
     done = run(Says((0.0, -9.0, -9.0), scope="choice"), asked, tmp_path, FEW)
     assert {figure.metric for figure in done.figures} == {"accuracy"}
-    with pytest.raises(UserError, match="needs probabilities"):
+    with pytest.raises(UserError, match="needs probabilities, which 'counting' does not give: ask a model"):
         run(Says((0.0, -9.0, -9.0), scope="choice"), replace(task(3), metrics=("jensen_shannon",)), tmp_path, FEW)
 
 
-def test_what_was_warned_of_stays_with_the_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    done = run(Says((-1.0, -2.0, -3.0), warning="2 options were out of reach"), task(3), tmp_path, FEW)
-    assert [record.message for record in caplog.records] == ["2 options were out of reach"]
+def test_a_models_notes_are_logged_and_stay_with_the_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    model = Says((-1.0, -2.0, -3.0), warning="2 options were out of reach")
+    with caplog.at_level(logging.WARNING):
+        done = run(model, task(3), tmp_path, FEW)
+    assert caplog.messages == ["2 options were out of reach"]
     assert done.manifest.notes == ["2 options were out of reach"]
+    assert model.notes() == [], "the next run starts without them"
+
+
+def test_a_resumed_run_that_notes_something_keeps_how_it_was_started(tmp_path: Path) -> None:
+    """`created`, `command` and `environment` are those of the process that started the run."""
+    note = "2 options were out of reach"
+    with pytest.raises(ConnectionError):
+        run(Says((-1.0, -2.0, -3.0), warning=note, breaks_after=6), task(9), tmp_path, FEW)
+    [path] = tmp_path.rglob(store.MANIFEST)
+    started = records.Manifest.model_validate_json(path.read_bytes())
+    assert started.notes == [note], "notes of a process that died are kept"
+    began = started.model_copy(
+        update={"created": "2020-01-01T00:00:00+00:00", "command": "seesay probe says", "environment": {"python": "3"}}
+    )
+    store.write_manifest(path.parent, began)
+    done = run(Says((-1.0, -2.0, -3.0), warning="another note"), task(9), tmp_path, replace(FEW, command="again"))
+    assert done.manifest == began.model_copy(update={"notes": [note, "another note"]})
 
 
 def test_another_picture_or_metric_is_another_task(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Few-shot curves: probes on parts of the training questions, by the metrics that the task names."""
+"""Learning curves: probes on parts of the training questions, by the metrics that the task names."""
 
 from __future__ import annotations
 
@@ -6,33 +6,39 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.probes.test_linear import RECIPE, SPLITS
+from tests.probes.test_linear import CONFIG, SPLITS
 from tests.probes.test_vector_cache import Letters
 
-from seesay.probes.linear import probe
-from seesay.probes.vector_cache import Features
+from seesay.data.splits import sample
+from seesay.probes.linear import train_probe
+from seesay.probes.vector_cache import VectorCache
 from seesay.runs.ask import Settings, run
 from seesay.runs.learning_curve import Point, as_json, bands, curve
-from seesay.tasks.viphy.kinds import few_shot
 
 
-def test_few_shot_curves(tmp_path: Path) -> None:
-    features = Features(Letters(), tmp_path / "features")
-    told: list[int] = []
+def test_learning_curves(tmp_path: Path) -> None:
+    vectors = VectorCache(Letters(), tmp_path / "features")
+    advances: list[int] = []
     points = curve(
-        features, SPLITS, fractions=(0.05, 1.0), seeds=(0, 1, 2), recipe=RECIPE, progress=lambda n, _: told.append(n)
+        vectors,
+        SPLITS,
+        fractions=(0.05, 1.0),
+        seeds=(0, 1, 2),
+        config=CONFIG,
+        progress=lambda n, _: advances.append(n),
     )
     few, whole = bands(points)
-    assert len(told) == len(points) == 6
+    assert len(advances) == len(points) == 6
     assert (few.questions, whole.questions) == (2, len(SPLITS["train"].questions))
     assert few.low <= few.mean <= few.high
     assert few.mean < whole.mean <= whole.high == 1
     table = as_json(points)
     assert [len(table[key]) for key in ("points", "curves")] == [6, 2 * len(SPLITS["test"].metrics)]  # type: ignore[arg-type]
-    learnt = few_shot(SPLITS["train"], 1.0, seed=1)  # all of them, in the order that the seed draws
-    at_full = probe(features, {**SPLITS, "train": learnt}, seed=1, recipe=RECIPE)
+    everything = tuple(sample(SPLITS["train"].questions, 1.0, seed=1))  # in the order that the seed gives
+    train = replace(SPLITS["train"], questions=everything)
+    at_full = train_probe(vectors, {**SPLITS, "train": train}, seed=1, config=CONFIG)
     point = next(p for p in points if p.fraction == 1 and p.seed == 1)
-    assert point.epoch == at_full.trained.epoch
+    assert point.epoch == at_full.layer.epoch
     done = run(at_full, SPLITS["test"], tmp_path / "runs", Settings(resamples=100))
     figures = {f.metric: f.value for f in done.figures if f.slice is None and f.template is None}
     assert point.figures == pytest.approx(figures, abs=1e-6), "the same figures as the probe's run"
@@ -44,7 +50,7 @@ def test_the_task_names_the_metrics(tmp_path: Path) -> None:
         name: replace(task, questions=one[name], metrics=("accuracy", "true_confidence"))
         for name, task in SPLITS.items()
     }
-    points = curve(Features(Letters(), tmp_path), named, fractions=(1.0,), seeds=(0,), recipe=RECIPE)
+    points = curve(VectorCache(Letters(), tmp_path), named, fractions=(1.0,), seeds=(0,), config=CONFIG)
     assert [band.metric for band in bands(points)] == ["accuracy"]
     assert list(points[0].figures) == ["accuracy", "true_confidence"]
 

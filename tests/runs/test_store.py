@@ -18,6 +18,7 @@ from tests.runs.made_up import Counting, task
 from tests.runs.strategies import answers, names, tasks
 
 from seesay.errors import UserError
+from seesay.files import lock_folder, write_text
 from seesay.questions import Answer, Task
 from seesay.runs import store
 from seesay.runs.ask import Settings, describe, run
@@ -47,14 +48,14 @@ def test_tasks_come_back(written: Task) -> None:
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file.txt"
-    store.write_text(path, "old")
+    write_text(path, "old")
 
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OSError, match="No space"):
-        store.write_text(path, "new")
+        write_text(path, "new")
     assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
     assert path.read_text() == "old"
 
@@ -111,7 +112,7 @@ def test_a_changed_byte_never_ends_in_anything_but_a_run_or_a_sentence(data: st.
 def test_answers_to_other_questions_are_damage(tmp_path: Path) -> None:
     folder = run(Counting(), task(), tmp_path, FEW).folder
     store.write_answers(folder / store.ANSWERS, store.read_answers(folder / store.ANSWERS)[1:])
-    with pytest.raises(UserError, match="its answers are not those to its questions"):
+    with pytest.raises(UserError, match="its answers do not match its questions"):
         store.read_run(folder)
 
 
@@ -126,19 +127,22 @@ def test_damaged_answers_of_a_run_without_figures_are_one_sentence(tmp_path: Pat
 def test_a_second_process_is_refused_and_goes_on_when_the_first_has_ended(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     code = (
-        "import sys, time; from pathlib import Path; from seesay.runs.store import alone\n"
-        "with alone(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "import sys, time; from pathlib import Path; from seesay.files import lock_folder\n"
+        "with lock_folder(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as first:
         assert first.stdout
         assert first.stdout.readline() == "held\n"
-        with pytest.raises(UserError, match=r"Another process is at work in .*--output"), store.alone(folder):
+        with (
+            pytest.raises(UserError, match=r"Another process is using .*: wait for it, or give this one its own"),
+            lock_folder(folder, hint="give this one its own --output"),
+        ):
             pass
         first.kill()
         first.wait()
-    with store.alone(folder):
+    with lock_folder(folder):
         pass
 
 
@@ -215,18 +219,17 @@ def test_two_names_are_two_folders(pair: list[str]) -> None:
     assert mimic != one or pair[0] == hashed.parts[1]
 
 
-def test_runs_are_found_once_and_unfinished_ones_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_found_once_and_unfinished_ones_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     done = run(Counting(), task(), tmp_path, FEW)
     with pytest.raises(ConnectionError):
         run(Counting(name="broken", breaks_after=3), task(), tmp_path, FEW)
     monkeypatch.chdir(tmp_path)
-    with pytest.warns(UserWarning, match="1 runs that are not finished"):
-        found = store.find_runs([tmp_path, Path(), done.folder])
+    found = store.find_runs([tmp_path, Path(), done.folder])
+    assert "1 runs that are not finished" in caplog.text
     assert [one.folder for one in found] == [done.folder]
     with pytest.raises(UserError, match="no finished run"):
         store.find_runs([tmp_path / "nowhere"])
-    with (
-        pytest.raises(UserError, match="no finished run"),
-        pytest.warns(UserWarning, match="not finished"),
-    ):
+    with pytest.raises(UserError, match="no finished run"):
         store.find_runs([tmp_path / "broken"])

@@ -13,16 +13,17 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import kendalltau
 from tests.shared_data import shared
 
+from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.tasks import coda, load_task
-from seesay.tasks.coda import COLOURS, TEMPLATES
+from seesay.tasks.coda import TEMPLATES
 
 Rows = list[dict[str, object]]
 
 
 def rating(kind: str, worker: int, **shares: int) -> dict[str, object]:
-    ratings = {colour: shares.get(colour, 0) for colour in COLOURS}
+    ratings = {colour: shares.get(colour, 0) for colour in COLORS}
     return {"class_id": kind, "worker_id": worker, "action": "submitted", "included": True, **ratings}
 
 
@@ -78,15 +79,15 @@ def test_annotations_are_normalised_then_averaged(tmp_path: Path) -> None:
 
 def test_an_annotation_that_disagrees_is_dropped(tmp_path: Path) -> None:
     many = [rating("/m/1", worker, red=5, orange=3, yellow=1) for worker in range(4)]
-    odd = rating("/m/1", 9, **{colour: 1 for colour in COLOURS if colour not in ("red", "orange", "yellow")})
+    odd = rating("/m/1", 9, **{colour: 1 for colour in COLORS if colour not in ("red", "orange", "yellow")})
     task = load_task("coda", write(tmp_path, [*many, odd], [thing("/m/1", "tomato")]))
     assert set(task.questions[0].gold) == {"red", "orange", "yellow"}
 
 
 def test_one_flat_annotation_is_kept(tmp_path: Path) -> None:
-    flat = rating("/m/1", 0, **dict.fromkeys(COLOURS, 2))
+    flat = rating("/m/1", 0, **dict.fromkeys(COLORS, 2))
     task = load_task("coda", write(tmp_path, [flat], [thing("/m/1", "balloon")]))
-    assert task.questions[0].gold == pytest.approx(dict.fromkeys(COLOURS, 1 / 11))
+    assert task.questions[0].gold == pytest.approx(dict.fromkeys(COLORS, 1 / 11))
 
 
 def test_kendall_and_jensen_shannon_agree_with_scipy() -> None:
@@ -122,14 +123,14 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     task = load_task("coda", write(tmp_path, annotations, objects))
     assert [question.object for question in task.questions] == ["Cherry"]
     assert task.bad_rows == (
-        BadRow(3, "annotations.jsonl: 'worker_id' is not a whole number from 0 to 1000000000"),
-        BadRow(4, "annotations.jsonl: 'red' is not a whole number from 0 to 5"),
-        BadRow(5, "annotations.jsonl: every rating is zero"),
-        BadRow(7, "annotations.jsonl: 'included' is neither true nor false"),
-        BadRow(4, "objects.jsonl: 'areis_pl' is neither 'is' nor 'are'"),
-        BadRow(6, "annotations.jsonl: this annotator rated this kind before"),
-        BadRow(2, "objects.jsonl: '/m/1' stands twice"),
-        BadRow(3, "objects.jsonl: nobody rated 'Ghost'"),
+        BadRow(3, "'worker_id' is not a whole number from 0 to 1000000000", "annotations.jsonl"),
+        BadRow(4, "'red' is not a whole number from 0 to 5", "annotations.jsonl"),
+        BadRow(5, "every rating is zero", "annotations.jsonl"),
+        BadRow(7, "'included' is neither true nor false", "annotations.jsonl"),
+        BadRow(4, "'areis_pl' is neither 'is' nor 'are'", "objects.jsonl"),
+        BadRow(6, "this annotator has already rated this kind", "annotations.jsonl"),
+        BadRow(2, "'/m/1' appears twice", "objects.jsonl"),
+        BadRow(3, "nobody rated 'Ghost'", "objects.jsonl"),
     )
 
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 import pytest
 
 from seesay.data import core
+from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.questions import SLOT, Prompt, Task
 from seesay.tasks import core_color, core_parts, core_size, core_space
@@ -87,7 +88,7 @@ class TestColor:
         tiger = next(question for question in self.task.questions if question.id == "tiger")
         assert tiger.gold == {"orange": 1 / 3, "black": 1 / 3, "white": 1 / 3}
         assert tiger.tags == {"category": "animal", "cardinality": "3"}
-        assert tiger.options == core_color.COLORS
+        assert tiger.options == COLORS
 
     def test_nouns_without_article_keep_none(self) -> None:
         snow = next(question for question in self.task.questions if question.id == "snow")
@@ -209,7 +210,7 @@ GOOD = {
         ("core-color", "a,Lemon,red,food", "repeats row 2"),
         ("core-color", "a,[MASK],red,food", "holds [MASK]"),
         ("core-color", 'a,"plum,red,food', "not CSV"),
-        ("core-color", "a,plum|prune,red,food", "holds '|'"),
+        ("core-color", "a,plum|prune,red,food", "contains '|'"),
         ("core-size", "a,cow,big,animal", "'metres' is 'big'"),
         ("core-size", "a,cow,-2,animal", "not a number above 0"),
         ("core-size", "a,cow,nan,animal", "not a number above 0"),

@@ -12,9 +12,9 @@ from tests.shared_data import shared
 from seesay.errors import UserError
 from seesay.models.scene_baselines import SceneRule, sentence_of
 from seesay.questions import Prompt, Task
-from seesay.tasks import malevic
+from seesay.tasks import GROUPS, malevic
 
-NAMES = sorted(malevic._TITLES)
+NAMES = sorted(name.removeprefix("malevic-") for name in GROUPS["malevic"])
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from tests.shared_data import shared
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.tasks import load_task
-from seesay.tasks.memory_colors import COLOURS, PUBLISHED, TEMPLATES
+from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED, PUBLISHED, TEMPLATES
 
 # How `results.csv` calls the models of the paper.
 MODELS = {
@@ -72,8 +72,8 @@ def test_published_figures_are_those_of_the_published_results() -> None:
 
 
 def test_colours_are_in_alphabetical_order() -> None:
-    assert list(COLOURS) == sorted(COLOURS)
-    assert len(COLOURS) == 11
+    assert list(COLORS_AS_PUBLISHED) == sorted(COLORS_AS_PUBLISHED)
+    assert len(COLORS_AS_PUBLISHED) == 11
 
 
 def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
         BadRow(2, "not JSON"),
         BadRow(3, "'turquoise' is not one of the eleven colours"),
         BadRow(4, "'descriptor' is missing"),
-        BadRow(5, "'tomato' stands on line 1 already"),
+        BadRow(5, "'tomato' is already on line 1"),
         BadRow(6, "'item' is longer than 100 characters"),
         BadRow(7, "'item' is not a text"),
     )
@@ -121,10 +121,12 @@ def test_published_figures_stand_beside_the_published_questions_only(tmp_path: P
     path = shared("memory_colors/memory_colors.jsonl")
     published = load_task("memory-colors", path)
     assert published.published
-    assert published.data[0].startswith("memory_colors.jsonl sha256:")
-    assert published.data[0].endswith("(as published)")
+    assert published.as_published
+    assert (published.data[0].name, published.data[0].as_published) == ("memory_colors.jsonl", True)
+    assert str(published.data[0]).startswith("memory_colors.jsonl sha256:")
     changed = tmp_path / "mine.jsonl"
     changed.write_text("".join(path.read_text().splitlines(keepends=True)[:50]))
     mine = load_task("memory-colors", changed)
     assert mine.published == ()
-    assert mine.data[0].endswith("(not verified)")
+    assert not mine.as_published
+    assert str(mine.data[0]).endswith("(not verified)")

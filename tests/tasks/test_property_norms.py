@@ -123,7 +123,7 @@ def test_without_the_word_list_the_answers_of_the_file_are_the_options(tmp_path:
     task = load_task("property-norms", write(tmp_path, list(map(line, LOOKS)), words=False, articles=False))
     assert "unobtainium" in task.labels
     assert list(task.labels) == sorted(task.labels)
-    assert "the 10 answer words of the file, no articles" in task.title
+    assert task.data_notes == ("the 10 answer words of the file as options", "concepts without articles")
     assert task.questions[0].fields["thing"] == "magic lamp"
 
 
@@ -135,7 +135,7 @@ def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
     place.write_text("red\nblack\n")
     task = load_task("property-norms", path)
     assert task.labels == ("red", "black")
-    assert "2 published answer words" in task.title
+    assert "2 published answer words as options" in task.data_notes
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_files_that_are_not_the_norms(tmp_path: Path) -> None:
     (tmp_path / "norms.dat").write_text("concept,feature\n")
     with pytest.raises(UserError, match="is not the CSLB norms: its first line has no column 'domain'"):
         load_task("property-norms", tmp_path)
-    with pytest.raises(UserError, match="holds nothing that can be asked"):
+    with pytest.raises(UserError, match="contains nothing that can be asked"):
         load_task("property-norms", write(tmp_path, ["\t".join(OTHER)]))
     write(tmp_path, list(map(line, LOOKS)))
     (tmp_path / "descriptors.csv").write_text("concept,descriptor\nimp,[MASK]\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -14,11 +15,11 @@ from tests.shared_data import shared
 from seesay.data import knowledge, store
 from seesay.data import viphy as files
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.data.splits import sample
 from seesay.errors import UserError
-from seesay.probes.linear import ask_task
-from seesay.questions import Task
+from seesay.probes.linear import linear_task
 from seesay.tasks import GROUPS, expand, load_task
-from seesay.tasks.viphy import color, kinds, people, space
+from seesay.tasks.viphy import color, facts, human
 
 SIZES = {
     "viphy-color": (2_650, 1_325, 9_275),
@@ -78,15 +79,16 @@ def mined(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", SIZES)
 def test_published_files_give_the_published_splits(name: str) -> None:
-    tasks = kinds.splits(name, published())
+    tasks = load_task(name, published()).splits()
     assert tuple(len(task.questions) for task in tasks.values()) == SIZES[name]
-    assert list(tasks) == ["train", "val", "test"]
-    learnt = {q.id for part in ("train", "val") for q in tasks[part].questions}
+    assert list(tasks) == ["train", "validation", "test"]
+    learnt = {q.id for part in ("train", "validation") for q in tasks[part].questions}
     # Some pairs of the published transitive set are known after all, the other way round: 13 of them to train and val.
     again = [q for q in tasks["test"].questions if q.id in learnt]
     assert len(again) == (13 if name == "viphy-size-transitive" else 0)
     assert load_task(name, published()) == tasks["test"]
-    assert all("as published" in note for note in tasks["test"].data)
+    assert tasks["test"].as_published
+    assert all(source.as_published for source in tasks["test"].data)
     assert not tasks["train"].published
 
 
@@ -98,7 +100,7 @@ def test_questions_in_the_published_words() -> None:
     def texts(name: str, key: str) -> list[tuple[str, tuple[str, ...]]]:
         task = load_task(name, published())
         question = next(q for q in task.questions if q.id == key)
-        prompts = [template.ask(question) for template in (*task.templates, *kinds.kind(name).choice)]
+        prompts = [template.ask(question) for template in (*task.templates, *task.choice_templates)]
         return [(prompt.text, prompt.options) for prompt in prompts]
 
     assert texts("viphy-color", "pig") == [
@@ -154,15 +156,14 @@ def test_published_figures_stand_beside_the_published_questions_only(tmp_path: P
     (folder / "results" / "size.csv").write_text(text.replace("guy,clock,303,60", "guy,clock,304,60"))
     changed = load_task("viphy-size", folder)
     assert changed.published == ()
-    assert "not verified" in changed.data[0]
+    assert not changed.as_published
+    assert not changed.data[0].as_published
 
 
 def test_linear_figures_are_at_hand_by_metric() -> None:
     clip = {
-        name: {
-            metric: row.value for metric, rows in kind.linear_published.items() for row in rows if "CLIP" in row.model
-        }
-        for name, kind in kinds.KINDS.items()
+        name: {row.metric: row.value for row in load_task(name, published()).linear_published if "CLIP" in row.model}
+        for name in GROUPS["viphy"]
     }
     assert clip == {
         "viphy-color": {"relaxed_accuracy": 0.7996, "true_confidence": 0.6550, "macro_f1": 0.4954},
@@ -175,12 +176,13 @@ def test_linear_figures_are_at_hand_by_metric() -> None:
 
 def test_mined_knowledge_makes_the_same_tasks(mined: Path) -> None:
     for name, total in (("viphy-color", 10), ("viphy-size", 48), ("viphy-space", 48)):
-        tasks = kinds.splits(name, mined)
+        tasks = load_task(name, mined).splits()
         assert [len(task.questions) for task in tasks.values()] == [int(s * total) for s in (0.2, 0.1, 0.7)]
         assert all(not task.published and not task.bad_rows and not task.citation for task in tasks.values())
-        assert tasks["test"].data[0].startswith(f"{knowledge.FILES[fact_kinds()[name]]} sha256:")
-        left_over = [] if total == 10 else ["2 of 48 rows in no split: each is rounded down (as ViPhy's)"]
-        assert list(tasks["test"].data[1:]) == left_over
+        assert [source.name for source in tasks["test"].data] == [knowledge.FILES[fact_kinds()[name]]]
+        assert not tasks["test"].as_published
+        left_over = () if total == 10 else ("2 of 48 rows in no split: each split's size is rounded down",)
+        assert tasks["test"].data_notes == left_over
     color = load_task("viphy-color", mined).questions[0]
     assert sorted(color.gold.values()) == [0.25, 0.75]
     assert color.tags == {"labels": "2"}
@@ -194,11 +196,12 @@ def fact_kinds() -> dict[str, type]:
 
 
 def test_derived_sets_are_built_of_mined_knowledge(mined: Path) -> None:
-    subtypes = kinds.splits("viphy-size-subtype", mined)["test"]
+    subtypes = load_task("viphy-size-subtype", mined)
     assert len(subtypes.questions) == int(0.7 * 48)
     assert all(name.startswith(("red ", "old ")) for q in subtypes.questions for name in q.fields.values())
-    assert len(subtypes.data) == 3
-    transitive = kinds.splits("viphy-size-transitive", mined)["test"]
+    assert [source.name for source in subtypes.data] == ["sizes.parquet", "subtypes.parquet"]
+    assert subtypes.data_notes == ("derived by seesay (seed 0)",)
+    transitive = load_task("viphy-size-transitive", mined)
     # Things 4 to 6 sizes apart are known through one other thing: 6 + 5 + 4 pairs.
     assert len(transitive.questions) == 15
     for question in (*subtypes.questions, *transitive.questions):
@@ -237,8 +240,8 @@ def test_a_table_of_its_own_is_asked_whole() -> None:
     assert [row.row for row in task.bad_rows] == [42]
     assert task.published == ()
     assert len(load_task("viphy-space", shared("viphy/examples/spatial_examples.tsv")).questions) == 100
-    with pytest.raises(UserError, match=r"asked as a whole.*give a folder"):
-        kinds.splits("viphy-size", shared("viphy/examples/size_examples.tsv"))
+    with pytest.raises(UserError, match=r"a single table without splits.*give a folder"):
+        task.splits()
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
@@ -247,9 +250,9 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"clone https://github\.com/Axe--/ViPhy.*data add viphy PATH"):
         load_task("viphy-size")
     with pytest.raises(UserError, match="no split 'dev'"):
-        space.load_split("dev", published())
+        facts.load_facts(PlaceFact, published()).split("dev")
     with pytest.raises(UserError, match="Did you mean 'viphy-size'"):
-        kinds.splits("viphy-sizes")
+        load_task("viphy-sizes")
 
 
 def test_the_data_folder_serves_the_tasks() -> None:
@@ -259,18 +262,17 @@ def test_the_data_folder_serves_the_tasks() -> None:
     assert len(load_task("viphy-space").questions) == 4_599
 
 
-def test_few_shot_takes_a_fraction() -> None:
-    task = kinds.splits("viphy-space", published())["train"]
-    fifth, half = kinds.few_shot(task, 0.2, 1), kinds.few_shot(task, 0.5, 1)
-    assert (len(fifth.questions), len(half.questions)) == (262, 657)
-    assert half.questions[:262] == fifth.questions
-    assert kinds.few_shot(task, 0.2, 2).questions != fifth.questions
-    assert isinstance(fifth, Task)
+def test_a_sample_takes_a_fraction() -> None:
+    questions = load_task("viphy-space", published()).splits()["train"].questions
+    fifth, half = sample(questions, 0.2, 1), sample(questions, 0.5, 1)
+    assert (len(fifth), len(half)) == (262, 657)
+    assert half[:262] == fifth
+    assert sample(questions, 0.2, 2) != fifth
 
 
 def test_people_of_coda_on_the_shared_things() -> None:
-    facts, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
-    found = people.people(facts, shared("coda/objects.jsonl").parent)
+    rows, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
+    found = human.human_figures(rows, shared("coda/objects.jsonl").parent)
     assert found.objects == 432
     assert round(found.any_overlap, 4) == 0.9745  # published: 97.45
     assert found.confidence == pytest.approx(0.7865, abs=2e-4)  # published: 78.65
@@ -290,26 +292,26 @@ def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path
     ]
     assert round(added[0].value, 4) == 0.9745
     assert added[1].value < added[0].value
-    linear = ask_task(color.load(published())).published
+    linear = linear_task(color.load(published())).published
     assert linear[-4:] == added, "a probe is shown people's rows too"
 
 
-def test_a_damaged_coda_costs_its_rows_only(tmp_path: Path) -> None:
+def test_a_damaged_coda_costs_its_rows_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     without = color.load(published())
     (tmp_path / "stored" / "coda").mkdir(parents=True)
     for file in ("annotations.jsonl", "objects.jsonl"):
         (tmp_path / "stored" / "coda" / file).write_text("no JSON\n")
-    with pytest.warns(UserWarning, match="asked without the row of people"):
-        assert color.load(published()) == without
+    assert color.load(published()) == without
+    assert "shown without the human row" in caplog.text
 
 
-def test_rows_of_coda_that_cannot_be_used_are_said(tmp_path: Path) -> None:
+def test_rows_of_coda_that_cannot_be_used_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = Path(shutil.copytree(shared("coda/objects.jsonl").parent, tmp_path / "coda"))
     with (folder / "objects.jsonl").open("a") as file:
         file.write('{"class_id": 5}\n')
-    facts, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
-    with pytest.warns(UserWarning, match=r"1 rows of .*objects\.jsonl cannot be used \(row \d+: 'class_id'"):
-        assert people.people(facts, folder).objects == 432
+    rows, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
+    assert human.human_figures(rows, folder).objects == 432
+    assert re.search(r"1 rows of .*objects\.jsonl cannot be used \(row \d+: 'class_id'", caplog.text)
 
 
 def test_files_beside_the_colours_have_bad_rows_too(tmp_path: Path) -> None:
@@ -335,10 +337,10 @@ def test_derived_sets_are_built_where_the_published_ones_are_absent(tmp_path: Pa
     assert len(transitive.questions) == 20_000
     assert abs(len(subtypes.questions) - 23_926) < 300, "as many as the published draw, but for repeats"
     for task in (subtypes, transitive):
-        assert task.data[-1] == "derived by seesay (seed 0)"
+        assert task.data_notes == ("derived by seesay (seed 0)",)
         assert task.citation
-        assert ask_task(task).published == ()
-    assert ask_task(load_task("viphy-size", tmp_path)).published
-    assert load_task("viphy-size", tmp_path).data[1:] == (
-        "1 of 43,096 rows in no split: each is rounded down (as published)",
+        assert linear_task(task).published == ()
+    assert linear_task(load_task("viphy-size", tmp_path)).published
+    assert load_task("viphy-size", tmp_path).data_notes == (
+        "1 of 43,096 rows in no split: each split's size is rounded down",
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
-from seesay.training.captions import Split, split
+from seesay.training.captions import CaptionSplit, split
 
 COLOURS = {"apple": "red", "banana": "yellow", "leaf": "green", "crow": "black", "swan": "white", "sea": "blue"}
 PLACES = {"dog": "under", "cat": "on top of", "bird": "above", "fish": "in front of"}
@@ -30,7 +30,7 @@ def write(path: Path) -> Path:
     return path
 
 
-def captions(path: Path) -> Split:
+def captions(path: Path) -> CaptionSplit:
     """Sentences to learn from, and others."""
     return split([write(path)])
 

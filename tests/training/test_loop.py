@@ -56,7 +56,7 @@ def losses(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> di
     return {"loss": ((net(x) - y) ** 2).mean()}
 
 
-def validate(net: torch.nn.Module) -> loop.Figures:
+def validate(net: torch.nn.Module) -> loop.Measurements:
     return {"loss": losses(net, Batches(99)[0])["loss"].item()}
 
 
@@ -80,14 +80,14 @@ def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
-def untimed(folder: Path) -> list[loop.Figures]:
+def untimed(folder: Path) -> list[loop.Measurements]:
     return [
         {name: value for name, value in line.items() if name != "seconds"} for line in checkpoint.read_history(folder)
     ]
 
 
 def test_it_learns_and_says_so(tmp_path: Path) -> None:
-    seen: list[loop.Progress] = []
+    seen: list[loop.TrainingProgress] = []
     net = network()
     result = loop.train(net, Batches, losses, validate, tmp_path, SCHEDULE, device="cpu", progress=seen.append)
     history = checkpoint.read_history(tmp_path)
@@ -99,7 +99,7 @@ def test_it_learns_and_says_so(tmp_path: Path) -> None:
     assert validate(net.eval()) == pytest.approx({"loss": result.best})  # the best weights, not the last
     assert seen[-1].done == 1.0
     assert seen[-1].left == 0.0
-    assert seen[-1].figures["loss"] > 0
+    assert seen[-1].losses["loss"] > 0
 
 
 @pytest.mark.parametrize("at", [(1,), (4,), (10,), (13, 5), (29,), (2, 3, 9, 7)])
@@ -180,7 +180,7 @@ def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path) -> None:
     def broken(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
         return {"loss": losses(net, batch)["loss"] * float("nan")}
 
-    with pytest.raises(UserError, match="no number at step 1: try a lower learning rate"):
+    with pytest.raises(UserError, match="not a number at step 1: try a lower learning rate"):
         loop.train(network(), Batches, broken, validate, tmp_path, SCHEDULE, device="cpu")
 
 
@@ -190,3 +190,11 @@ def test_the_learning_rate_rises_then_falls() -> None:
     cosine = linear.changed(decay="cosine")
     assert [cosine.rate(done) for done in (0.1, 0.2, 0.6, 1.0)] == pytest.approx([1.0, 2.0, 1.0, 0.0])
     assert loop.Schedule(epochs=1, learning_rate=2.0).rate(0.7) == 2.0
+
+
+def test_a_training_without_clipping_is_resumed_too(tmp_path: Path) -> None:
+    """Infinity is no JSON number by the book, and yet one of the settings."""
+    schedule = SCHEDULE.changed(clip=float("inf"))
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", schedule, stop_after=3)
+    assert equal(run(tmp_path / "parts", schedule), run(tmp_path / "whole", schedule))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tiny import wordpiece
 
-from seesay.training.masking import SPECIAL, Batches, Corpus, encode, mask_words
-from seesay.training.ragged import Ragged, cut, draw, joined
+from seesay.training.masking import SPECIAL, MaskedBatches, TokenizedTexts, encode, mask_words
+from seesay.training.ragged import Ragged, concatenate_rows, cut, draw
 
 
 @st.composite
@@ -58,7 +58,7 @@ def test_a_weight_says_how_often_a_row_is_read() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6), min_size=1, max_size=8), st.integers(0, 8))
 def test_ragged_rows_come_back_padded(rows: list[list[int]], middle: int) -> None:
-    table = joined([Ragged.of(rows[:middle]), Ragged.of(rows[middle:])])
+    table = concatenate_rows([Ragged.of(rows[:middle]), Ragged.of(rows[middle:])])
     matrix = table.matrix(np.arange(len(rows)), -7)
     assert [[n for n in row if n != -7] for row in matrix.tolist()] == rows
 
@@ -81,8 +81,8 @@ def test_masks_change_with_the_epoch_and_not_with_the_asking() -> None:
     corpus = encode(tokenizer, ["the sky is blue .", "snow is white .", "the apple is red and green ."], 128)
     chosen = [np.array([0, 1, 2])]
 
-    def batches(epoch: int, corpus: Corpus = corpus) -> Batches:
-        return Batches(corpus, chosen, 0.5, int(tokenizer.mask_token_id), int(tokenizer.pad_token_id), (0, epoch))
+    def batches(epoch: int, corpus: TokenizedTexts = corpus) -> MaskedBatches:
+        return MaskedBatches(corpus, chosen, 0.5, int(tokenizer.mask_token_id), int(tokenizer.pad_token_id), (0, epoch))
 
     first, again, others = batches(0)[0], batches(0)[0], [batches(epoch)[0] for epoch in range(1, 6)]
     assert (first.ids == again.ids).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.tiny import wordpiece
 
 from seesay.tasks import core_color, memory_colors
-from seesay.training.masking import Batches, encode
+from seesay.training.masking import MaskedBatches, encode
 from seesay.training.statements import COLORS, WORDINGS, color_counts, colored_things, statements
 
 WORDS = st.lists(st.sampled_from([*COLORS, "dog", "shirt", "and", "in", "a", "colored", "hair"]), max_size=12)
@@ -71,7 +71,7 @@ def test_the_colour_is_always_masked_and_nothing_else(counts: dict[str, Counter[
     tokenizer = wordpiece()
     made, places = statements(counts, 30, np.random.default_rng(seed))
     corpus = encode(tokenizer, made, 128, places)
-    batches = Batches(
+    batches = MaskedBatches(
         corpus, [np.arange(30)], 0.9, int(tokenizer.mask_token_id), int(tokenizer.pad_token_id), (seed,)
     )  # fmt: skip
     batch = batches[0]

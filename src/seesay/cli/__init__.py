@@ -6,9 +6,7 @@ import contextlib
 import io
 import os
 import sys
-import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +18,7 @@ from seesay.cli.data import app as data_app
 from seesay.cli.judge import app as judge_app
 from seesay.cli.mine import mine
 from seesay.cli.models import models
-from seesay.cli.output import plain
+from seesay.cli.output import log_to_terminal, plain
 from seesay.cli.perplexity import perplexity
 from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import probe
@@ -33,11 +31,9 @@ from seesay.cli.score import app as score_app
 from seesay.cli.tasks import tasks
 from seesay.errors import UserError
 
-PACKAGE = Path(__file__).parents[1]
-
 
 class _Stopped(Exception):  # noqa: N818 - not an error
-    """An interrupt, or a closed pipe, by a name that typer does not take for itself."""
+    """An interrupt or a closed pipe, under a name that typer does not handle itself."""
 
 
 class _Group(TyperGroup):
@@ -74,8 +70,8 @@ app.add_typer(pretrain_app, name="pretrain")
 app.add_typer(reasoner_app, name="reasoner")
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"seesay {__version__}")
         raise typer.Exit
 
@@ -83,7 +79,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _seesay(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
@@ -91,13 +87,13 @@ def _seesay(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. A user's mistake is one sentence and exit code 2; an interrupt is 130."""
-    warnings.showwarning = _warn
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
     try:
         try:
-            app(arguments)
+            with log_to_terminal():
+                app(arguments)
         finally:
             sys.stdout.flush()
     except UserError as error:
@@ -105,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except _Stopped as stopped:
         if isinstance(stopped.__cause__, BrokenPipeError):
             _closed_pipe()
-        _fail("Interrupted. What was answered is kept: the same command goes on from there.", 130)
+        _fail("Interrupted. Everything answered so far is kept: the same command resumes from there.", 130)
     except BrokenPipeError:
         _closed_pipe()
     except OSError as error:
@@ -113,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         _silence()
         place = f" '{error.filename}'" if error.filename else ""
-        _fail(f"Cannot read or write{place}: {os.strerror(error.errno)}. Mend that and run the same command again.")
+        _fail(f"Cannot read or write{place}: {os.strerror(error.errno)}. Fix this, then run the same command again.")
 
 
 def _fail(sentence: str, code: int = 2) -> None:
@@ -127,11 +123,6 @@ def _closed_pipe() -> None:
 
 
 def _silence() -> None:
-    """Let what is still to be printed go nowhere: nobody reads it, or there is no room for it."""
+    """Discard what is still to be printed: nobody reads it, or there is no room for it."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _warn(message: Warning | str, category: type[Warning], filename: str, *_: object, **__: object) -> None:
-    if issubclass(category, UserWarning) and Path(filename).is_relative_to(PACKAGE):
-        print(f"seesay: {plain(message)}", file=sys.stderr)

@@ -1,20 +1,23 @@
 """What commands print: people get tables, programs get one JSON document.
 
-`out` and `err` are rich consoles on stdout and stderr, made when first asked for so that `--help` does not wait for
-them. They take text as it stands: names from files cannot style the terminal.
+`out` and `err` are rich consoles on stdout and stderr, created on first use so that `--help` does not wait for them.
+They print text verbatim: names from files cannot style the terminal.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+    from seesay.progress import ProgressCallback
 
     out: Console
     err: Console
@@ -37,7 +40,7 @@ def print_json(obj: object) -> None:
 
 
 def plain(text: object) -> str:
-    """A text that is safe to show: control characters of other people's files become visible marks."""
+    """A text that is safe to show: control characters from other people's files become visible marks."""
     return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in str(text))
 
 
@@ -46,19 +49,50 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    rich_table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        made.add_column(
+        rich_table.add_column(
             column.removeprefix(">"), justify="right" if column.startswith(">") else "left", overflow="fold"
         )
     for row in rows:
-        made.add_row(*(plain(cell) for cell in row))
-    return made
+        rich_table.add_row(*(plain(cell) for cell in row))
+    return rich_table
+
+
+class _TerminalHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message on stderr, warnings with the program's name in front."""
+        prefix = "seesay: " if record.levelno >= logging.WARNING else ""
+        print(f"{prefix}{plain(record.getMessage())}", file=sys.stderr)
 
 
 @contextmanager
-def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr with a rate and an end time. What it gives takes how many are done now, and of how many."""
+def log_to_terminal() -> Iterator[None]:
+    """Show what seesay logs on stderr."""
+    logger, handler = logging.getLogger("seesay"), _TerminalHandler()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def set_quiet(quiet: bool) -> None:
+    """Log errors only, or everything that a user should see."""
+    logging.getLogger("seesay").setLevel(logging.ERROR if quiet else logging.INFO)
+
+
+def progress_bars(*, quiet: bool = False) -> Callable[[str, str], AbstractContextManager[ProgressCallback]]:
+    """A progress bar for each title and unit, as `seesay.api` takes it."""
+    return lambda title, unit: progress_bar(title, unit=unit, quiet=quiet)
+
+
+@contextmanager
+def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[ProgressCallback]:
+    """A bar on stderr with a rate and an end time. It yields a function of how many are newly done, and of how many."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

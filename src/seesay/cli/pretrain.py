@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.cli.training_output import Device, Json, Quiet, Rate, best_line, check, show_curve, summary, write_curve
+from seesay.cli.training_output import (
+    Device,
+    Json,
+    Quiet,
+    Rate,
+    TrainingDevice,
+    check_rate,
+    show_curve,
+    summary,
+    training_bar,
+)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from seesay.questions import BadRow
-    from seesay.training.captions import Split
-    from seesay.training.loop import Figures, Result
+    from seesay.training.captions import CaptionSplit
+    from seesay.training.loop import Measurements, Result
 
 app = typer.Typer(help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True)
 
@@ -64,19 +74,18 @@ def capbert(
     validate_every: Annotated[int | None, typer.Option(min=1, help="Steps between validations.")] = None,
     held_out: HeldOut = 0.1,
     seed: Seed = 0,
-    device: Device = "auto",
+    device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Train a BERT on captions by masking whole words. Interrupted, the same command goes on where it stopped."""
     from dataclasses import replace
 
-    from seesay.cli.training_bar import training_bar
     from seesay.training import capbert as cap
 
-    recipe = _preset(cap.PRESETS, preset)
-    check(learning_rate, device)
-    schedule = recipe.schedule.changed(
+    config = _preset(cap.PRESETS, preset)
+    check_rate(learning_rate)
+    schedule = config.schedule.changed(
         epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
     )
     given = {
@@ -86,7 +95,7 @@ def capbert(
         "vocabulary": vocabulary,
         "statements": statements,
     }
-    recipe = replace(recipe, **{name: value for name, value in given.items() if value is not None})
+    config = replace(config, **{name: value for name, value in given.items() if value is not None})
     mixed = [_mixed(text, quiet) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet)
     watched = _watch(watch) if watch else None
@@ -94,7 +103,7 @@ def capbert(
         result = cap.pretrain(
             captions,
             output,
-            recipe,
+            config,
             start=start,
             tokenizer=tokenizer,
             mix=mixed,
@@ -118,24 +127,23 @@ def lstm(
     phrases: Phrases = None,
     held_out: HeldOut = 0.1,
     seed: Seed = 0,
-    device: Device = "auto",
+    device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Train a word-level LSTM, spatial relations as one word each. Interrupted, the same command goes on."""
     from dataclasses import replace
 
-    from seesay.cli.training_bar import training_bar
     from seesay.training import lstm as model
 
-    recipe = _preset(model.PRESETS, preset)
-    check(learning_rate, device)
-    recipe = replace(recipe, schedule=recipe.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
-    recipe = recipe if smallest_count is None else replace(recipe, smallest_count=smallest_count)
+    config = _preset(model.PRESETS, preset)
+    check_rate(learning_rate)
+    config = replace(config, schedule=config.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
+    config = config if smallest_count is None else replace(config, smallest_count=smallest_count)
     joined = _phrases(phrases)
     captions = _captions(files, held_out, seed, quiet)
     with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
-        result = model.pretrain(captions, output, recipe, phrases=joined, device=device, progress=show)
+        result = model.pretrain(captions, output, config, phrases=joined, device=device, progress=show)
     _report(output, captions, result, quiet, as_json)
 
 
@@ -208,7 +216,7 @@ def curve(
     as_json: Json = False,
 ) -> None:
     """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
-    show_curve(folder, output, of="pretrain", quiet=quiet, as_json=as_json)
+    show_curve(folder, output, command="pretrain", quiet=quiet, as_json=as_json)
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:
@@ -230,7 +238,7 @@ def _preset(presets: dict[str, Any], name: str) -> Any:
     return presets[name]
 
 
-def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> Split:
+def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> CaptionSplit:
     from seesay.errors import UserError
     from seesay.training.captions import split
 
@@ -279,13 +287,13 @@ def _mixed(text: str, quiet: bool) -> tuple[list[str], float]:
     return texts, value
 
 
-def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], Figures]:
+def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], Measurements]:
     """The headline figure of tasks, mean over templates, as the network stands."""
     import tempfile
     from dataclasses import replace
 
     from seesay import metrics
-    from seesay.models.hf.masked import Masked
+    from seesay.models.hf.masked import MaskedModel
     from seesay.runs.ask import ask, assemble
     from seesay.runs.figures import items_by_template
     from seesay.runs.journal import Journal
@@ -293,9 +301,9 @@ def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokeniz
 
     tasks = [replace(load_task(name), neutral={}) for name in expand(names)]
 
-    def figures(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Figures:
-        made: Figures = {}
-        model = Masked("the network", network, tokenizer, "")
+    def figures(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Measurements:
+        made: Measurements = {}
+        model = MaskedModel("the network", network, tokenizer, "")
         for task in tasks:
             with tempfile.TemporaryDirectory() as folder:
                 said = ask(model, task, Journal(Path(folder) / "journal.jsonl"))
@@ -307,10 +315,12 @@ def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokeniz
     return figures
 
 
-def _report(output: Path, captions: Split, result: Result, quiet: bool, as_json: bool) -> None:
+def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, as_json: bool) -> None:
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
+    from seesay.report.pages.training import write_curve
+    from seesay.training.checkpoint import best_line
 
     write_curve(output)
     if as_json:
@@ -318,6 +328,13 @@ def _report(output: Path, captions: Split, result: Result, quiet: bool, as_json:
             "train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated,
             "bad_rows": len(captions.bad_rows),
         }  # fmt: skip
-        print_json({"folder": str(output), "captions": read, **asdict(result), "validation": best_line(output, result)})
+        print_json(
+            {
+                "folder": str(output),
+                "captions": read,
+                **asdict(result),
+                "validation": best_line(output / "training", result.best_step),
+            }
+        )
     elif not quiet:
         out.print(summary(output, result), soft_wrap=True)

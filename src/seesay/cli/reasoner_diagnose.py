@@ -1,92 +1,70 @@
-"""`seesay reasoner diagnose`: what trained reasoners get right, and where and why they go wrong."""
+"""`seesay reasoner diagnose`: the accuracy of trained reasoners in detail, and what they attend to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.training_output import Device, Json, Quiet, check
+from seesay.cli.training_output import Device, Json, Quiet, TrainingDevice, stage_bars
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from seesay.reasoners.diagnostics import Diagnosis
+    from seesay.reasoners.evaluate import SceneTest
 
 
 def diagnose(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER…", help="Folders of `seesay reasoner train`.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page; figures are written beside it.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page; charts are written beside it.")],
     items: Annotated[int, typer.Option(min=1, help="Items of every test.")] = 2_000,
-    examples: Annotated[int, typer.Option(min=0, help="Pictures a reasoner that show where it looks.")] = 6,
-    task: Annotated[
-        str | None, typer.Option(help="The task, for reasoners that learnt it from a folder of data.")
-    ] = None,
-    device: Device = "auto",
+    examples: Annotated[int, typer.Option(min=0, help="Pictures per reasoner that show what it attends to.")] = 6,
+    task: Annotated[str | None, typer.Option(help="The task of reasoners that were trained with --data.")] = None,
+    device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and where the networks look."""
+    """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and attention maps."""
     from seesay.cli.output import out, plain, print_json
+    from seesay.reasoners.diagnostics import diagnose_folder
     from seesay.reasoners.evaluate import trained_on
     from seesay.report.pages.reasoners import reasoner_page
 
-    check(None, device)
     for folder in folders:  # all, before the first takes its time
         trained_on(folder, task)
-    ask = asking(items, examples, task=task, device=device, quiet=quiet or as_json)
-    found = [ask(folder) for folder in folders]
-    written = reasoner_page(output, found)
+    tests: dict[str, SceneTest] = {}
+    diagnoses = []
+    for folder in folders:
+        with stage_bars(str(folder), quiet=quiet or as_json) as show:
+            diagnoses.append(
+                diagnose_folder(
+                    folder, items=items, examples=examples, task=task, device=device, tests=tests, progress=show
+                )
+            )
+    written = reasoner_page(output, diagnoses)
     if as_json:
-        print_json({"reasoners": [one.plain() for one in found], "written": [str(path) for path in written]})
+        rows = [diagnosis.to_json() for diagnosis in diagnoses]
+        print_json({"reasoners": rows, "written": [str(path) for path in written]})
     elif not quiet:
-        out.print(_table(found))
+        out.print(_table(diagnoses))
         out.print(plain(written[0]), soft_wrap=True)
 
 
-def asking(
-    items: int, examples: int, *, task: str | None = None, device: str = "auto", quiet: bool = False
-) -> Callable[[Path], Diagnosis]:
-    """Diagnoses the reasoner of a folder; tests that several share are made once."""
-    from seesay.cli.output import progress_bar
-    from seesay.models import load_model
-    from seesay.models.options import ModelOptions
-    from seesay.reasoners import diagnostics, evaluate
-    from seesay.reasoners.model import Reasoner
-
-    tests: dict[str, evaluate.Test] = {}
-
-    def ask(folder: Path) -> Diagnosis:
-        network, learnt = evaluate.trained_on(folder, task)
-        reasoner = load_model(f"reasoner:{folder}", ModelOptions(device=device))
-        assert isinstance(reasoner, Reasoner)
-        asked = evaluate.tests_of(learnt)
-        for name in asked:
-            if name not in tests:
-                with progress_bar(f"{name}: scenes", unit="items", quiet=quiet) as advance:
-                    tests[name] = evaluate.Test(name, items, advance)
-        with progress_bar(f"{folder}: answers", unit="items", quiet=quiet) as advance:
-            return diagnostics.diagnose(
-                reasoner, network, learnt, [tests[name] for name in asked], examples=examples, progress=advance
-            )
-
-    return ask
-
-
-def _table(found: Sequence[Diagnosis]) -> Table:
+def _table(diagnoses: Sequence[Diagnosis]) -> Table:
     from seesay.cli.output import table
     from seesay.reasoners.diagnostics import REASONER
     from seesay.reasoners.evaluate import CEILING
     from seesay.report.formatting import interval, number
-    from seesay.report.reasoner_figures import labels, title_of
+    from seesay.report.reasoner_charts import labels, title_of
 
     rows = []
-    for name, one in zip(labels(found), found, strict=True):
-        for row in one.accuracy:
+    for name, diagnosis in zip(labels(diagnoses), diagnoses, strict=True):
+        for row in diagnosis.accuracy:
             if row.group == (REASONER,):
-                ceiling = one.of(row.test, CEILING)
+                ceiling = diagnosis.of(row.test, CEILING)
                 figures = [number(row.accuracy), interval(row.low, row.high)]
                 rows.append([name, title_of(row.test), *figures, number(ceiling.accuracy if ceiling else None)])
     return table(["reasoner", "test", ">accuracy", ">95 % interval", ">k = 0.29 (ceiling)"], rows)

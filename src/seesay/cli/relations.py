@@ -107,16 +107,15 @@ def matrix(
     corpus = collect_contexts(files, _lexicon(relations), held_out=held_out, seed=seed)
     loaded = load()
     with progress_bar("contexts", unit="contexts", quiet=quiet or as_json) as advance:
-        built = build_matrix(
-            loaded, corpus, part=part, level=level, minimum=minimum, most=most, seed=seed, folder=output,
-            progress=advance, command=recorded_command(),
+        built, about = build_matrix(
+            loaded, corpus, output, part=part, level=level, minimum=minimum, most=most, seed=seed, progress=advance,
+            command=recorded_command(),
         )  # fmt: skip
-    built.write(output)
-    words, contexts = built.matrix.words, built.matrix.contexts
     if as_json:
-        print_json({**built.about, "folder": str(output), "words": list(words)})
+        print_json({**about, "folder": str(output), "words": list(built.words)})
     elif not quiet:
-        out.print(f"{len(words)} words in the contexts of {len(contexts)} relations: {output}", soft_wrap=True)
+        size = f"{len(built.words)} words in the contexts of {len(built.contexts)} relations"
+        out.print(f"{size}: {output}", soft_wrap=True)
         out.print(f"seesay relations test {output}", soft_wrap=True)
         _report_bad_rows(corpus)
 

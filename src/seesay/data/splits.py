@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from seesay.errors import UserError
+from seesay.questions import Question
 
 T = TypeVar("T")
 
@@ -30,6 +31,16 @@ def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
         parts[name] = [rows[i] for i in order[start:stop]]
         start = stop
     return parts
+
+
+def split_by_object(questions: Sequence[Question], seed: int = 0) -> dict[str, tuple[Question, ...]]:
+    """Questions by split, those about one object in the same one; as ViPhy's, most of them are for testing."""
+    by_object: dict[str, list[Question]] = {}
+    for question in questions:
+        by_object.setdefault(question.object, []).append(question)
+    parts = split(list(by_object.values()), seed)
+    names = {"train": "train", "validation": "val", "test": "test"}
+    return {name: tuple(q for group in parts[part] for q in group) for name, part in names.items()}
 
 
 def left_over(n: int) -> int:

@@ -1,6 +1,15 @@
-"""The web page that asks people, and people as a model.
+"""Human studies: a web page that asks people a task's questions, and a run in which people stand beside models.
 
-A study (`study`) is what is asked; a database (`database`, `sqlite`, `postgres`) keeps who was asked what and what
-they said; `handing_out` and `answering` change it; `app` serves the pages; `cleaning`, `tables`, `agreement` and
-`people_run` turn it into results.
+A study (`study`, `study_builder`) is what is asked. `storage` keeps it with its participants and their answers, in
+SQLite or PostgreSQL; `assignment`, `answers` and `participants` change them; `web` serves the pages; `results` turns
+the answers into tables, agreement coefficients and a run.
 """
+
+from enum import StrEnum
+
+
+class SliderStart(StrEnum):
+    """The position of a slider before it is moved. Here, because the command line needs it at every start."""
+
+    MIDDLE = "middle"
+    RANDOM = "random"

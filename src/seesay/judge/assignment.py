@@ -1,8 +1,8 @@
-"""Who gets which items. Every item reaches its number of judgements, and few are given that nobody needs.
+"""Which participant judges which items. Every item gets its number of judgements, with few superfluous ones.
 
-An item's `taken` counts the judgements it has and the leases that are out. A page takes the items with the fewest; an
-item whose count is full is not handed out. A lease ends when its person has given no sign for a while: the item goes
-back, and if they return it is theirs again only where nobody took it meanwhile.
+An item's `taken` counts its judgements and the leases held on it. A page gets the items with the lowest count; an item
+that has reached its number is not assigned. A lease expires when its participant has been inactive for a while: the
+item becomes available again, and if they return they get it back only where nobody else took it in the meantime.
 """
 
 from __future__ import annotations
@@ -11,73 +11,73 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seesay.judge import participants
-from seesay.judge.participants import Person
-from seesay.judge.storage.database import Row, Transaction, setting
-from seesay.judge.study import Item, Study
+from seesay.judge.participants import Participant
+from seesay.judge.storage.database import SqlRow, Transaction, get_setting
+from seesay.judge.study import Study, StudyItem
 
 OPEN, ANSWERED, RETURNED = "open", "answered", "returned"
 _CANDIDATES = 500
-"""So many of the neediest items are looked at for a page; beyond that, order makes no difference."""
+"""Number of items with the lowest counts that are considered for a page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """An answer that is kept."""
+class ItemAnswer:
+    """An answer to an item: the position of the slider or the index of the option, and how it was given."""
 
     value: int
     how: str
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """A place on a page: the item, where its slider starts, and the answer so far."""
+class PageItem:
+    """An item on a page, with the initial position of its slider and the answer so far."""
 
     place: int
-    item: Item
+    item: StudyItem
     start: int
-    given: Given | None
+    answer: ItemAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """What a person is shown now: `consent`, `page`, `done`, `full`, `paused` or `closed`."""
+class NextStep:
+    """What a participant sees next. `status`: consent, page, done, full, paused or closed."""
 
     status: str
-    person: Person
+    participant: Participant
     page: int = 0
-    slots: tuple[Slot, ...] = ()
+    items: tuple[PageItem, ...] = ()
 
 
-def turn(tx: Transaction, study: Study, person_id: int, now: float) -> Turn:
-    """What a person is shown now; hands out a page where they have none."""
+def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextStep:
+    """What a participant sees next; assigns a page where they have none."""
     tx.lock_study()
-    tx.lock_person(person_id)
-    person = participants.by_id(tx, person_id)
-    state = setting(tx, "state")
-    if person.finished:
-        return Turn("done", person)
+    tx.lock_person(person)
+    participant = participants.get_participant(tx, person)
+    state = get_setting(tx, "state")
+    if participant.finished:
+        return NextStep("done", participant)
     if state != "open":
-        return Turn(str(state), person)
-    if not person.consented:
-        return Turn("consent", person)
-    page = person.sent + 1
+        return NextStep(str(state), participant)
+    if not participant.consented:
+        return NextStep("consent", participant)
+    page = participant.sent + 1
     if page <= study.design.pages:
-        give_back(tx, now)
-        _take_again(tx, study, person.id, page, now)
-        slots = page_of(tx, study, person.id, page)
-        if not any(not slot.item.control for slot in slots):
-            slots = _new_page(tx, study, person.id, page, slots, now)
-        if slots:
-            tx.rows("UPDATE person SET acted = ? WHERE id = ?", now, person.id)
-            return Turn("page", person, page, slots)
-    if person.sent == 0:
-        return Turn("full", person)
-    return Turn("done", participants.finish(tx, study, person, now))
+        _expire_leases(tx, now)
+        _retake_page(tx, study, person, page, now)
+        items = page_items(tx, study, person, page)
+        if all(page_item.item.control for page_item in items):
+            items = _assign_page(tx, study, person, page, items, now)
+        if items:
+            tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
+            return NextStep("page", participant, page, items)
+    if participant.sent == 0:
+        return NextStep("full", participant)
+    return NextStep("done", participants.finish(tx, study, person, now))
 
 
-def page_of(tx: Transaction, study: Study, person: int, page: int) -> tuple[Slot, ...]:
-    """A person's page, from top to bottom."""
-    rows = tx.rows(
+def page_items(tx: Transaction, study: Study, person: int, page: int) -> tuple[PageItem, ...]:
+    """The items of a participant's page, from top to bottom."""
+    rows = tx.execute(
         """SELECT s.place, s.item, a.value, a.how FROM assignment s
         LEFT JOIN answer a ON a.person = s.person AND a.item = s.item
         WHERE s.person = ? AND s.page = ? ORDER BY s.place""",
@@ -85,65 +85,70 @@ def page_of(tx: Transaction, study: Study, person: int, page: int) -> tuple[Slot
         page,
     )
     return tuple(
-        Slot(
-            int(place), study.by_id[item], study.start(person, item), None if value is None else Given(int(value), how)
+        PageItem(
+            int(place),
+            study.items_by_id[item],
+            study.initial_position(person, item),
+            None if value is None else ItemAnswer(int(value), how),
         )
         for place, item, value, how in rows
     )
 
 
-def give_back(tx: Transaction, now: float) -> None:
-    """End the leases of people who gave no sign; needs the study's lock."""
-    rows = tx.rows("UPDATE assignment SET state = ? WHERE state = ? AND lease < ? RETURNING item", RETURNED, OPEN, now)
-    _count(tx, rows, -1)
-
-
-def take(tx: Transaction, study: Study, person: int, item: str, now: float) -> bool:
-    """Lease an item again that had gone back, if it still is needed; needs the study's lock."""
-    wanted = study.design.judgements if not study.by_id[item].control else None
-    if wanted is None:
-        tx.rows("UPDATE item SET taken = taken + 1 WHERE id = ?", item)
-    elif not tx.rows("UPDATE item SET taken = taken + 1 WHERE id = ? AND taken < ? RETURNING id", item, wanted):
+def retake(tx: Transaction, study: Study, person: int, item: str, now: float) -> bool:
+    """Renew an expired lease if the item still needs judgements; requires the study's lock."""
+    if study.items_by_id[item].control:
+        tx.execute("UPDATE item SET taken = taken + 1 WHERE id = ?", item)
+    elif not tx.execute(
+        "UPDATE item SET taken = taken + 1 WHERE id = ? AND taken < ? RETURNING id", item, study.design.judgements
+    ):
         return False
-    tx.rows(
+    tx.execute(
         "UPDATE assignment SET state = ?, lease = ? WHERE person = ? AND item = ?",
         OPEN,
-        _lease(study, now),
+        _lease_end(study, now),
         person,
         item,
     )
     return True
 
 
-def renew(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
-    """A sign of life keeps a page's open items."""
-    tx.rows(
+def renew_leases(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
+    """Extend the leases of a page after activity of its participant."""
+    tx.execute(
         "UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = ?",
-        _lease(study, now),
+        _lease_end(study, now),
         person,
         page,
         OPEN,
     )
 
 
-def _take_again(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
-    rows = tx.rows("SELECT item FROM assignment WHERE person = ? AND page = ? AND state = ?", person, page, RETURNED)
+def _expire_leases(tx: Transaction, now: float) -> None:
+    rows = tx.execute(
+        "UPDATE assignment SET state = ? WHERE state = ? AND lease < ? RETURNING item", RETURNED, OPEN, now
+    )
+    _change_taken(tx, rows, -1)
+
+
+def _retake_page(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
+    rows = tx.execute("SELECT item FROM assignment WHERE person = ? AND page = ? AND state = ?", person, page, RETURNED)
     for (item,) in rows:
-        if not take(tx, study, person, item, now):
-            tx.rows("DELETE FROM assignment WHERE person = ? AND item = ?", person, item)
-    renew(tx, study, person, page, now)
+        if not retake(tx, study, person, item, now):
+            tx.execute("DELETE FROM assignment WHERE person = ? AND item = ?", person, item)
+    renew_leases(tx, study, person, page, now)
 
 
-def _new_page(
-    tx: Transaction, study: Study, person: int, page: int, there: Sequence[Slot], now: float
-) -> tuple[Slot, ...]:
-    """Fill a page. Where its pairs have gone to others, its controls are `there` still and stay."""
-    chance = study.rng("page", person, page)
-    plan = study.controls_for(person)
-    reserved = {item.base for item in plan}
+def _assign_page(
+    tx: Transaction, study: Study, person: int, page: int, controls: Sequence[PageItem], now: float
+) -> tuple[PageItem, ...]:
+    """Fill a page. `controls` are those of a page whose other items have gone to other participants; they stay."""
+    rng = study.rng("page", person, page)
+    planned_controls = study.controls_for(person)
+    reserved = {item.base for item in planned_controls}
     rows = [
         row
-        for row in tx.rows(
+        for row in tx.execute(
             f"""SELECT id, base, taken FROM item WHERE control = '' AND taken < ? AND base NOT IN
             (SELECT base FROM assignment WHERE person = ?) ORDER BY taken, place LIMIT {_CANDIDATES}""",
             study.design.judgements,
@@ -151,27 +156,28 @@ def _new_page(
         )
         if row[1] not in reserved
     ]
-    rows.sort(key=lambda row: (row[2], chance.random()))
+    rows.sort(key=lambda row: (row[2], rng.random()))
     chosen = rows[: study.design.per_page]
     if not chosen:
         return ()
-    if not there:
-        met = {row[0] for row in tx.rows("SELECT item FROM assignment WHERE person = ?", person)}
-        chosen += [(item.id, item.base, 0) for item in plan if item.id not in met][: study.design.controls]
-    chance.shuffle(chosen)
-    first = max((slot.place for slot in there), default=0) + 1
-    lease = _lease(study, now)
-    tx.many(
+    if not controls:
+        seen = {row[0] for row in tx.execute("SELECT item FROM assignment WHERE person = ?", person)}
+        unseen = [item for item in planned_controls if item.id not in seen]
+        chosen += [(item.id, item.base, 0) for item in unseen[: study.design.controls]]
+    rng.shuffle(chosen)
+    first = max((control.place for control in controls), default=0) + 1
+    lease = _lease_end(study, now)
+    tx.executemany(
         "INSERT INTO assignment (person, item, base, page, place, state, lease) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [(person, item, base, page, place, OPEN, lease) for place, (item, base, _) in enumerate(chosen, first)],
     )
-    _count(tx, chosen, 1)
-    return page_of(tx, study, person, page)
+    _change_taken(tx, chosen, 1)
+    return page_items(tx, study, person, page)
 
 
-def _count(tx: Transaction, rows: Sequence[Row], change: int) -> None:
-    tx.many("UPDATE item SET taken = taken + ? WHERE id = ?", [(change, row[0]) for row in rows])
+def _change_taken(tx: Transaction, rows: Sequence[SqlRow], change: int) -> None:
+    tx.executemany("UPDATE item SET taken = taken + ? WHERE id = ?", [(change, row[0]) for row in rows])
 
 
-def _lease(study: Study, now: float) -> float:
+def _lease_end(study: Study, now: float) -> float:
     return now + 60 * study.design.lease_minutes

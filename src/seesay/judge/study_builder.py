@@ -1,61 +1,93 @@
-"""Studies from a task or from a file of word pairs, with their control items."""
+"""Build a study from a task or from a file of word pairs, with its control items."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from seesay.data.jsonl import BadValueError
 from seesay.data.tables import Cells, read_csv
 from seesay.errors import UserError
-from seesay.judge.study import INSTRUCTIONS, Design, Item, Study
-from seesay.questions import SEPARATOR, Task, Template
+from seesay.judge.study import INSTRUCTIONS, Study, StudyDesign, StudyItem
+from seesay.questions import SEPARATOR, BadRow, Question, Task, Template
 
 ODD_WORD = "green"
-MOST_CONTROLS = 40
-"""Different controls of one kind that a study keeps ready."""
+MAX_CONTROLS = 40
+"""Different controls of one kind in a study."""
 
 
-def from_pairs(path: Path, design: Design, *, title: str = "", odd_word: str = ODD_WORD, name: str = "") -> Study:
+def build_study(
+    source: str,
+    design: Mapping[str, Any],
+    *,
+    name: str = "",
+    data: Path | None = None,
+    template: str | None = None,
+    limit: int | None = None,
+    known: Sequence[str] | None = None,
+    odd_word: str = ODD_WORD,
+) -> Study:
+    """A study from the name of a task or a file of pairs; `design` holds the fields of `StudyDesign` to set."""
+    try:
+        study_design = StudyDesign(**design)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"--{str(first['loc'][0]).replace('_', '-')}: {first['msg']}.") from None
+    if source.endswith((".csv", ".tsv", ".txt")) or Path(source).is_file():
+        if not Path(source).is_file():
+            raise UserError(f"There is no file '{source}'.")
+        return study_from_pairs(Path(source), study_design, odd_word=odd_word, name=name)
+    from seesay.runs.ask import limited
+    from seesay.tasks import load_task
+
+    task = load_task(source, data)
+    if limit is not None:
+        task = limited(task, limit, study_design.seed)
+    return study_from_task(task, study_design, template=template, known=known, name=name)
+
+
+def study_from_pairs(path: Path, design: StudyDesign, *, odd_word: str = ODD_WORD, name: str = "") -> Study:
     """A rating study from a CSV file with the columns `a`, `b` and, if there is a reference, `similarity` (0 to 1).
 
     Controls as published (Ghanimifard & Dobnik 2019): a colour word with a relation, and a relation with itself.
     """
-    header = _first_line(path)
-    columns = ["a", "b", *(["similarity"] if "similarity" in header else [])]
-    rows, bad = read_csv(path, columns, _pair, key=lambda pair: frozenset((pair[0], pair[1])))
-    items = [Item(id=f"{a}|{b}", base=f"{a}|{b}", words=(a, b), reference=known) for a, b, known in rows]
+    columns = ["a", "b", *(["similarity"] if "similarity" in _header(path) else [])]
+    rows, bad_rows = read_csv(path, columns, _parse_pair, key=lambda pair: frozenset((pair[0], pair[1])))
+    items = [StudyItem(id=f"{a}|{b}", base=f"{a}|{b}", words=(a, b), reference=similarity) for a, b, similarity in rows]
     words = sorted({word for a, b, _ in rows for word in (a, b)})
     if odd_word in words:
-        raise UserError(f"'{odd_word}' stands among the pairs: name another word for the controls with --odd-word.")
+        raise UserError(f"'{odd_word}' is among the pairs: choose another word for the controls with --odd-word.")
     return Study(
         name=name or path.stem,
-        title=title or "How similar are these words?",
+        title="How similar are these words?",
         kind="rating",
         design=design,
         instructions=INSTRUCTIONS["rating"],
         items=(*items, *_pair_controls(words, odd_word, design)),
-        left_out=tuple(f"row {row.row}: {row.reason}" for row in bad),
+        left_out=_reasons(bad_rows),
     )
 
 
-def _first_line(path: Path) -> list[str]:
+def _header(path: Path) -> list[str]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             return [cell.strip().strip('"') for cell in file.readline(10_000).split(",")]
     except UnicodeDecodeError:
-        raise UserError(f"{path} is not text in UTF-8: give a CSV file with the columns a, b.") from None
+        raise UserError(f"{path} is not UTF-8 text: give a CSV file with the columns a, b.") from None
 
 
-def _pair(cells: Cells) -> tuple[str, str, float | None]:
+def _parse_pair(cells: Cells) -> tuple[str, str, float | None]:
     a, b = cells["a"].strip(), cells["b"].strip()
     if not a or not b:
         raise BadValueError("a word is empty")
     if "|" in a + b:
-        raise BadValueError("a word holds '|'")
+        raise BadValueError("a word contains '|'")
     if a == b:
-        raise BadValueError(f"'{a}' stands beside itself: such pairs are the controls, which seesay adds")
+        raise BadValueError(f"'{a}' is paired with itself: such pairs are controls, which seesay adds")
     if not cells.get("similarity"):
         return a, b, None
     try:
@@ -67,81 +99,87 @@ def _pair(cells: Cells) -> tuple[str, str, float | None]:
     return a, b, similarity
 
 
-def _pair_controls(words: Sequence[str], odd_word: str, design: Design) -> list[Item]:
+def _pair_controls(words: Sequence[str], odd_word: str, design: StudyDesign) -> list[StudyItem]:
     if not design.controls:
         return []
-    chosen = random.Random(f"{design.seed}|controls").sample(list(words), min(len(words), MOST_CONTROLS))
+    chosen = random.Random(f"{design.seed}|controls").sample(list(words), min(len(words), MAX_CONTROLS))
     controls = [
-        Item(id=f"control|{odd_word}|{word}", base=f"{odd_word}|{word}", words=(odd_word, word), control="distinct")
+        StudyItem(
+            id=f"control|{odd_word}|{word}", base=f"{odd_word}|{word}", words=(odd_word, word), control="distinct"
+        )
         for word in chosen
     ]
     return controls + [
-        Item(id=f"control|{word}|{word}", base=f"{word}|{word}", words=(word, word), control="same") for word in chosen
+        StudyItem(id=f"control|{word}|{word}", base=f"{word}|{word}", words=(word, word), control="same")
+        for word in chosen
     ]
 
 
-def from_task(
+def study_from_task(
     task: Task,
-    design: Design,
+    design: StudyDesign,
     *,
     template: str | None = None,
     known: Sequence[str] | None = None,
-    title: str = "",
     name: str = "",
 ) -> Study:
-    """A choice study that asks a task's questions in one of its wordings.
+    """A choice study that asks a task's questions with one of its templates.
 
-    Controls are questions with a single gold label, named in `known` or drawn by the seed. A question that one person
-    meets as a control is measured with others, so that every question of the task has its judgements.
+    Controls are questions with a single gold label, listed in `known` or drawn by the seed. A question that serves one
+    participant as a control is measured with others, so that every question of the task gets its judgements.
     """
-    wording = _wording(task, template)
-    items = [_choice(task, wording, index) for index in range(len(task.questions))]
+    chosen = _find_template(task, template)
+    items = [_choice_item(chosen, question) for question in task.questions]
     _check_pictures(items)
     return Study(
         name=name or task.name,
-        title=title or task.title,
+        title=task.title,
         kind="choice",
         design=design,
         instructions=INSTRUCTIONS["choice"],
         items=(*items, *_known_controls(task, items, known, design)),
         task=task,
-        left_out=tuple(f"row {row.row}: {row.reason}" for row in task.bad_rows),
+        left_out=_reasons(task.bad_rows),
     )
 
 
-def _wording(task: Task, name: str | None) -> Template:
+def _reasons(bad_rows: Sequence[BadRow]) -> tuple[str, ...]:
+    return tuple(f"row {bad.row}: {bad.reason}" for bad in bad_rows)
+
+
+def _find_template(task: Task, name: str | None) -> Template:
     for template in task.templates:
         if name in (None, template.name):
             return template
-    raise UserError(
-        f"'{task.name}' has no wording '{name}': choose one of {', '.join(t.name for t in task.templates)}."
-    )
+    names = ", ".join(template.name for template in task.templates)
+    raise UserError(f"'{task.name}' has no template '{name}': choose one of {names}.")
 
 
-def _choice(task: Task, template: Template, index: int) -> Item:
-    question = task.questions[index]
+def _choice_item(template: Template, question: Question) -> StudyItem:
     prompt = template.ask(question)
-    return Item(
+    return StudyItem(
         id=question.id,
         base=question.id,
         question=question.id,
         template=template.name,
         text=prompt.text.replace(SEPARATOR, "").replace("  ", " "),
         options=question.options,
-        wordings=prompt.options,
+        option_texts=prompt.options,
         picture=question.picture,
     )
 
 
-def _known_controls(task: Task, items: Sequence[Item], known: Sequence[str] | None, design: Design) -> list[Item]:
+def _known_controls(
+    task: Task, items: Sequence[StudyItem], known: Sequence[str] | None, design: StudyDesign
+) -> list[StudyItem]:
     if not design.controls:
         return []
     gold = {
         question.id: [label for label, weight in question.gold.items() if weight > 0] for question in task.questions
     }
-    strangers = [name for name in known or () if name not in gold]
-    if strangers:
-        raise UserError(f"'{strangers[0]}' is no question of '{task.name}': --known lists ids of its questions.")
+    unknown = [name for name in known or () if name not in gold]
+    if unknown:
+        raise UserError(f"'{unknown[0]}' is not a question of '{task.name}': --known lists ids of its questions.")
     single = [name for name, labels in gold.items() if len(labels) == 1]
     chosen = set(known) if known is not None else set(_draw(single, design))
     return [
@@ -151,12 +189,14 @@ def _known_controls(task: Task, items: Sequence[Item], known: Sequence[str] | No
     ]
 
 
-def _draw(names: Sequence[str], design: Design) -> list[str]:
-    size = min(len(names), MOST_CONTROLS, max(len(names) // 5, 2 * design.controls * design.pages))
+def _draw(names: Sequence[str], design: StudyDesign) -> list[str]:
+    size = min(len(names), MAX_CONTROLS, max(len(names) // 5, 2 * design.controls * design.pages))
     return random.Random(f"{design.seed}|controls").sample(list(names), size)
 
 
-def _check_pictures(items: Sequence[Item]) -> None:
+def _check_pictures(items: Sequence[StudyItem]) -> None:
     missing = [item.picture for item in items if item.picture and not Path(item.picture).is_file()]
     if missing:
-        raise UserError(f"The picture '{missing[0]}' is not there ({len(missing)} are missing): make the scenes first.")
+        raise UserError(
+            f"The picture '{missing[0]}' does not exist ({len(missing)} are missing): make the scenes first."
+        )

@@ -1,7 +1,7 @@
 """Metrics as pure functions, their intervals, and paired tests.
 
 >>> import numpy as np
->>> items = Items(scores=np.log([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), gold=np.array([[1.0, 0, 0], [1.0, 0, 0]]))
+>>> items = ScoredItems(scores=np.log([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), gold=np.array([[1.0, 0, 0], [1.0, 0, 0]]))
 >>> get("accuracy")(items)
 0.5
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from seesay.metrics.accuracy import ACCURACY
 from seesay.metrics.average_precision import AVERAGE_PRECISION
-from seesay.metrics.base import FloatArray, Items, Metric, chance
+from seesay.metrics.base import FloatArray, Metric, ScoredItems, chance
 from seesay.metrics.bootstrap import Interval, Resamples, interval
 from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
@@ -23,7 +23,7 @@ from seesay.metrics.vocabulary_accuracy import VOCABULARY_ACCURACY
 from seesay.metrics.vocabulary_average_precision import VOCABULARY_AVERAGE_PRECISION
 from seesay.registry import unknown
 
-METRICS: dict[str, Metric] = {
+METRICS: dict[str, Metric[ScoredItems]] = {
     metric.name: metric
     for metric in (
         ACCURACY,
@@ -41,7 +41,7 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def get(name: str) -> Metric:
+def get(name: str) -> Metric[ScoredItems]:
     """The metric of that name."""
     if name in METRICS:
         return METRICS[name]
@@ -53,9 +53,9 @@ __all__ = [
     "Difference",
     "FloatArray",
     "Interval",
-    "Items",
     "Metric",
     "Resamples",
+    "ScoredItems",
     "chance",
     "get",
     "holm",

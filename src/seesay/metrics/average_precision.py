@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, Items, mean_metric, tie_bounds
+from seesay.metrics.base import FloatArray, ScoredItems, mean_metric, tie_bounds
 
 
-def average_precision(items: Items) -> FloatArray:
+def average_precision(items: ScoredItems) -> FloatArray:
     """Step-wise: the precision at each gold label's threshold, averaged over gold labels; ties share a threshold.
 
-    >>> average_precision(Items(np.array([[4.0, 3.0, 2.0, 1.0]]), np.array([[1.0, 0.0, 1.0, 0.0]]))).round(4).tolist()
+    >>> items = ScoredItems(np.array([[4.0, 3.0, 2.0, 1.0]]), np.array([[1.0, 0.0, 1.0, 0.0]]))
+    >>> average_precision(items).round(4).tolist()
     [0.8333]
     """
     falling = np.where(items.offered, -items.scores, np.inf)
@@ -24,12 +25,12 @@ def average_precision(items: Items) -> FloatArray:
     return np.asarray((precision * gold).sum(axis=1) / gold.sum(axis=1))
 
 
-def random_order(items: Items) -> FloatArray:
+def random_order(items: ScoredItems) -> FloatArray:
     """The expected average precision of a random order of N labels, R of them gold.
 
     A gold label at rank k has on average 1 + (k − 1)(R − 1)/(N − 1) gold labels down to its rank, itself included.
 
-    >>> random_order(Items(np.array([[4.0, 3.0]]), np.array([[1.0, 0.0]]))).tolist()
+    >>> random_order(ScoredItems(np.array([[4.0, 3.0]]), np.array([[1.0, 0.0]]))).tolist()
     [0.75]
     """
     n, gold = items.offered.sum(axis=1), items.is_gold.sum(axis=1)

@@ -1,14 +1,15 @@
-"""What every metric stands on: the scored items, and a metric as summable statistics.
+"""What every metric is built on: the scored items, and a metric as summable statistics.
 
-A metric maps items to sufficient statistics, one row an item, and a sum of such rows to a value. A bootstrap of any
-metric, macro F1 included, is then one matrix product.
+A metric maps data to sufficient statistics, one row per item, and a sum of such rows to a value. A bootstrap of any
+metric, macro F1 and METEOR included, is then one matrix product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,12 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
+Value = Callable[[FloatArray], FloatArray]
+Data = TypeVar("Data")
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class ScoredItems:
     """The questions of one template, as a model scored them: n items by L labels.
 
     `scores` are log-scores after the length rule, NaN where a label was not offered; −inf is a probability of 0.
@@ -62,68 +65,110 @@ class Items:
         weights = np.exp(shifted - shifted.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def take(self, rows: BoolArray | IntArray) -> Items:
+    def take(self, rows: BoolArray | IntArray) -> ScoredItems:
         """Some of the items."""
-        return Items(self.scores[rows], self.gold[rows], None if self.ranks is None else self.ranks[rows])
+        return ScoredItems(self.scores[rows], self.gold[rows], None if self.ranks is None else self.ranks[rows])
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A figure: `stats` gives sufficient statistics (n, k), `value` maps their sums (..., k) to figures (...).
+class Metric(Generic[Data]):
+    """`stats` gives sufficient statistics (n, k) of the data, `value` maps their sums (..., k) to figures (...).
+
+    Cloze metrics read `ScoredItems`, caption metrics a caption corpus, parse metrics the scores of sentences.
 
     `binary` metrics judge an item right or wrong, so that McNemar's test applies; `whole_vocabulary` ones need ranks;
-    of a `lower_is_better` one, less is more. `guess` is what an item is worth to a random order of its labels, where
-    that is not what equal scores get.
+    for a `lower_is_better` one, less is better. `guess` is the expected value of each item under a random order of
+    its labels, where that differs from the value under equal scores. `is_mean`: the value is a weighted mean over
+    items, the weight being the second statistic.
     """
 
     name: str
     meaning: str
-    stats: Callable[[Items], FloatArray]
-    value: Callable[[FloatArray], FloatArray]
+    stats: Callable[[Data], FloatArray]
+    value: Value
     binary: bool = False
     whole_vocabulary: bool = False
     lower_is_better: bool = False
-    guess: Callable[[Items], FloatArray] | None = None
+    guess: Callable[[Data], FloatArray] | None = None
+    is_mean: bool = False
 
     def defined(self, stats: FloatArray) -> BoolArray:
-        """Which items of (..., n, k) statistics have a say: a mean leaves out those on which it is not defined."""
-        if self.value is not ratio:
+        """Which items of (..., n, k) statistics count: a mean leaves out those on which it is not defined."""
+        if not self.is_mean:
             return np.ones(stats.shape[:-1], dtype=np.bool_)
         return np.asarray(stats[..., 1] > 0)
 
-    def __call__(self, items: Items) -> float:
-        """The figure for these items; NaN where it is not defined."""
-        return float(self.value(self.stats(items).sum(axis=0)))
+    def __call__(self, data: Data) -> float:
+        """The figure for this data."""
+        return float(self.value(self.stats(data).sum(axis=0)))
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A metric with the statistics of one system's output, one row per item."""
+
+    metric: Metric[Any]
+    statistics: FloatArray
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric.name
+
+    @property
+    def value(self) -> float:
+        """The figure of the whole corpus."""
+        return float(self.metric.value(self.statistics.sum(axis=0, keepdims=True))[0])
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The figure of each item by itself."""
+        return self.metric.value(self.statistics)
+
+
+def measure(metrics: Sequence[Metric[Data]], data: Data) -> list[Measurement]:
+    """Each metric on the data; metrics that share their statistics have them computed once."""
+    statistics = {function: function(data) for function in dict.fromkeys(metric.stats for metric in metrics)}
+    return [Measurement(metric, statistics[metric.stats]) for metric in metrics]
 
 
 def mean_metric(
     name: str,
     meaning: str,
-    per_item: Callable[[Items], FloatArray],
+    per_item: Callable[[Data], FloatArray],
     *,
+    undefined: float = np.nan,
     binary: bool = False,
     whole_vocabulary: bool = False,
     lower_is_better: bool = False,
-    guess: Callable[[Items], FloatArray] | None = None,
-) -> Metric:
-    """A metric that is a mean over items; an item whose value is NaN has weight 0."""
+    guess: Callable[[Data], FloatArray] | None = None,
+) -> Metric[Data]:
+    """A metric that is a mean over items, `undefined` over none; an item whose value is NaN has weight 0."""
 
-    def stats(items: Items) -> FloatArray:
-        values = per_item(items)
+    def stats(data: Data) -> FloatArray:
+        values = per_item(data)
         defined = ~np.isnan(values)
         return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=1)
 
-    return Metric(name, meaning, stats, ratio, binary, whole_vocabulary, lower_is_better, guess)
+    value = partial(weighted_mean, undefined=undefined)
+    return Metric(name, meaning, stats, value, binary, whole_vocabulary, lower_is_better, guess, is_mean=True)
 
 
-def ratio(sums: FloatArray) -> FloatArray:
-    """The first statistic over the second; NaN for 0/0."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(sums[..., 0] / sums[..., 1])
+def weighted_mean(sums: FloatArray, undefined: float = np.nan) -> FloatArray:
+    """The first summed statistic over the second."""
+    return ratio(sums[..., 0], sums[..., 1], undefined=undefined)
 
 
-def chance(metric: Metric, items: Items) -> float:
-    """What guessing scores: a random order of the offered labels. NaN where that is not defined."""
+def ratio(numerator: FloatArray, denominator: FloatArray, *, undefined: float) -> FloatArray:
+    """A quotient; `undefined` where the denominator is 0."""
+    denominator = np.asarray(denominator)
+    quotient = np.full(denominator.shape, undefined)
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient
+
+
+def chance(metric: Metric[ScoredItems], items: ScoredItems) -> float:
+    """The expected score of guessing: a random order of the offered labels. NaN where that is not defined."""
     if metric.whole_vocabulary:
         return float("nan")
     if metric.guess is not None:

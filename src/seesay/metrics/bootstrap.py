@@ -6,17 +6,15 @@ per object once; a resample is a vector of counts, and all resamples of all figu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from seesay.metrics.base import BoolArray, FloatArray, IntArray
+from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
 from seesay.metrics.counts import Counts, draw_counts
-
-Value = Callable[[FloatArray], FloatArray]
 
 _KEPT_BYTES = 1 << 27  # counts are kept for further figures up to this size, and drawn anew beyond it
 _BLOCK = 1 << 21  # counts, or their products, at once
@@ -78,6 +76,10 @@ class Resamples:
     def intervals(self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = 0.95) -> list[Interval]:
         """Several figures in one pass, each given as its `sums` and its value function."""
         return [summarise(point, drawn, level) for point, drawn in self.values(figures)]
+
+    def measurements(self, measurements: Sequence[Measurement]) -> list[Interval]:
+        """Each measurement with its interval. What a metric takes from the whole corpus, as CIDEr's idf, is fixed."""
+        return self.intervals([(self.sums(each.statistics[None]), each.metric.value) for each in measurements])
 
     def values(self, figures: Sequence[tuple[FloatArray, Value]]) -> list[tuple[float, FloatArray]]:
         """Each figure as it is, and in every resample."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, Items, mean_metric
+from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
-def jensen_shannon(items: Items) -> FloatArray:
+def jensen_shannon(items: ScoredItems) -> FloatArray:
     """Divergence in bits, not its square root; gold weights are normalised first.
 
-    >>> jensen_shannon(Items(np.array([[0.0, -np.inf]]), np.array([[0.0, 1.0]]))).tolist()
+    >>> jensen_shannon(ScoredItems(np.array([[0.0, -np.inf]]), np.array([[0.0, 1.0]]))).tolist()
     [1.0]
     """
     model = items.probabilities

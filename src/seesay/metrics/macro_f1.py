@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, Items, Metric
+from seesay.metrics.base import FloatArray, Metric, ScoredItems, ratio
 from seesay.metrics.typical_labels import typical_labels, typical_space_labels
 
 
@@ -20,19 +20,17 @@ def macro_f1(sums: FloatArray) -> FloatArray:
     0.75
     """
     hits, predicted, gold = np.split(sums, 3, axis=-1)
-    present = predicted + gold > 0
-    f1 = np.divide(2 * hits, predicted + gold, out=np.zeros_like(hits, dtype=np.float64), where=present)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(f1.sum(axis=-1) / present.sum(axis=-1))
+    f1 = ratio(2 * hits, predicted + gold, undefined=0.0)
+    return ratio(f1.sum(axis=-1), (predicted + gold > 0).sum(axis=-1), undefined=np.nan)
 
 
-def confusion(items: Items, typical: Callable[[FloatArray], FloatArray]) -> FloatArray:
+def confusion(items: ScoredItems, typical: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Per item and label: predicted and gold, predicted, gold. F1 needs no more."""
     predicted = typical(items.probabilities) > 0
     return np.hstack([predicted & items.is_gold, predicted, items.is_gold]).astype(np.float64)
 
 
-def undefined(items: Items) -> FloatArray:
+def undefined(items: ScoredItems) -> FloatArray:
     """Guessing has no one figure: it depends on how many labels the guesser finds typical."""
     return np.full(len(items), np.nan)
 

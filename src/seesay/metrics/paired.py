@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seesay.metrics.base import BoolArray, FloatArray
-from seesay.metrics.bootstrap import Clusters, Resamples, Value, summarise
+from seesay.metrics.base import BoolArray, FloatArray, Value
+from seesay.metrics.bootstrap import Clusters, Resamples, summarise
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18

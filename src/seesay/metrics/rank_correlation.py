@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.metrics.base import BoolArray, FloatArray, IntArray, Items, mean_metric, tie_bounds
+from seesay.metrics.base import BoolArray, FloatArray, IntArray, ScoredItems, mean_metric, tie_bounds
 
 _CHUNK = 1 << 22  # pairs compared at once
 
 
-def spearman(items: Items) -> FloatArray:
+def spearman(items: ScoredItems) -> FloatArray:
     """Spearman's rho: Pearson's r of the ranks, ties at their mean rank. NaN where either side is constant.
 
     Ranks are taken of the scores: they order as the probabilities do, and do not underflow.
@@ -19,7 +19,7 @@ def spearman(items: Items) -> FloatArray:
     return _quotient((x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1))
 
 
-def kendall(items: Items) -> FloatArray:
+def kendall(items: ScoredItems) -> FloatArray:
     """Kendall's tau-b: concordant less discordant pairs, corrected for ties. NaN where either side is constant."""
     width = items.scores.shape[1]
     rows = max(1, _CHUNK // (width * width))
@@ -27,7 +27,7 @@ def kendall(items: Items) -> FloatArray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _kendall(items: Items) -> FloatArray:
+def _kendall(items: ScoredItems) -> FloatArray:
     one, other = np.triu_indices(items.scores.shape[1], k=1)
     both = items.offered[:, one] & items.offered[:, other]
     x = _order(items.scores, one, other, both)

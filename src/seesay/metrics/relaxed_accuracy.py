@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, Items, mean_metric
+from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
-def top_credit(items: Items) -> FloatArray:
+def top_credit(items: ScoredItems) -> FloatArray:
     """The share of gold labels among those that share the top score.
 
     Ties share the credit, so that equal scores give exactly chance and the order of the options never matters.

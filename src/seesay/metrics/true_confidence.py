@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, Items, mean_metric
+from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
-def true_confidence(items: Items) -> FloatArray:
+def true_confidence(items: ScoredItems) -> FloatArray:
     """Probability summed over the gold labels."""
     return np.asarray(np.where(items.is_gold, items.probabilities, 0.0).sum(axis=1))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, Items, mean_metric
+from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
-def vocabulary_accuracy(items: Items) -> FloatArray:
+def vocabulary_accuracy(items: ScoredItems) -> FloatArray:
     """1 where a gold option has rank 1, NaN where the model ranks no option at all.
 
     An option of several tokens has no rank and cannot be the top word: a question whose gold options are all such is

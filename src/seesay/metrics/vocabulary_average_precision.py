@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray, Items, mean_metric
+from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
-def vocabulary_average_precision(items: Items) -> FloatArray:
+def vocabulary_average_precision(items: ScoredItems) -> FloatArray:
     """As average precision, with every vocabulary entry a candidate.
 
     A gold option's rank is how many entries score at least as high, so the precision at its threshold is the number

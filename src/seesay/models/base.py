@@ -69,6 +69,12 @@ class Model:
     probabilities_hint: str = "ask a model that gives every option a probability"
     """Where a task needs probabilities and this model only chooses: what the user can do about it."""
 
+    probe: str | None = None
+    """The name that trained probes share whatever their seed; None for a model that is no probe."""
+
+    probe_seed: int | None = None
+    """The seed that a probe was trained with."""
+
     _notes: dict[str, None] | None = None
 
     @property
@@ -152,6 +158,10 @@ class Model:
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """What a reader of the run should know; `answered` holds every score of the run, of this process or before."""
         return list(self._notes or ())
+
+    def clear_notes(self) -> None:
+        """Forget the notes: they have been kept with a run."""
+        self._notes = None
 
     def _cannot(self, what: str) -> UserError:
         return UserError(f"'{self.name}' cannot {what}.")

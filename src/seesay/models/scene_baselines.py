@@ -1,7 +1,7 @@
-"""Baselines that see a scene perfectly: they read its annotation and answer by a rule of `scenes.rules`.
+"""Baselines with perfect vision: they read a scene's annotation and answer by a rule of `scenes.rules`.
 
 `baseline:fixed-k` is the ceiling for anyone who cannot know the speaker's k, `baseline:whole-scene` and
-`baseline:max-is-big` are the shortcuts that a network may learn in its place.
+`baseline:max-is-big` are shortcuts that a network may learn instead.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _FORMS = (
 
 
 def sentence_of(text: str) -> str | None:
-    """The sentence that a prompt asks about, whichever way the template turned it.
+    """The sentence that a prompt asks about, whichever way the template phrases it.
 
     >>> sentence_of("Is the red square a big object? Answer: [MASK].")
     'The red square is a big object'

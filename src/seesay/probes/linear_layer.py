@@ -1,5 +1,5 @@
-"""One linear layer, trained with Adam on vectors that never change. The optimiser's step is written out: at batches of
-eight a framework spends far more time on calling than on computing.
+"""One linear layer, trained with Adam on fixed vectors. The optimiser's step is written out: with batches of eight, a
+framework spends far more time on calls than on computing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Gold = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ProbeConfig:
     """The published training (Singh, Qasemi & Chen 2023, appendix; Adam as Kingma & Ba 2015 set it)."""
 
     epochs: int = 50
@@ -24,12 +24,12 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Trained:
-    """The layer of the best epoch: its last row is the bias. `history` has the validation accuracy of every epoch."""
+class LinearLayer:
+    """The weights of the best epoch, the bias in the last row. `history` has the validation accuracy of every epoch."""
 
     weights: Floats
     epoch: int
-    recipe: Recipe
+    config: ProbeConfig
     history: tuple[float, ...]
 
 
@@ -68,63 +68,63 @@ class Adam:
         self.weights -= self.work
 
 
-def train(
-    vectors: Floats, gold: Gold, val_vectors: Floats, val_gold: Gold, *, seed: int, recipe: Recipe | None = None
-) -> Trained:
+def train_layer(
+    vectors: Floats, gold: Gold, val_vectors: Floats, val_gold: Gold, *, seed: int, config: ProbeConfig | None = None
+) -> LinearLayer:
     """The layer after the epoch with the best relaxed accuracy on the validation questions; the first of equals."""
-    recipe = recipe or Recipe()
-    draw = np.random.default_rng(seed)
+    config = config or ProbeConfig()
+    rng = np.random.default_rng(seed)
     inputs, targets, val_inputs = with_bias(vectors), targets_of(gold), with_bias(val_vectors)
-    weights = initial(inputs.shape[1], targets.shape[1], draw)
-    adam = Adam(weights, recipe.rate)
+    weights = initial_weights(inputs.shape[1], targets.shape[1], rng)
+    adam = Adam(weights, config.rate)
     best = weights.copy()
     history: list[float] = []
-    for _ in range(recipe.epochs):
-        for rows, wanted in batches(inputs, targets, recipe.batch, draw):
-            adam.step(gradient(weights, rows, wanted))
-        accuracy = relaxed(val_inputs @ weights, val_gold)
+    for _ in range(config.epochs):
+        for rows, batch_targets in batches(inputs, targets, config.batch, rng):
+            adam.step(gradient(weights, rows, batch_targets))
+        accuracy = relaxed_accuracy(val_inputs @ weights, val_gold)
         if not history or accuracy > max(history):
             best = weights.copy()
         history.append(accuracy)
-    return Trained(best, int(np.argmax(history)) + 1, recipe, tuple(history))
+    return LinearLayer(best, int(np.argmax(history)) + 1, config, tuple(history))
 
 
-def batches(inputs: Floats, targets: Floats, size: int, draw: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
-    """All rows once, in a drawn order; the last batch may be smaller."""
-    order = draw.permutation(len(inputs))
+def batches(inputs: Floats, targets: Floats, size: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
+    """All rows once, in random order; the last batch may be smaller."""
+    order = rng.permutation(len(inputs))
     inputs, targets = inputs[order], targets[order]
     for start in range(0, len(inputs), size):
         yield inputs[start : start + size], targets[start : start + size]
 
 
-def gradient(weights: Floats, rows: Floats, wanted: Floats) -> Floats:
-    """Of the batch's mean cross-entropy between the wanted distribution and the soft-max of the layer's output."""
+def gradient(weights: Floats, rows: Floats, targets: Floats) -> Floats:
+    """Of the batch's mean cross-entropy between the target distribution and the softmax of the layer's output."""
     logits = rows @ weights
     logits -= logits.max(axis=1, keepdims=True)
     np.exp(logits, out=logits)
     logits /= logits.sum(axis=1, keepdims=True)
-    logits -= wanted
+    logits -= targets
     logits /= len(rows)
     result: Floats = rows.T @ logits
     return result
 
 
 def targets_of(gold: Gold) -> Floats:
-    """What the soft-max should be: even over the gold labels, nothing elsewhere.
+    """The target distribution: uniform over the gold labels, zero elsewhere.
 
-    The published code draws one gold label each time a question comes up; this is that loss's expectation.
+    The published code samples one gold label each time a question comes up; this is the expectation of that loss.
 
     >>> targets_of(np.array([[True, False, True]])).tolist()
     [[0.5, 0.0, 0.5]]
     """
-    even: Floats = (gold / gold.sum(axis=1, keepdims=True)).astype(np.float32)
-    return even
+    uniform: Floats = (gold / gold.sum(axis=1, keepdims=True)).astype(np.float32)
+    return uniform
 
 
-def initial(size: int, labels: int, draw: np.random.Generator) -> Floats:
-    """Weights and bias as PyTorch's linear layer draws them: even within ±1/√inputs (the bias is no input)."""
+def initial_weights(size: int, labels: int, rng: np.random.Generator) -> Floats:
+    """Weights and bias as PyTorch's linear layer initialises them: uniform within ±1/√inputs (the bias is no input)."""
     bound = (size - 1) ** -0.5
-    return draw.uniform(-bound, bound, (size, labels)).astype(np.float32)
+    return rng.uniform(-bound, bound, (size, labels)).astype(np.float32)
 
 
 def with_bias(vectors: Floats) -> Floats:
@@ -139,6 +139,6 @@ def log_softmax(logits: Floats) -> Floats:
     return result
 
 
-def relaxed(logits: Floats, gold: Gold) -> float:
-    """Relaxed accuracy: how often the most probable label is gold."""
+def relaxed_accuracy(logits: Floats, gold: Gold) -> float:
+    """How often the most probable label is gold; in single precision and without ties, so cheaper than the metric."""
     return float(gold[np.arange(len(gold)), logits.argmax(axis=1)].mean())

@@ -1,89 +1,141 @@
-"""A trained reasoner in a folder: `config.json` and `model.safetensors`."""
+"""A trained reasoner in a folder: `config.json`, `model.safetensors`, and `training/` with its settings.
+
+`config.json` and `training/settings.json` carry a format number. Files of format 1 have none and use older field names,
+which are mapped here and nowhere else.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
+from seesay.files import atomic_write, write_json
 from seesay.models.hf.loading import require_models
-from seesay.reasoners.config import Shape
-from seesay.reasoners.networks.registry import NAMES, Recipe, build
-from seesay.reasoners.vocabulary import SPECIAL, Words
-from seesay.training.checkpoint import write_whole
+from seesay.reasoners.config import NetworkConfig, ReasonerConfig
+from seesay.reasoners.networks.registry import NAMES, build
+from seesay.reasoners.vocabulary import SPECIAL, SentenceVocabulary
+from seesay.training import checkpoint
 
 if TYPE_CHECKING:
-    from torch import nn
+    from seesay.reasoners.networks.base import ReasonerNetwork
 
 MODEL_TYPE = "seesay-reasoner"
 FILES = ("config.json", "model.safetensors")
+FORMAT = 2
+_SINCE_FORMAT_1 = {
+    "eye": "features", "side": "image_size", "looked_with": "features_fingerprint", "batch": "batch_size",
+    "turns": "augment", "shape": "config", "words": "vocabulary", "look": "input_shape", "halvings": "strided_layers",
+    "levels": "plain_layers",
+}  # fmt: skip
 
 
-def save(folder: Path, network: nn.Module, recipe: Recipe, shape: Shape, looked_with: str) -> None:
-    """Write the folder that `load` reads; the configuration last, so that half a model is none.
+def save(
+    folder: Path, network: ReasonerNetwork, config: ReasonerConfig, network_config: NetworkConfig, fingerprint: str
+) -> None:
+    """Write the folder that `load` reads; the configuration last, so that it marks a complete model.
 
-    `looked_with` is the fingerprint of the eye: with other weights in it, the network would see what it never learnt.
+    `fingerprint` is that of the feature extractor: with other weights, the network would get features it never learnt.
     """
     from safetensors.torch import save
 
     weights = {name: value.cpu().contiguous() for name, value in network.state_dict().items()}
-    write_whole(folder / "model.safetensors", save(weights))
-    said = {**asdict(shape), "words": shape.words.words}
-    config = {
-        "model_type": MODEL_TYPE, "network": recipe.network, "eye": recipe.eye, "side": recipe.side,
-        "looked_with": looked_with, "shape": said,
+    with atomic_write(folder / "model.safetensors") as path:
+        path.write_bytes(save(weights))
+    fields = {
+        "model_type": MODEL_TYPE, "format": FORMAT, "network": config.network, "features": config.features,
+        "image_size": config.image_size, "features_fingerprint": fingerprint,
+        "config": {**asdict(network_config), "vocabulary": network_config.vocabulary.words},
     }  # fmt: skip
-    write_whole(folder / "config.json", (json.dumps(config, indent=2) + "\n").encode())
+    write_json(folder / "config.json", fields)
 
 
-def load(folder: Path) -> tuple[nn.Module, Shape, dict[str, Any]]:
-    """The network, its shape, and the rest of the configuration."""
+def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
+    """The network, its config, and the fields of `config.json`."""
     require_models()
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        missing = {"network", "eye", "side", "looked_with", "shape"} - set(config)
+        fields = _upgraded(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        missing = {"network", "features", "image_size", "features_fingerprint", "config"} - set(fields)
         if missing:
             raise ValueError(f"config.json has no {min(missing)}")
-        if config["network"] not in NAMES:
-            raise ValueError(f"there is no network '{config['network']}'")
-        said: dict[str, Any] = config["shape"]
-        plain: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+        if fields["network"] not in NAMES:
+            raise ValueError(f"there is no network '{fields['network']}'")
+        sizes: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in fields["config"].items()
         }
-        shape = Shape(**{**plain, "words": Words(plain["words"])})
-        network = build(config["network"], shape)
+        config = NetworkConfig(**{**sizes, "vocabulary": SentenceVocabulary(sizes["vocabulary"])})
+        network = build(fields["network"], config)
         network.load_state_dict(load_file(folder / "model.safetensors"))
     except (OSError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(
             f"The reasoner in '{folder}' could not be read (a file may be missing or damaged): {reason}"
         ) from error
-    return network.eval(), shape, config
+    return network.eval(), config, fields
 
 
-def take_over(network: nn.Module, shape: Shape, folder: Path) -> None:
-    """Begin with the weights of a trained reasoner. Words that it lacks keep the vectors they have."""
+def copy_weights(network: ReasonerNetwork, config: NetworkConfig, folder: Path) -> None:
+    """Start from the weights of a trained reasoner. Words that it lacks keep their random vectors."""
     import torch
 
-    other, known, config = load(folder)
-    shared = [word for word in shape.words.words if word in known.words.numbers]
-    here = [*range(len(SPECIAL)), *(shape.words.numbers[word] for word in shared)]
-    there = [*range(len(SPECIAL)), *(known.words.numbers[word] for word in shared)]
-    weights, mine = other.state_dict(), network.state_dict()
+    trained, trained_config, fields = load(folder)
+    ids, trained_ids = config.vocabulary.ids, trained_config.vocabulary.ids
+    shared = [word for word in config.vocabulary.words if word in trained_ids]
+    rows = [*range(len(SPECIAL)), *(ids[word] for word in shared)]
+    trained_rows = [*range(len(SPECIAL)), *(trained_ids[word] for word in shared)]
+    weights, random = trained.state_dict(), network.state_dict()
     try:
-        for name, part in network.named_modules():
-            if isinstance(part, torch.nn.Embedding):
-                vectors = mine[f"{name}.weight"].clone()
-                vectors[here] = weights[f"{name}.weight"][there]
+        for name, module in network.named_modules():
+            if isinstance(module, torch.nn.Embedding):
+                vectors = random[f"{name}.weight"].clone()
+                vectors[rows] = weights[f"{name}.weight"][trained_rows]
                 weights[f"{name}.weight"] = vectors
         network.load_state_dict(weights)
     except (KeyError, RuntimeError) as error:
         raise UserError(
-            f"The reasoner in '{folder}' ({config['network']}) has other layers: begin with one of the same network, "
-            "preset and eye."
+            f"The reasoner in '{folder}' ({fields['network']}) has other layers: start from one of the same network, "
+            "preset and features."
         ) from error
+
+
+def training_settings(config: ReasonerConfig, source: Mapping[str, object]) -> dict[str, Any]:
+    """The settings of a training but for its schedule; `source` identifies its items."""
+    fields = asdict(config)
+    del fields["schedule"]
+    return {"format": FORMAT, **fields, **source}
+
+
+def refuse_other_training(folder: Path, config: ReasonerConfig, source: Mapping[str, object]) -> None:
+    """Refuse a folder whose training was begun with other settings; one without a training is fine."""
+    upgrade_settings(folder)
+    if (folder / "training" / checkpoint.SETTINGS).is_file():
+        checkpoint.check_settings(folder / "training", asdict(config.schedule) | training_settings(config, source))
+
+
+def upgrade_settings(folder: Path) -> None:
+    """Rewrite the settings of a training that an older version began, so that it can be resumed."""
+    path = folder / "training" / checkpoint.SETTINGS
+    if path.is_file():
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if "format" not in fields:
+            write_json(path, _upgraded(fields))
+
+
+def _upgraded(fields: Any) -> dict[str, Any]:
+    """The fields of a file, those of format 1 under their names of today."""
+    number = fields.get("format", 1)
+    if number > FORMAT:
+        raise ValueError(f"it has format {number}, and this version of seesay reads up to {FORMAT}")
+    return fields if number == FORMAT else {"format": FORMAT, **_renamed(fields)}
+
+
+def _renamed(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {_SINCE_FORMAT_1.get(name, name): _renamed(inner) for name, inner in value.items()}

@@ -1,25 +1,105 @@
-"""What a network is made of: the numbers that its layers need, and the words it reads and says."""
+"""Settings of networks and of their training: `paper` as published, `cpu` for two cores."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from seesay.reasoners.vocabulary import Words
+from seesay.errors import UserError
+from seesay.reasoners.networks.registry import NAMES
+from seesay.reasoners.vocabulary import SentenceVocabulary
+from seesay.training.loop import Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """`look` is the form of what it looks at: channels, rows, columns of a picture or of another network's maps."""
+class NetworkConfig:
+    """Layer sizes of a network, the words it reads and the answers it gives.
 
-    words: Words
+    `input_shape` is the shape of one picture's features, channels first where they are a map. A strided layer halves
+    the map's height and width, a plain layer keeps them.
+    """
+
+    vocabulary: SentenceVocabulary
     answers: tuple[str, ...]
-    look: tuple[int, ...]
+    input_shape: tuple[int, ...]
     width: int = 64
-    halvings: int = 2
-    levels: int = 0
+    strided_layers: int = 2
+    plain_layers: int = 0
     blocks: int = 4
     embedding: int = 64
     hidden: int = 128
     classifier: int = 256
     dropout: float = 0.0
     batch_norm: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonerConfig:
+    """A network, its features, the layer sizes that differ from the defaults, and its training.
+
+    `augment` rotates and mirrors pictures at random, which changes no size and so no answer; it needs pixels.
+    """
+
+    network: str
+    features: str
+    image_size: int
+    schedule: Schedule
+    batch_size: int = 64
+    augment: bool = False
+    sizes: dict[str, Any] = field(default_factory=dict)
+
+    def changed(self, *, batch_size: int | None = None, sizes: dict[str, Any], **schedule: Any) -> ReasonerConfig:
+        """The config with another batch size, layer sizes or schedule; None leaves a value as it is."""
+        return replace(
+            self,
+            batch_size=batch_size or self.batch_size,
+            sizes={**self.sizes, **{name: value for name, value in sizes.items() if value is not None}},
+            schedule=self.schedule.changed(**schedule),
+        )
+
+
+_PAPER = Schedule(epochs=40, learning_rate=3e-4, best_by="accuracy", highest=True)
+_CPU = Schedule(epochs=12, learning_rate=4e-4, warmup=0.05, decay="cosine", best_by="accuracy", highest=True)
+_OBJECTS = ReasonerConfig(
+    "object-centred", "objects", 192, replace(_CPU, learning_rate=6e-3, epochs=20),
+    sizes={"width": 16, "hidden": 64, "embedding": 8},
+)  # fmt: skip
+
+
+def _paper(network: str, **sizes: int) -> ReasonerConfig:
+    return ReasonerConfig(network, "resnet101", 224, _PAPER, sizes={**sizes, "classifier": 1024})
+
+
+def _cpu(network: str, **sizes: int) -> ReasonerConfig:
+    return ReasonerConfig(network, "pixels", 64, _CPU, batch_size=32, augment=True, sizes=sizes)
+
+
+PRESETS: dict[str, dict[str, ReasonerConfig]] = {
+    "paper": {
+        "cnn-lstm": _paper("cnn-lstm", width=128, strided_layers=1, embedding=300, hidden=256),
+        "stacked-attention": _paper(
+            "stacked-attention", width=512, strided_layers=0, plain_layers=1, embedding=300, hidden=512
+        ),
+        "film": _paper("film", width=128, strided_layers=0, plain_layers=1, embedding=200, hidden=4096),
+        "object-centred": _OBJECTS,
+    },
+    "cpu": {
+        "cnn-lstm": _cpu("cnn-lstm", plain_layers=1),
+        "stacked-attention": _cpu("stacked-attention", plain_layers=1),
+        "film": _cpu("film"),
+        "object-centred": _OBJECTS,
+    },
+}
+
+
+def preset_config(network: str, preset: str = "auto") -> ReasonerConfig:
+    """The preset of a network; `auto` is the published one where there is a GPU to run it on."""
+    if network not in NAMES:
+        raise UserError(f"No network '{network}': choose {', '.join(NAMES)}.")
+    if preset == "auto":
+        import torch
+
+        preset = "paper" if torch.accelerator.is_available() else "cpu"
+    if preset not in PRESETS:
+        raise UserError(f"--preset is '{preset}': choose {', '.join(PRESETS)} or auto.")
+    return PRESETS[preset][network]

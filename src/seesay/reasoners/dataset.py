@@ -1,22 +1,22 @@
-"""What a reasoner learns from: pictures as its eye sees them, sentences, answers. Looked at once, memory-mapped."""
+"""Training items of a reasoner: features of pictures, sentences, answers. Extracted once, then memory-mapped."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.files import atomic_write, lock_folder, write_json
 from seesay.folders import cache_folder
-from seesay.reasoners.features.extractor import Eye, Pictures, picture
+from seesay.progress import ProgressCallback
+from seesay.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
 from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
@@ -24,119 +24,131 @@ from seesay.scenes.plan import ScenePlan
 from seesay.scenes.published import read_questions
 
 NO_YES = ("no", "yes")
-_AT_ONCE = 64
+BATCH = 64
 
-Seen = tuple[Pictures, Sequence[str], Sequence[int]]
-Progress = Callable[[int, int], None]
-"""Told how many are done so far, and of how many."""
+LabelledPictures = tuple[Pictures, Sequence[str], Sequence[int]]
+"""A batch before its features are extracted: pictures, sentences, and the index of each answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
-    """Looks (items, …), a sentence each, which of the `names` is its answer; `eye`: the fingerprint of what looked."""
+class ReasonerDataset:
+    """Features (items, …), one sentence per item, and which of `answer_names` is its answer.
 
-    looks: NDArray[Any]
+    `fingerprint` is that of the feature extractor.
+    """
+
+    features: NDArray[Any]
     sentences: tuple[str, ...]
     answers: NDArray[np.int64]
-    eye: str
-    names: tuple[str, ...] = NO_YES
+    fingerprint: str
+    answer_names: tuple[str, ...] = NO_YES
 
     def __len__(self) -> int:
         return len(self.answers)
 
-    def take(self, rows: NDArray[np.intp] | slice) -> Items:
-        """Some of them."""
+    def take(self, rows: NDArray[np.intp] | slice) -> ReasonerDataset:
+        """A subset."""
         chosen = np.arange(len(self))[rows]
         return replace(
             self,
-            looks=self.looks[chosen],
+            features=self.features[chosen],
             sentences=tuple(self.sentences[i] for i in chosen),
             answers=self.answers[chosen],
         )
 
 
-def from_scenes(plan: ScenePlan, split: str, eye: Eye, *, seed: int = 0, progress: Progress | None = None) -> Items:
+def from_scenes(
+    plan: ScenePlan, split: str, extractor: FeatureExtractor, *, seed: int = 0, progress: ProgressCallback | None = None
+) -> ReasonerDataset:
     """Scenes made on the fly."""
     config = SceneConfig(plan.task, seed=seed)
     if split not in plan.splits():
         raise UserError(f"{plan.name} has no {split} items: it has {', '.join(plan.splits())}.")
 
-    def seen() -> Iterator[Seen]:
-        for batch in batches(config, plan, split, size=eye.side, count=_AT_ONCE):
+    def labelled() -> Iterator[LabelledPictures]:
+        for batch in batches(config, plan, split, size=extractor.image_size, count=BATCH):
             yield batch.pictures, batch.sentences, batch.answers.astype(np.int64).tolist()
 
     total = plan.splits()[split]
-    return looked_at(f"{plan.name}-{split}-{total}-{config.fingerprint}", seen(), total, eye, NO_YES, progress)
+    name = f"{plan.name}-{split}-{total}-{config.fingerprint}"
+    return extract_cached(name, labelled(), total, extractor, NO_YES, progress)
 
 
-def from_folder(folder: Path, split: str, eye: Eye, *, progress: Progress | None = None) -> Items:
+def from_folder(
+    folder: Path, split: str, extractor: FeatureExtractor, *, progress: ProgressCallback | None = None
+) -> ReasonerDataset:
     """A data set on disk in MALeViC's layout: `dataset/SPLIT.json` and `images/SPLIT/`."""
     file = folder / "dataset" / f"{split}.json"
     if not file.is_file():
         raise UserError(f"There is no {file}: give a data set in MALeViC's layout, as `seesay scenes make` writes it.")
-    asked, bad = read_questions(file)
-    if bad:
-        raise UserError(f"{file}: {bad[0].reason} (row {bad[0].row}); a training set must be whole.")
-    paths = [picture_path(folder, split, one.image) for one in asked]
+    questions, bad_rows = read_questions(file)
+    if bad_rows:
+        raise UserError(f"{file}: {bad_rows[0].reason} (row {bad_rows[0].row}); a training set must be complete.")
+    paths = [picture_path(folder, split, question.image) for question in questions]
 
-    def seen() -> Iterator[Seen]:
-        for start in range(0, len(asked), _AT_ONCE):
-            some = asked[start : start + _AT_ONCE]
-            pictures = np.stack([picture(str(path), eye.side) for path in paths[start : start + _AT_ONCE]])
-            yield pictures, [one.question for one in some], [int(one.answer) for one in some]
+    def labelled() -> Iterator[LabelledPictures]:
+        for start in range(0, len(questions), BATCH):
+            batch = questions[start : start + BATCH]
+            pictures = [read_picture(str(path), extractor.image_size) for path in paths[start : start + BATCH]]
+            yield np.stack(pictures), [row.question for row in batch], [int(row.answer) for row in batch]
 
-    known = f"{folder.resolve()} {[stamp(path) for path in paths]}"
-    digest = hashlib.blake2b(file.read_bytes() + known.encode(), digest_size=8).hexdigest()
-    return looked_at(f"{folder.resolve().name}-{split}-{digest}", seen(), len(asked), eye, NO_YES, progress)
+    pictures = f"{folder.resolve()} {[size_and_time(path) for path in paths]}"
+    digest = hashlib.blake2b(file.read_bytes() + pictures.encode(), digest_size=8).hexdigest()
+    name = f"{folder.resolve().name}-{split}-{digest}"
+    return extract_cached(name, labelled(), len(questions), extractor, NO_YES, progress)
 
 
-def stamp(path: Path) -> tuple[int, int]:
-    """Size and time, one of which changes with the picture: other seeds may have the same sentences and answers."""
+def size_and_time(path: Path) -> tuple[int, int]:
+    """Size and time of a picture, one of which changes with it: sentences and answers can be equal for two seeds."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise UserError(f"The picture {path} cannot be read: {error}") from error
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
-def looked_at(
-    name: str, seen: Iterable[Seen], total: int, eye: Eye, names: tuple[str, ...], progress: Progress | None = None
-) -> Items:
-    """What the eye makes of the pictures, from the cache where it has looked before."""
-    folder = cache_folder() / "reasoners" / f"{name}-{eye.fingerprint}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_name(f"{folder.name}.lock")):
-        if not folder.is_dir():
-            _look(folder, seen, total, eye, names, progress)
-    said = json.loads((folder / "items.json").read_text(encoding="utf-8"))
-    looks = np.load(folder / "looks.npy", mmap_mode="r")
-    answers = np.array(said["answers"], dtype=np.int64)
-    return Items(looks, tuple(said["sentences"]), answers, eye.fingerprint, tuple(said["names"]))
+def extract_cached(
+    name: str,
+    labelled: Iterable[LabelledPictures],
+    total: int,
+    extractor: FeatureExtractor,
+    answer_names: tuple[str, ...],
+    progress: ProgressCallback | None = None,
+) -> ReasonerDataset:
+    """The features of the pictures, from the cache where they have been extracted before."""
+    folder = cache_folder() / "reasoners" / f"{name}-{extractor.fingerprint}"
+    with lock_folder(folder, wait=True):
+        if not (folder / "items.json").is_file():  # written last
+            _extract(folder, labelled, total, extractor, answer_names, progress)
+    rows = json.loads((folder / "items.json").read_text(encoding="utf-8"))
+    features = np.load(folder / "looks.npy", mmap_mode="r")
+    answers = np.array(rows["answers"], dtype=np.int64)
+    return ReasonerDataset(features, tuple(rows["sentences"]), answers, extractor.fingerprint, tuple(rows["names"]))
 
 
-def _look(
-    folder: Path, seen: Iterable[Seen], total: int, eye: Eye, names: tuple[str, ...], progress: Progress | None
+def _extract(
+    folder: Path,
+    labelled: Iterable[LabelledPictures],
+    total: int,
+    extractor: FeatureExtractor,
+    answer_names: tuple[str, ...],
+    progress: ProgressCallback | None,
 ) -> None:
-    """Into a folder that gets its name when it is whole."""
-    beside = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir()
-    looks: NDArray[Any] | None = None
+    if not total:
+        raise UserError(f"{folder.name} has no items.")
+    array: NDArray[Any] | None = None
     sentences: list[str] = []
     answers: list[int] = []
-    for pictures, texts, right in seen:
-        found = eye.look(pictures)
-        if looks is None:
-            form = (total, *found.shape[1:])
-            looks = np.lib.format.open_memmap(beside / "looks.npy", mode="w+", dtype=found.dtype, shape=form)
-        looks[len(answers) : len(answers) + len(found)] = found
-        sentences += texts
-        answers += right
-        if progress:
-            progress(len(answers), total)
-    if looks is None:
-        raise UserError(f"{folder.name} has no items.")
-    looks.flush()  # type: ignore[attr-defined]
-    said = {"sentences": sentences, "answers": answers, "names": names}
-    (beside / "items.json").write_text(json.dumps(said), encoding="utf-8")
-    beside.replace(folder)
+    with atomic_write(folder / "looks.npy") as path:
+        for pictures, texts, right in labelled:
+            features = extractor.extract(pictures)
+            if array is None:
+                shape = (total, *features.shape[1:])
+                array = np.lib.format.open_memmap(path, mode="w+", dtype=features.dtype, shape=shape)
+            array[len(answers) : len(answers) + len(features)] = features
+            sentences += texts
+            answers += right
+            if progress:
+                progress(len(features), total)
+        array.flush()  # type: ignore[union-attr]
+    write_json(folder / "items.json", {"sentences": sentences, "answers": answers, "names": answer_names}, indent=None)

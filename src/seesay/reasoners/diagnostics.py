@@ -1,19 +1,22 @@
-"""What a trained reasoner gets right, and where it goes wrong (Pezzelle & Fernández 2019, Figures 4 to 7).
+"""The accuracy of a trained reasoner by sentence type, k and distance (Pezzelle & Fernández 2019, Figures 4 to 7).
 
-Answers are counted into plain rows, each with an interval; the page's figures and `--json` are made of the same rows.
+Predictions are counted into rows, each with an interval; the page's charts and `--json` are made of the same rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from seesay.reasoners.attention_maps import Look, looks
-from seesay.reasoners.evaluate import CEILING, Judgement, Progress, Test, judge, seen
+from seesay.progress import ProgressCallback
+from seesay.reasoners.attention_maps import AttentionMap
+from seesay.reasoners.evaluate import CEILING, Prediction, SceneTest, extract_items, predict, tests_for, trained_on
 from seesay.scenes.world import Scene
 
 if TYPE_CHECKING:
@@ -21,18 +24,20 @@ if TYPE_CHECKING:
 
 REASONER = "reasoner"
 K_EDGES = (0.20, 0.23, 0.26, 0.29, 0.32, 0.35, 0.38)
-"""Between bins of k: 0.29 is its mean, each bin has about a tenth of the scenes or more, the outer ones are open."""
+"""Edges of the bins of k: its mean is 0.29; each bin has a tenth of the scenes or more, the outer ones are open."""
 DISTANCE_EDGES = tuple(round(0.05 * i, 2) for i in range(1, 15))
-"""Between bins of the distance from the line, in shares of the reference set's range; the last bin is open."""
+"""Edges of the bins of the distance from the threshold, as a share of the reference set's range; the last is open."""
 _Z = 1.959963984540054  # the normal quantile of 97.5 %
 
 K = TypeVar("K", bound=Hashable)
 Group = tuple[str, ...]
+StageProgress = Callable[[str, int, int], None]
+"""Called with the stage, how many of its items are newly done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """How many of a group's items are answered right, with Wilson's 95 % interval."""
+class GroupAccuracy:
+    """The accuracy on a group of items, with Wilson's 95 % interval."""
 
     test: str
     group: Group
@@ -44,101 +49,139 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
-    """The share of items whose value is at least `start` and below `end` (None: open), `mean` on average; `ceiling` is
-    how often the fixed k is right there."""
+class BinAccuracy:
+    """The accuracy on items whose value is at least `start` and below `end` (None: open), `mean` on average; `ceiling`
+    is the accuracy of the fixed k on them."""
 
     start: float | None
     end: float | None
     mean: float
     ceiling: float
-    share: Share
+    share: GroupAccuracy
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """An item, what was said of it, and where the reasoner looked."""
+class DiagnosedExample:
+    """An item, its prediction, and what the reasoner attended to."""
 
     test: str
     sentence: str
     scene: Scene
     target: int
     answer: bool
-    yes: float
+    p_yes: float
     right: bool
-    looks: tuple[Look, ...]
+    attention: tuple[AttentionMap, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a program reads it; the keys are older than the names of the fields."""
+        fields = asdict(replace(self, attention=()))
+        del fields["attention"]
+        for thing in fields["scene"]["objects"]:
+            thing["colour"] = thing.pop("color")
+        fields["scene"] = {"things": fields["scene"]["objects"], "k": self.scene.k}
+        return fields | {"yes": fields.pop("p_yes"), "looks": [attention.to_json() for attention in self.attention]}
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The tables of one reasoner; `own` are the tests of the task that it learnt.
+    """The tables of one reasoner; `own` are the tests of the task that it was trained on.
 
     `accuracy` has the reasoner and the rules on the same items; `types` groups by adjective, answer and shape and
-    `colours` by colour (Figure 4); `k` by adjective and answer in bins of k (Figure 5); `distance` has bins of the
-    distance from the line (Figure 6); `examples` hold the maps (Figure 7).
+    `colors` by color (Figure 4); `k` by adjective and answer in bins of k (Figure 5); `distance` has bins of the
+    distance from the threshold (Figure 6); `examples` hold the attention maps (Figure 7).
     """
 
     name: str
     network: str
     task: str
     own: tuple[str, ...]
-    accuracy: tuple[Share, ...]
-    types: tuple[Share, ...]
-    colours: tuple[Share, ...]
-    k: tuple[Bin, ...]
-    distance: tuple[Bin, ...]
-    examples: tuple[Example, ...]
+    accuracy: tuple[GroupAccuracy, ...]
+    types: tuple[GroupAccuracy, ...]
+    colors: tuple[GroupAccuracy, ...]
+    k: tuple[BinAccuracy, ...]
+    distance: tuple[BinAccuracy, ...]
+    examples: tuple[DiagnosedExample, ...]
 
-    def of(self, test: str, who: str = REASONER) -> Share | None:
-        """A test's accuracy, of the reasoner or of a rule."""
+    def of(self, test: str, who: str = REASONER) -> GroupAccuracy | None:
+        """The accuracy on a test, of the reasoner or of a rule."""
         return next((row for row in self.accuracy if row.test == test and row.group == (who,)), None)
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The same rows as a program reads them."""
-        told = {name: getattr(self, name) for name in ("name", "network", "task", "own")}
-        for name in ("accuracy", "types", "colours", "k", "distance"):
-            told[name] = [asdict(row) for row in getattr(self, name)]
-        told["examples"] = [
-            {**asdict(one), "looks": [look.plain() for look in one.looks]} for one in self.examples
-        ]  # fmt: skip
-        return told
+        rows: dict[str, Sequence[GroupAccuracy | BinAccuracy]] = {
+            "accuracy": self.accuracy, "types": self.types, "colours": self.colors, "k": self.k,
+            "distance": self.distance,
+        }  # fmt: skip
+        return {
+            **{name: getattr(self, name) for name in ("name", "network", "task", "own")},
+            **{name: [asdict(row) for row in table] for name, table in rows.items()},
+            "examples": [example.to_json() for example in self.examples],
+        }
 
 
 def diagnose(
     reasoner: Reasoner,
     network: str,
     task: str,
-    tests: Sequence[Test],
+    tests: Sequence[SceneTest],
     *,
     examples: int,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Diagnosis:
-    """Ask the reasoner every test, and count."""
+    """Predict every item of the tests, and count."""
     total = sum(len(test.items) for test in tests)
-    judged = {
-        test.name: judge(reasoner, test, lambda done: progress(done, total) if progress else None) for test in tests
+    by_test = {
+        test.name: predict(reasoner, test, lambda done: progress(done, total) if progress else None) for test in tests
     }
     own = [test for test in tests if not test.hard] or list(tests)
     each = -(-examples // len(own))
-    shown = [one for test in own for one in _examples(reasoner, test, judged[test.name], each)]
-    every = [one for some in judged.values() for one in some]
+    predictions = [prediction for rows in by_test.values() for prediction in rows]
     return Diagnosis(
         name=reasoner.name,
         network=network,
         task=task,
         own=tuple(test.name for test in own),
-        accuracy=tuple(accuracies(every)),
-        types=tuple(shares(every, lambda one: (*sentence_type(one), one.shape))),
-        colours=tuple(shares(every, lambda one: (one.colour,))),
-        k=tuple(bins(every, lambda one: one.k, K_EDGES, sentence_type)),
-        distance=tuple(bins(every, lambda one: one.distance, DISTANCE_EDGES, lambda _: ())),
-        examples=tuple(shown),
+        accuracy=tuple(accuracies(predictions)),
+        types=tuple(shares(predictions, lambda row: (*sentence_type(row), row.shape))),
+        colors=tuple(shares(predictions, lambda row: (row.color,))),
+        k=tuple(bins(predictions, lambda row: row.k, K_EDGES, sentence_type)),
+        distance=tuple(bins(predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())),
+        examples=tuple(
+            example for test in own for example in _examples(reasoner, test, by_test[test.name], each)
+        ),
+    )  # fmt: skip
+
+
+def diagnose_folder(
+    folder: Path,
+    *,
+    items: int = 2_000,
+    examples: int = 6,
+    task: str | None = None,
+    device: str = "auto",
+    tests: dict[str, SceneTest] | None = None,
+    progress: StageProgress | None = None,
+) -> Diagnosis:
+    """Diagnose the trained reasoner in a folder. `tests` is a cache of tests that several reasoners share."""
+    from seesay.models.options import ModelOptions
+    from seesay.reasoners.model import load_reasoner
+
+    network, trained_task = trained_on(folder, task)
+    reasoner, tests = load_reasoner(str(folder), ModelOptions(device=device)), {} if tests is None else tests
+    names = tests_for(trained_task)
+    for name in names:
+        if name not in tests:
+            tests[name] = SceneTest(name, items, partial(progress, f"scenes of {name}") if progress else None)
+    answers = partial(progress, "answers") if progress else None
+    return diagnose(
+        reasoner, network, trained_task, [tests[name] for name in names], examples=examples, progress=answers
     )
 
 
-def sentence_type(one: Judgement) -> Group:
+def sentence_type(prediction: Prediction) -> Group:
     """The adjective, and whether the sentence is true."""
-    return one.adjective, "true" if one.answer else "false"
+    return prediction.adjective, "true" if prediction.answer else "false"
 
 
 def wilson(right: int, items: int) -> tuple[float, float]:
@@ -153,96 +196,95 @@ def wilson(right: int, items: int) -> tuple[float, float]:
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def share(test: str, group: Group, right: int, items: int) -> Share:
+def share(test: str, group: Group, right: int, items: int) -> GroupAccuracy:
     """The row of a group."""
-    return Share(test, group, right, items, right / items, *wilson(right, items))
+    return GroupAccuracy(test, group, right, items, right / items, *wilson(right, items))
 
 
-def accuracies(judged: Iterable[Judgement]) -> list[Share]:
+def accuracies(predictions: Iterable[Prediction]) -> list[GroupAccuracy]:
     """The reasoner and the rules on every test."""
-    found: dict[tuple[str, str], list[bool]] = {}
-    for one in judged:
-        found.setdefault((one.test, REASONER), []).append(one.right)
-        for rule, said in one.rules.items():
-            found.setdefault((one.test, rule), []).append(said == one.answer)
-    return [share(test, (who,), sum(right), len(right)) for (test, who), right in found.items()]
+    marks: dict[tuple[str, str], list[bool]] = {}
+    for row in predictions:
+        marks.setdefault((row.test, REASONER), []).append(row.right)
+        for rule, answer in row.rules.items():
+            marks.setdefault((row.test, rule), []).append(answer == row.answer)
+    return [share(test, (who,), sum(right), len(right)) for (test, who), right in marks.items()]
 
 
-def shares(judged: Iterable[Judgement], by: Callable[[Judgement], Group]) -> list[Share]:
+def shares(predictions: Iterable[Prediction], by: Callable[[Prediction], Group]) -> list[GroupAccuracy]:
     """The accuracy of every group in every test, in the order of their names."""
-    groups = _grouped(judged, lambda one: (one.test, by(one)))
+    groups = _grouped(predictions, lambda row: (row.test, by(row)))
     return [
-        share(test, group, sum(one.right for one in some), len(some)) for (test, group), some in sorted(groups.items())
+        share(test, group, sum(row.right for row in rows), len(rows)) for (test, group), rows in sorted(groups.items())
     ]
 
 
 def bins(
-    judged: Iterable[Judgement],
-    value: Callable[[Judgement], float | None],
+    predictions: Iterable[Prediction],
+    value: Callable[[Prediction], float | None],
     edges: Sequence[float],
-    by: Callable[[Judgement], Group],
-) -> list[Bin]:
+    by: Callable[[Prediction], Group],
+) -> list[BinAccuracy]:
     """The accuracy of every group in every bin of a value. An item without the value is in no bin."""
-    known = [(at, one) for one in judged if (at := value(one)) is not None]
-    groups = _grouped(known, lambda pair: (pair[1].test, by(pair[1]), int(np.searchsorted(edges, pair[0], "right"))))
+    valued = [(at, row) for row in predictions if (at := value(row)) is not None]
+    groups = _grouped(valued, lambda pair: (pair[1].test, by(pair[1]), int(np.searchsorted(edges, pair[0], "right"))))
     ends = (None, *edges, None)
-    found = []
-    for (test, group, place), some in sorted(groups.items()):
-        mean = sum(at for at, _ in some) / len(some)
-        ceiling = sum(one.rules[CEILING] == one.answer for _, one in some) / len(some)
-        row = share(test, group, sum(one.right for _, one in some), len(some))
-        found.append(Bin(ends[place], ends[place + 1], mean, ceiling, row))
-    return found
-
-
-def pooled(rows: Iterable[Share], by: Callable[[Share], Group]) -> list[Share]:
-    """Rows of several groups as one: what is right and what is asked, added up."""
-    groups = _grouped(rows, lambda row: (row.test, by(row)))
-    return [
-        share(test, group, sum(row.right for row in some), sum(row.items for row in some))
-        for (test, group), some in groups.items()
-    ]
+    rows = []
+    for (test, group, place), pairs in sorted(groups.items()):
+        mean = sum(at for at, _ in pairs) / len(pairs)
+        ceiling = sum(row.rules[CEILING] == row.answer for _, row in pairs) / len(pairs)
+        accuracy = share(test, group, sum(row.right for _, row in pairs), len(pairs))
+        rows.append(BinAccuracy(ends[place], ends[place + 1], mean, ceiling, accuracy))
+    return rows
 
 
 def unseen_examples(task: str) -> int | None:
-    """How many items of unseen combinations a task trains on; None where all combinations are seen."""
+    """The number of training items with unseen combinations; None where all combinations are seen."""
     if task == "compositional":
         return 0
     return int(task.removeprefix("mixture-")) if task.startswith("mixture-") else None
 
 
-def mixtures(diagnoses: Iterable[Diagnosis]) -> list[tuple[str, int, Share]]:
-    """Network, number of unseen-combination items in training, and accuracy on either test, several seeds as one."""
-    known = [(one, count) for one in diagnoses if (count := unseen_examples(one.task)) is not None]
-    rows = _grouped(
-        ((one.network, count, row) for one, count in known for row in one.accuracy if row.group == (REASONER,)),
+def mixtures(diagnoses: Iterable[Diagnosis]) -> list[tuple[str, int, GroupAccuracy]]:
+    """Network, number of unseen-combination items in training, and accuracy on either test, several seeds pooled."""
+    groups = _grouped(
+        (
+            (diagnosis.network, count, row)
+            for diagnosis in diagnoses
+            if (count := unseen_examples(diagnosis.task)) is not None
+            for row in diagnosis.accuracy
+            if row.group == (REASONER,)
+        ),
         lambda row: (row[0], row[1], row[2].test),
     )
-    found = []
-    for (network, count, _), some in sorted(rows.items()):
-        found.append((network, count, pooled((row for *_, row in some), lambda row: row.group)[0]))
-    return found
+    pooled = []
+    for (network, count, test), rows in sorted(groups.items()):
+        right, items = (sum(getattr(row, name) for *_, row in rows) for name in ("right", "items"))
+        pooled.append((network, count, share(test, (REASONER,), right, items)))
+    return pooled
 
 
-def _examples(reasoner: Reasoner, test: Test, judged: Sequence[Judgement], count: int) -> list[Example]:
-    """The first right and the first wrong ones, half of each where there are so many."""
-    right = [i for i, one in enumerate(judged) if one.right]
-    wrong = [i for i, one in enumerate(judged) if not one.right]
+def _examples(
+    reasoner: Reasoner, test: SceneTest, predictions: Sequence[Prediction], count: int
+) -> list[DiagnosedExample]:
+    """The first right and the first wrong ones, half of each where there are enough."""
+    right = [i for i, row in enumerate(predictions) if row.right]
+    wrong = [i for i, row in enumerate(predictions) if not row.right]
     half = min(len(wrong), max(count // 2, count - len(right)))
     chosen = [*right[: count - half], *wrong[:half]]
     if not chosen:
         return []
     items = [test.items[i] for i in chosen]
     sentences = [test.sentence(item) for item in items]
-    looked = looks(reasoner, seen(reasoner, items), sentences)
+    maps = reasoner.attention_maps(extract_items(reasoner, items), sentences)
     return [
-        Example(test.name, text, item.scene, item.target, judged[i].answer, judged[i].yes, judged[i].right, where)
-        for i, item, text, where in zip(chosen, items, sentences, looked, strict=True)
+        DiagnosedExample(test.name, text, item.scene, item.target, row.answer, row.p_yes, row.right, attention)
+        for row, item, text, attention in zip((predictions[i] for i in chosen), items, sentences, maps, strict=True)
     ]
 
 
-def _grouped(some: Iterable[Any], key: Callable[[Any], K]) -> dict[K, list[Any]]:
+def _grouped(rows: Iterable[Any], key: Callable[[Any], K]) -> dict[K, list[Any]]:
     groups: dict[K, list[Any]] = {}
-    for one in some:
-        groups.setdefault(key(one), []).append(one)
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
     return groups

@@ -1,8 +1,7 @@
-"""easy-VQA as items: pictures that nobody here made, 13 answers, and what someone gets right who never looks."""
+"""easy-VQA as training items: independent pictures, and 13 answers."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,86 +9,78 @@ import numpy as np
 
 from seesay.data import easy_vqa
 from seesay.errors import UserError
-from seesay.reasoners.dataset import Items, Progress, Seen, looked_at
-from seesay.reasoners.features.extractor import Eye, Pictures, picture
+from seesay.progress import ProgressCallback
+from seesay.reasoners.dataset import BATCH, LabelledPictures, ReasonerDataset, extract_cached
+from seesay.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
 
 SPLITS = ("train", "val", "test")
 HELD_OUT = 0.1
 """The share of the training pictures that validation takes, each with all its questions."""
-_AT_ONCE = 64
 
 
 def from_easy_vqa(
-    split: str, eye: Eye, seed: int = 0, *, count: int | None = None, progress: Progress | None = None
-) -> Items:
+    split: str,
+    extractor: FeatureExtractor,
+    seed: int = 0,
+    *,
+    count: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> ReasonerDataset:
     """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own), or the first
     `count` of them."""
-    names, asked = easy_vqa.answers(), _asked(split, seed)[:count]
-    numbers = {answer: number for number, answer in enumerate(names)}
+    names, rows = easy_vqa.answers(), _rows(split, seed)[:count]
+    indices = {answer: i for i, answer in enumerate(names)}
 
-    def seen() -> Iterator[Seen]:
+    def labelled() -> Iterator[LabelledPictures]:
         last: tuple[str, Pictures] | None = None
-        for start in range(0, len(asked), _AT_ONCE):
-            some, pictures = asked[start : start + _AT_ONCE], []
-            for one in some:  # about ten questions a picture, one after the other: it is read once
-                if last is None or last[0] != one.path:
-                    last = one.path, picture(one.path, eye.side)
+        for start in range(0, len(rows), BATCH):
+            batch, pictures = rows[start : start + BATCH], []
+            for row in batch:  # about ten questions per picture, one after the other: it is read once
+                if last is None or last[0] != row.path:
+                    last = row.path, read_picture(row.path, extractor.image_size)
                 pictures.append(last[1])
-            yield np.stack(pictures), [one.question for one in some], [numbers[one.answer] for one in some]
+            yield np.stack(pictures), [row.question for row in batch], [indices[row.answer] for row in batch]
 
     part = split if split == "test" else f"{split}-{HELD_OUT}-{seed}"
     part += "" if count is None else f"-{count}"
-    return looked_at(f"easy-vqa-{easy_vqa.release()}-{part}", seen(), len(asked), eye, names, progress)
+    return extract_cached(f"easy-vqa-{easy_vqa.release()}-{part}", labelled(), len(rows), extractor, names, progress)
 
 
 @dataclass(frozen=True, slots=True)
-class EasyVqa:
-    """What `seesay reasoner train --task easy-vqa` learns from: the first `count` training items, or all of them."""
+class EasyVqaSource:
+    """The source of `seesay reasoner train --task easy-vqa`: the first `count` training items, or all of them."""
 
     count: int | None = None
 
     def __post_init__(self) -> None:
-        there = len(_asked("train", seed=0))
-        if self.count is not None and self.count > there:
-            raise UserError(f"easy-vqa has {there:,} training items, not {self.count:,}: leave --items out for all.")
+        total = len(_rows("train", seed=0))
+        if self.count is not None and self.count > total:
+            raise UserError(f"easy-vqa has {total:,} training items, not {self.count:,}: omit --items to use all.")
 
     @property
     def splits(self) -> dict[str, int]:
-        """How many items there are of each."""
-        found = {split: len(_asked(split, seed=0)) for split in SPLITS}
-        return found if self.count is None else {**found, "train": self.count}
+        """The number of items of each."""
+        counts = {split: len(_rows(split, seed=0)) for split in SPLITS}
+        return counts if self.count is None else {**counts, "train": self.count}
 
     @property
     def settings(self) -> dict[str, object]:
-        """What tells it from other sources."""
+        """What identifies the source."""
         return {"task": "easy-vqa", "items": self.splits["train"], "release": easy_vqa.release()}
 
-    def items(self, split: str, eye: Eye, progress: Progress | None = None) -> Items:
-        """One of the splits, as the eye sees it."""
-        return from_easy_vqa(split, eye, count=self.count if split == "train" else None, progress=progress)
+    def items(
+        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
+        """One of the splits, with its features."""
+        return from_easy_vqa(split, extractor, count=self.count if split == "train" else None, progress=progress)
 
 
-def majority(train: Items, test: Items, *, by_sentence: bool = False) -> float:
-    """The test accuracy of the commonest training answer; `by_sentence`, of the commonest answer to the same words.
-
-    The second is the bar for a network: all that can be had without the picture.
-    """
-    overall = Counter(train.answers.tolist()).most_common(1)[0][0]
-    said: dict[str, Counter[int]] = {}
-    if by_sentence:
-        for sentence, answer in zip(train.sentences, train.answers.tolist(), strict=True):
-            said.setdefault(sentence, Counter())[answer] += 1
-    commonest = {sentence: counts.most_common(1)[0][0] for sentence, counts in said.items()}
-    guessed = np.array([commonest.get(sentence, overall) for sentence in test.sentences])
-    return float((guessed == test.answers).mean())
-
-
-def _asked(split: str, seed: int) -> tuple[easy_vqa.VqaQuestion, ...]:
+def _rows(split: str, seed: int) -> tuple[easy_vqa.VqaQuestion, ...]:
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
     if split == "test":
         return easy_vqa.read("test")
-    asked = easy_vqa.read("train")
-    images = np.random.default_rng(seed).permutation(sorted({one.image for one in asked}))
+    rows = easy_vqa.read("train")
+    images = np.random.default_rng(seed).permutation(sorted({row.image for row in rows}))
     held_out = set(images[: round(HELD_OUT * len(images))].tolist())
-    return tuple(one for one in asked if (one.image in held_out) == (split == "val"))
+    return tuple(row for row in rows if (row.image in held_out) == (split == "val"))

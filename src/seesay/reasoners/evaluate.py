@@ -1,4 +1,4 @@
-"""Asking a trained reasoner about scenes that are known: what it says of each item, and what is true of it."""
+"""The predictions of a trained reasoner on generated scenes, with the facts of each scene."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seesay.errors import UserError
+from seesay.progress import ProgressCallback
 from seesay.reasoners.sources import HARD, TASKS
 from seesay.scenes import rules
 from seesay.scenes.batches import scene_items
@@ -27,39 +28,34 @@ if TYPE_CHECKING:
     from seesay.reasoners.model import Reasoner
 
 CEILING = "fixed-k"
-"""The rule of perfect eyes with the mean k: about the best that anyone can do who does not know a scene's k."""
-_AT_ONCE = 64
-
-Progress = Callable[[int, int], None]
-"""Takes how many are done now, and of how many."""
+"""The rule that knows the scene and uses the mean k: about the ceiling, since a scene's own k cannot be seen."""
+_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """What was said of an item, what holds, and what is known of its scene. `yes` is the probability given to yes."""
+class Prediction:
+    """The predicted probability of yes for an item, the answer, the facts of its scene, and the answers of rules."""
 
     test: str
     adjective: str
-    colour: str
+    color: str
     shape: str
     answer: bool
-    yes: float
+    p_yes: float
     k: float | None
     distance: float | None
     rules: dict[str, bool]
 
     @property
     def right(self) -> bool:
-        """Whether the answer is what the reasoner takes for more probable; a tie is a no."""
-        return (self.yes > 0.5) == self.answer
+        """Whether the more probable answer is right; a tie is a no."""
+        return (self.p_yes > 0.5) == self.answer
 
 
-class Test:
-    """Items of a test, by the name that `seesay.scenes.plan.test_plan` knows it by."""
+class SceneTest:
+    """The items of a test, by its name in `seesay.scenes.plan.test_plan`."""
 
-    __test__ = False  # not one of pytest's
-
-    def __init__(self, name: str, count: int, progress: Progress | None = None) -> None:
+    def __init__(self, name: str, count: int, progress: ProgressCallback | None = None) -> None:
         plan = test_plan(name, count)
         self.name, self.config = name, SceneConfig(plan.task)
         self.items: list[SceneItem] = []
@@ -70,22 +66,22 @@ class Test:
 
     @property
     def hard(self) -> bool:
-        """Whether it is one of the two without the largest and the smallest."""
+        """Whether it leaves out the largest and the smallest things."""
         return self.name.endswith("-hard")
 
     def sentence(self, item: SceneItem) -> str:
-        """What is said of an item."""
+        """The sentence of an item."""
         return sentence(self.config, item)
 
     def rules(self) -> dict[str, rules.Positive]:
-        """The rules that differ here: superlatives need no k, and where no set is named the scene is the set."""
+        """The rules that differ here: superlatives need no k, and without a named set the whole scene is the set."""
         kind = self.config.kind
         if kind.degree != "positive":
             return {CEILING: rules.RULES[CEILING]}
         return {name: rule for name, rule in rules.RULES.items() if kind.by_set or name != "whole-scene"}
 
 
-def tests_of(task: str) -> tuple[str, ...]:
+def tests_for(task: str) -> tuple[str, ...]:
     """The tests for a reasoner trained on a task: its own, then the hard one where there is one."""
     if task == "compositional" or task.startswith("mixture-"):
         return "compositional-seen", "compositional-unseen"
@@ -93,52 +89,51 @@ def tests_of(task: str) -> tuple[str, ...]:
 
 
 def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
-    """The network and the task of a training, as its folder tells them; `task` where the items were another's."""
+    """The network and the task of the training in a folder; `task` for items from a folder of data."""
     try:
         network = json.loads((folder / "config.json").read_text(encoding="utf-8"))["network"]
         settings = json.loads((folder / "training" / "settings.json").read_text(encoding="utf-8"))
-        learnt = settings.get("task", task)
+        trained_task = settings.get("task", task)
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"There is no trained reasoner in '{folder}': give a folder of `seesay reasoner train`."
         ) from error
-    if learnt is None:
-        raise UserError(f"The reasoner in '{folder}' was trained on a folder of data: say what it learnt with --task.")
-    if learnt not in TASKS:
+    if trained_task is None:
+        raise UserError(f"The reasoner in '{folder}' was trained on a folder of data: name its task with --task.")
+    if trained_task not in TASKS:
         raise UserError(
-            f"'{learnt}', which '{folder}' was trained on, has no test of scenes: choose {', '.join(TASKS)}."
+            f"'{trained_task}', which '{folder}' was trained on, has no test of scenes: choose {', '.join(TASKS)}."
         )
-    return str(network), str(learnt)
+    return str(network), str(trained_task)
 
 
-def judge(reasoner: Reasoner, test: Test, done: Callable[[int], None] = lambda _: None) -> list[Judgement]:
-    """What the reasoner says of every item of a test."""
-    if set(reasoner.shape.answers) != {"no", "yes"}:
-        raise UserError(f"{reasoner.name} says other things than yes and no: only reasoners over scenes are diagnosed.")
-    yes, asked = reasoner.shape.answers.index("yes"), test.rules()
-    found: list[Judgement] = []
-    for start in range(0, len(test.items), _AT_ONCE):
-        some = test.items[start : start + _AT_ONCE]
-        sentences = [test.sentence(item) for item in some]
-        said = np.exp(reasoner.log_probabilities(seen(reasoner, some), sentences)[:, yes])
-        for item, text, given in zip(some, sentences, said.tolist(), strict=True):
-            ruled = {name: rules.holds(rule, item.scene, text) for name, rule in asked.items()}
-            found.append(_judgement(test.name, test.config, item, given, ruled))
-        done(len(some))
-    return found
+def predict(reasoner: Reasoner, test: SceneTest, done: Callable[[int], None] = lambda _: None) -> list[Prediction]:
+    """The reasoner's predictions for every item of a test; `done` is called with the size of each batch."""
+    answers = reasoner.config.answers
+    if set(answers) != {"no", "yes"}:
+        raise UserError(f"{reasoner.name} does not answer yes or no: only reasoners over scenes are diagnosed.")
+    scene_rules = test.rules()
+    predictions: list[Prediction] = []
+    for start in range(0, len(test.items), _BATCH):
+        batch = test.items[start : start + _BATCH]
+        sentences = [test.sentence(item) for item in batch]
+        logp = reasoner.log_probabilities(extract_items(reasoner, batch), sentences)
+        for item, text, p_yes in zip(batch, sentences, np.exp(logp[:, answers.index("yes")]).tolist(), strict=True):
+            by_rule = {name: rules.holds(rule, item.scene, text) for name, rule in scene_rules.items()}
+            predictions.append(_prediction(test, item, p_yes, by_rule))
+        done(len(batch))
+    return predictions
 
 
-def seen(reasoner: Reasoner, items: list[SceneItem]) -> NDArray[np.generic]:
-    """The items' pictures as the reasoner's eye sees them."""
-    return reasoner.eye.look(np.stack([rgb(item.scene, reasoner.eye.side) for item in items]))
+def extract_items(reasoner: Reasoner, items: list[SceneItem]) -> NDArray[np.generic]:
+    """The features of the items' pictures."""
+    return reasoner.extractor.extract(np.stack([rgb(item.scene, reasoner.extractor.image_size) for item in items]))
 
 
-def _judgement(test: str, config: SceneConfig, item: SceneItem, yes: float, ruled: dict[str, bool]) -> Judgement:
-    words = getattr(config.adjectives, config.kind.degree)
+def _prediction(test: SceneTest, item: SceneItem, p_yes: float, by_rule: dict[str, bool]) -> Prediction:
+    config, cell = test.config, item.cell
     distance = None
     if config.kind.degree == "positive":
         distance = label_objects(item.scene, config.kind, config.adjectives, config.threshold_fn)[item.target].distance
-    cell = item.cell
-    return Judgement(
-        test, words[0 if cell.positive else 1], cell.color, cell.shape, cell.answer, yes, item.scene.k, distance, ruled
-    )
+    adjective = getattr(config.adjectives, config.kind.degree)[0 if cell.positive else 1]
+    return Prediction(test.name, adjective, cell.color, cell.shape, cell.answer, p_yes, item.scene.k, distance, by_rule)

@@ -1,4 +1,4 @@
-"""A training from its items to its test figures: what `seesay reasoner train` does, and a sweep many times."""
+"""A training from its items to its test accuracies: what `seesay reasoner train` does once and a sweep many times."""
 
 from __future__ import annotations
 
@@ -10,94 +10,91 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
+from seesay.files import write_json
 from seesay.models.hf.loading import file_digest
 from seesay.reasoners import checkpoints
-from seesay.reasoners.dataset import Items
-from seesay.reasoners.features.extractor import Eye, open_eye
-from seesay.reasoners.networks.registry import Recipe
-from seesay.reasoners.sources import Source, tests
-from seesay.reasoners.train import measured, train
+from seesay.reasoners.config import ReasonerConfig
+from seesay.reasoners.dataset import ReasonerDataset
+from seesay.reasoners.features.extractor import FeatureExtractor, open_extractor
+from seesay.reasoners.networks.registry import network_class
+from seesay.reasoners.sources import ItemSource, tested_splits
+from seesay.reasoners.train import train, validate
 from seesay.training import loop
-from seesay.training.checkpoint import write_whole
 
-TESTED = "test.json"
+TEST_RESULTS = "test.json"
 
-Looking = Callable[[str, int, int], None]
-"""Told, while pictures are made and looked at: the split, how many are done, of how many."""
-
-
-def look_with(recipe: Recipe, eye: str | None = None, side: int | None = None) -> tuple[Recipe, Eye]:
-    """The recipe with another eye, or pictures of another size, and the eye itself opened."""
-    name = eye or recipe.eye
-    if (recipe.network == "object-centred") != (name == "objects"):
-        looks = "objects alone" if recipe.network == "object-centred" else "pixels or features, not objects"
-        raise UserError(f"The network {recipe.network} looks with {looks}: leave --eye out, or choose another network.")
-    sizes, preset_side, turns = recipe.sizes, recipe.side, recipe.turns
-    if name != recipe.eye and "pixels" in (name, recipe.eye):  # from the one to the other: still 14 x 14 cells
-        sizes = {**sizes, **({"halvings": 4, "levels": 0} if name == "pixels" else {"halvings": 0, "levels": 1})}
-        preset_side, turns = 224, False
-    opened = open_eye(name, side or preset_side)
-    if side is not None and opened.side != side:
-        raise UserError(f"--side is {side}: the eye '{name}' takes pictures of {opened.side} pixels a side.")
-    return replace(recipe, eye=name, side=opened.side, sizes=sizes, turns=turns), opened
+SplitProgress = Callable[[str, int, int], None]
+"""Called with the split, how many of its items are newly done, and how many there are."""
 
 
-def changed(recipe: Recipe, *, batch: int | None = None, sizes: dict[str, Any], **schedule: Any) -> Recipe:
-    """The recipe with what is given and not None: its batch, sizes of its layers, its schedule."""
-    return replace(
-        recipe,
-        batch=batch or recipe.batch,
-        sizes={**recipe.sizes, **{name: value for name, value in sizes.items() if value is not None}},
-        schedule=recipe.schedule.changed(**schedule),
-    )
+def with_features(
+    config: ReasonerConfig, features: str | None = None, image_size: int | None = None
+) -> tuple[ReasonerConfig, FeatureExtractor]:
+    """The config with other features or pictures of another size, and the feature extractor."""
+    name, takes_objects = features or config.features, network_class(config.network).takes_objects
+    if takes_objects != (name == "objects"):
+        inputs = "objects only" if takes_objects else "pixels or feature maps, not objects"
+        raise UserError(f"The network {config.network} takes {inputs}: omit --features, or choose another network.")
+    if name != config.features and "pixels" in (name, config.features):  # either way, 14 x 14 cells
+        layers = (4, 0) if name == "pixels" else (0, 1)
+        sizes = {**config.sizes, "strided_layers": layers[0], "plain_layers": layers[1]}
+        config = replace(config, image_size=224, augment=False, sizes=sizes)
+    extractor = open_extractor(name, image_size or config.image_size)
+    if image_size is not None and extractor.image_size != image_size:
+        raise UserError(
+            f"--image-size is {image_size}: the features '{name}' need pictures of {extractor.image_size} pixels."
+        )
+    return replace(config, features=name, image_size=extractor.image_size), extractor
 
 
-def look(source: Source, eye: Eye, looking: Looking | None = None) -> dict[str, Items]:
-    """Every split of the source."""
+def extract_splits(
+    source: ItemSource, extractor: FeatureExtractor, progress: SplitProgress | None = None
+) -> dict[str, ReasonerDataset]:
+    """Every split of the source, with its features."""
     return {
-        split: source.items(split, eye, partial(looking, split) if looking else None)
-        for split in ("train", "val", *tests(source))
+        split: source.items(split, extractor, partial(progress, split) if progress else None)
+        for split in ("train", "val", *tested_splits(source))
     }
 
 
-def learn(
-    source: Source,
-    sets: Mapping[str, Items],
+def train_and_test(
+    source: ItemSource,
+    splits: Mapping[str, ReasonerDataset],
     folder: Path,
-    recipe: Recipe,
+    config: ReasonerConfig,
     *,
     start: Path | None = None,
     device: str = "auto",
-    progress: Callable[[loop.Progress], None] | None = None,
+    progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> tuple[loop.Result, dict[str, float]]:
-    """Train in the folder, or go on there, and test: how it ended, and the accuracy on every test of the source."""
+    """Train in the folder, or resume there, and test: how it ended, and the accuracy on every test of the source."""
     result = train(
-        sets["train"], sets["val"], folder, recipe,
+        splits["train"], splits["val"], folder, config,
         settings=source.settings, start=start, device=device, progress=progress,
     )  # fmt: skip
-    return result, accuracies(folder, {name: sets[name] for name in tests(source)}, device)
+    return result, accuracies(folder, {name: splits[name] for name in tested_splits(source)}, device)
 
 
-def accuracies(folder: Path, sets: Mapping[str, Items], device: str = "auto") -> dict[str, float]:
-    """The accuracy of a trained reasoner on each of these, kept beside it with the weights' digest."""
+def accuracies(folder: Path, splits: Mapping[str, ReasonerDataset], device: str = "auto") -> dict[str, float]:
+    """The accuracy of a trained reasoner on each split, cached beside it with the digest of its weights."""
     import torch
     from accelerate import Accelerator
 
-    asked = {
+    key = {
         "model": file_digest(folder / file for file in checkpoints.FILES),
-        "items": {n: len(i) for n, i in sets.items()},
+        "items": {name: len(items) for name, items in splits.items()},
     }
-    path = folder / TESTED
+    path = folder / TEST_RESULTS
     if path.is_file():
-        known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if {name: known.get(name) for name in asked} == asked:
-            return dict(known["accuracy"])
-    network, shape, _ = checkpoints.load(folder)
+        cached: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if {name: cached.get(name) for name in key} == key:
+            return dict(cached["accuracy"])
+    network, config, _ = checkpoints.load(folder)
     network.to(Accelerator(cpu=device == "cpu").device)
-    found: dict[str, float] = {}
-    for name, items in sets.items():
+    accuracy: dict[str, float] = {}
+    for name, items in splits.items():
         with torch.no_grad():
-            share = measured(network, items, shape.words.encode(items.sentences))["accuracy"]
-        found[name] = round(share * len(items)) / len(items)  # a mean of single precision
-    write_whole(path, (json.dumps({**asked, "accuracy": found}, indent=2) + "\n").encode())
-    return found
+            share = validate(network, items, config.vocabulary.encode(items.sentences))["accuracy"]
+        accuracy[name] = round(share * len(items)) / len(items)  # a mean of single precision
+    write_json(path, {**key, "accuracy": accuracy})
+    return accuracy

@@ -1,4 +1,4 @@
-"""Where a reasoner's items come from, scenes made on the fly or a data set on disk, and what it is tested on."""
+"""Sources of training items, scenes made on the fly or a data set on disk, and the tests that belong to them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Protocol
 
 from seesay.errors import UserError
-from seesay.reasoners.dataset import Items, Progress, from_folder, from_scenes, stamp
-from seesay.reasoners.features.extractor import Eye
+from seesay.progress import ProgressCallback
+from seesay.reasoners.dataset import ReasonerDataset, from_folder, from_scenes, size_and_time
+from seesay.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
 from seesay.scenes.plan import NAMES, PlanPart, ScenePlan, make_plan, test_plan
 from seesay.scenes.published import read_questions
 
 TASKS = tuple(name for name in NAMES if not name.endswith("-hard"))
-"""What can be learnt: every scene task but those that are a test alone."""
+"""Tasks to train on: every scene task but those that are only a test."""
 HARD = {"pos": "pos-hard", "set+pos": "set+pos-hard"}
-"""The harder test of a task, which is learnt from its own training items (the paper's Table 2)."""
+"""The harder test of a task, for a reasoner that is trained on the task's own items (the paper's Table 2)."""
 
 
-class Source(Protocol):
-    """`splits`: how many items `train`, `val` and every test have. `settings`: what tells it from other sources."""
+class ItemSource(Protocol):
+    """`splits`: the number of items of `train`, `val` and every test. `settings`: what identifies the source."""
 
     @property
     def splits(self) -> dict[str, int]: ...
@@ -30,13 +31,15 @@ class Source(Protocol):
     @property
     def settings(self) -> dict[str, object]: ...
 
-    def items(self, split: str, eye: Eye, progress: Progress | None = None) -> Items:
-        """One of the splits, as the eye sees it."""
+    def items(
+        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
+        """One of the splits, with its features."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scenes:
-    """Scenes of a task, always the same ones: what a training's seed changes is weights and order."""
+class SceneSource:
+    """Scenes of a task, always the same ones: the seed of a training sets weights and order only."""
 
     plan: ScenePlan
     hard: ScenePlan | None = None
@@ -47,20 +50,19 @@ class Scenes:
 
     @property
     def settings(self) -> dict[str, object]:
-        return {
-            "task": self.plan.name,
-            "items": self.plan.splits()["train"],
-            "scenes": SceneConfig(self.plan.task).fingerprint,
-        }
+        fingerprint = SceneConfig(self.plan.task).fingerprint
+        return {"task": self.plan.name, "items": self.plan.splits()["train"], "scenes": fingerprint}
 
-    def items(self, split: str, eye: Eye, progress: Progress | None = None) -> Items:
+    def items(
+        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
         if self.hard and split == self.hard.name:
-            return from_scenes(self.hard, "test", eye, progress=progress)
-        return from_scenes(self.plan, split, eye, progress=progress)
+            return from_scenes(self.hard, "test", extractor, progress=progress)
+        return from_scenes(self.plan, split, extractor, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class FolderSource:
     """A data set on disk in MALeViC's layout."""
 
     path: Path
@@ -71,23 +73,39 @@ class Folder:
     def settings(self) -> dict[str, object]:
         return {"data": self.path.name, "items": self.splits["train"], "digest": self.digest}
 
-    def items(self, split: str, eye: Eye, progress: Progress | None = None) -> Items:
-        return from_folder(self.path, split, eye, progress=progress)
+    def items(
+        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
+        return from_folder(self.path, split, extractor, progress=progress)
 
 
-def scenes(task: str, items: int | None = None) -> Scenes:
-    """So many training items of a task, as many as published if not given; validation and tests have an eighth each."""
-    whole = make_plan(task)
-    if "train" not in whole.splits():
-        learnt = whole.name.removesuffix("-hard")
-        raise UserError(f"{whole.name} is a test alone: train on {learnt}, which is tested on it too.")
+def open_source(task: str | None = None, data: Path | None = None, items: int | None = None) -> tuple[ItemSource, str]:
+    """The source of a task's items, or of a data set on disk, and its name; `items` limits the training items."""
+    if data is not None:
+        if items is not None:
+            raise UserError("--items is for scenes made on the fly: with --data, all items of the data set are used.")
+        return folder_source(data), task or data.resolve().name
+    if task == "easy-vqa":
+        from seesay.reasoners.easy_vqa import EasyVqaSource
+
+        return EasyVqaSource(items), task
+    source = scene_source(task or "set+pos", items)
+    return source, source.plan.name
+
+
+def scene_source(task: str, items: int | None = None) -> SceneSource:
+    """A task with this many training items (default: as published); validation and tests have an eighth each."""
+    plan = make_plan(task)
+    if "train" not in plan.splits():
+        trained = plan.name.removesuffix("-hard")
+        raise UserError(f"{plan.name} is only a test: train on {trained}, which is tested on it too.")
     if items is not None:
-        whole = replace(whole, parts=_resized(whole, items))
-    hard = HARD.get(whole.name)
-    return Scenes(whole, test_plan(hard, whole.splits()["test"]) if hard else None)
+        plan = replace(plan, parts=_resized(plan, items))
+    hard = HARD.get(plan.name)
+    return SceneSource(plan, test_plan(hard, plan.splits()["test"]) if hard else None)
 
 
-def folder(path: Path) -> Folder:
+def folder_source(path: Path) -> FolderSource:
     """The data set at this path; it must have `train` and `val`."""
     path = path.expanduser().resolve()
     if not path.is_dir():
@@ -96,27 +114,27 @@ def folder(path: Path) -> Folder:
     for split in ("train", "val", "test", "test_seen", "test_unseen"):
         file = path / "dataset" / f"{split}.json"
         if file.is_file():
-            asked, _ = read_questions(file)
-            splits[split] = len(asked)
+            questions, _ = read_questions(file)
+            splits[split] = len(questions)
             digest.update(file.read_bytes())
             # Data sets of other seeds may have the same sentences and answers; a copy has pictures of the same sizes.
-            sizes = [stamp(picture_path(path, split, one.image))[0] for one in asked]
+            sizes = [size_and_time(picture_path(path, split, question.image))[0] for question in questions]
             digest.update(str(sizes).encode())
     for split in ("train", "val"):
         if not splits.get(split):
             raise UserError(f"{path} has no {split} items: write dataset/{split}.json, as `seesay scenes make` does.")
-    return Folder(path, {split: count for split, count in splits.items() if count}, digest.hexdigest())
+    return FolderSource(path, {split: count for split, count in splits.items() if count}, digest.hexdigest())
 
 
-def tests(source: Source) -> tuple[str, ...]:
-    """The names of what a reasoner that learnt from it is tested on."""
+def tested_splits(source: ItemSource) -> tuple[str, ...]:
+    """The splits that a reasoner trained on this source is tested on."""
     return tuple(split for split in source.splits if split not in ("train", "val"))
 
 
 def _resized(plan: ScenePlan, items: int) -> tuple[PlanPart, ...]:
     held_out = max(1, items // 8)
     first, *others = (part for part in plan.parts if part.split == "train")
-    left = items - sum(part.count for part in others)  # a mixture's unseen combinations, whose number is its name
+    left = items - sum(part.count for part in others)  # a mixture's name gives the number of its unseen combinations
     if left < 1:
         raise UserError(f"{plan.name} needs more than {items - left} training items: ask for more than {items:,}.")
     tests = (replace(part, count=held_out) for part in plan.parts if part.split != "train")

@@ -1,8 +1,8 @@
-"""Many trainings: networks by tasks by configurations by seeds, with a table of results that grows and resumes.
+"""Many trainings: networks by tasks by configurations by seeds, with a table of results that can be resumed.
 
-A sweep is a folder: every training in `NETWORK/TASK/CONFIG-seedN`, and `results.csv`, which gets a row when one ends.
-What is finished is not trained again and what was interrupted goes on, so a sweep may be stopped at any time, and
-several processes may share one.
+A sweep is a folder: every training in `NETWORK/TASK/CONFIG-seedN`, and `results.csv` with one row per ended training.
+Finished trainings are not repeated and interrupted ones are resumed, so a sweep may be stopped at any time, and several
+processes may share one.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from seesay.errors import UserError
+from seesay.files import lock_folder, write_text
 from seesay.reasoners import checkpoints, experiment
-from seesay.reasoners.features.extractor import Eye
-from seesay.reasoners.networks.registry import Recipe, recipe
-from seesay.reasoners.sources import Scenes, scenes
-from seesay.training import checkpoint, loop
+from seesay.reasoners.config import ReasonerConfig, preset_config
+from seesay.reasoners.features.extractor import FeatureExtractor
+from seesay.reasoners.networks.registry import network_class
+from seesay.reasoners.sources import SceneSource, scene_source, tested_splits
+from seesay.training import loop
 
 RESULTS = "results.csv"
 TESTS = ("test", "test_seen", "test_unseen", "pos-hard", "set+pos-hard")
@@ -31,8 +31,8 @@ _COLUMNS = ("network", "task", "config", "seed", "folder", "validation", *TESTS,
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
-    """One row of the results: accuracies, or why there are none."""
+class SweepRow:
+    """One row of the results: accuracies, or the reason why there are none."""
 
     network: str
     task: str
@@ -50,26 +50,26 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
-    """One training of a sweep."""
+class SweepTraining:
+    """One planned training of a sweep."""
 
-    config: str
-    recipe: Recipe
-    source: Scenes
+    name: str
+    config: ReasonerConfig
+    source: SceneSource
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        return self.recipe.network, self.source.plan.name, self.config, self.recipe.schedule.seed
+        return self.config.network, self.source.plan.name, self.name, self.config.schedule.seed
 
     @property
     def folder(self) -> Path:
-        """Where it is within the sweep's folder."""
-        network, task, config, seed = self.key
-        return Path(network, task, f"{config}-seed{seed}")
+        """Its place within the sweep's folder."""
+        network, task, name, seed = self.key
+        return Path(network, task, f"{name}-seed{seed}")
 
 
-Learn = Callable[[Scenes, Path, Recipe, Eye], tuple[loop.Result, dict[str, float]]]
-"""Trains in a folder and tests: `learning.look` and `learning.learn`, with what is shown meanwhile."""
+TrainAndTest = Callable[[SceneSource, Path, ReasonerConfig, FeatureExtractor], tuple[loop.Result, dict[str, float]]]
+"""Trains in a folder and tests: `experiment.extract_splits` and `experiment.train_and_test`."""
 
 
 def paper_grid() -> dict[str, dict[str, Any]]:
@@ -82,7 +82,7 @@ def paper_grid() -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def trainings(
+def plan_trainings(
     networks: Sequence[str],
     tasks: Sequence[str],
     seeds: int,
@@ -91,62 +91,68 @@ def trainings(
     preset: str = "auto",
     items: int | None = None,
     epochs: int | None = None,
-) -> list[Training]:
-    """All of them, one seed after the other: the table is soon whole and then gets surer.
+) -> list[SweepTraining]:
+    """All trainings, seed by seed: the table is soon complete and then gets more precise.
 
-    The object-centred reasoner has no dropout and no batch norm: its preset stands for the grid.
+    A network without dropout and batch norm has no grid: its preset is trained instead.
     """
     if grid not in ("paper", "preset"):
         raise UserError(f"--grid is '{grid}': choose paper (16 configurations) or preset (one).")
-    sources = [scenes(task, items) for task in tasks]
-    found = []
+    sources = [scene_source(task, items) for task in tasks]
+    trainings = []
     for seed, network, source in product(range(seeds), networks, sources):
-        base = experiment.changed(recipe(network, preset), sizes={}, epochs=epochs, seed=seed)
-        if grid == "preset" or network == "object-centred":
-            found.append(Training("preset", base, source))
+        base = preset_config(network, preset).changed(sizes={}, epochs=epochs, seed=seed)
+        if grid == "preset" or not network_class(network).has_regularisation:
+            trainings.append(SweepTraining("preset", base, source))
             continue
         for name, values in paper_grid().items():
             rate, *sizes = values.items()
-            found.append(Training(name, experiment.changed(base, sizes=dict(sizes), **dict([rate])), source))
-    return found
+            trainings.append(SweepTraining(name, base.changed(sizes=dict(sizes), **dict([rate])), source))
+    return trainings
 
 
-def sweep(folder: Path, wanted: Sequence[Training], learn: Learn) -> list[Trained]:
-    """Carry out what is not done yet, and give the whole table. A training that fails is a row with the reason."""
-    for one in wanted:
-        _same_settings(folder / one.folder / "training", one)
-    for one in wanted:
-        with ExitStack() as held:
+def sweep(folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest) -> list[SweepRow]:
+    """Run what is not done yet, and return the whole table. A training that fails is a row with the reason."""
+    for training in trainings:  # before the first one takes its time
+        checkpoints.refuse_other_training(folder / training.folder, training.config, training.source.settings)
+    for training in trainings:
+        with ExitStack() as stack:
             try:
-                held.enter_context(checkpoint.alone(folder / one.folder / "training"))
+                stack.enter_context(lock_folder(folder / training.folder / "training"))
             except UserError:
-                continue  # another process that sweeps the same folder is at it
-            if not _finished(folder, one):
-                _keep(folder, _carry_out(folder, one, learn))
-    return _known(folder)
+                continue  # another process that sweeps the same folder is running it
+            if not _finished(folder, training):
+                _record(folder, _run(folder, training, train_and_test))
+    return _read_if_any(folder)
 
 
-def read_results(folder: Path) -> list[Trained]:
-    """The table of a sweep's folder, in the order in which trainings ended."""
+def read_results(folder: Path) -> list[SweepRow]:
+    """The table of a sweep, in the order in which its trainings ended."""
     path = folder / RESULTS
     if not path.is_file():
         raise UserError(f"There is no {RESULTS} in '{folder}': give a folder that `seesay reasoner sweep` made.")
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return [_trained(folder, row) for row in csv.DictReader(file)]
+            return [_parse(folder, row) for row in csv.DictReader(file)]
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is damaged ({error}): delete it, and the same sweep writes it anew.") from error
+        raise UserError(f"{path} is damaged ({error}): delete it, and the same sweep writes it again.") from error
 
 
-def best(results: Iterable[Trained]) -> dict[tuple[str, str], list[Trained]]:
+def test_size(trainings: Iterable[SweepTraining]) -> int:
+    """Items per test for a diagnosis: as in the sweep's largest test, at most the paper's 2,000."""
+    sources = [training.source for training in trainings]
+    return min(2_000, max(source.splits[test] for source in sources for test in tested_splits(source)))
+
+
+def best(results: Iterable[SweepRow]) -> dict[tuple[str, str], list[SweepRow]]:
     """All seeds of each network's best configuration on each task, by mean validation accuracy.
 
     A configuration that failed with one of its seeds is best only where all others failed too.
     """
-    groups: dict[tuple[str, str], dict[str, list[Trained]]] = {}
+    groups: dict[tuple[str, str], dict[str, list[SweepRow]]] = {}
     for row in results:
         groups.setdefault((row.network, row.task), {}).setdefault(row.config, []).append(row)
-    found = {}
+    chosen = {}
     for key, configs in groups.items():
         ranks = {}
         for config, rows in configs.items():
@@ -154,60 +160,53 @@ def best(results: Iterable[Trained]) -> dict[tuple[str, str], list[Trained]]:
             if good:
                 ranks[config] = (len(good) == len(rows), sum(row.validation for row in good) / len(good))
         if ranks:
-            chosen = configs[max(ranks, key=lambda config: ranks[config])]
-            found[key] = sorted((row for row in chosen if not row.error), key=lambda row: row.seed)
-    return found
+            best_rows = configs[max(ranks, key=lambda config: ranks[config])]
+            chosen[key] = sorted((row for row in best_rows if not row.error), key=lambda row: row.seed)
+    return chosen
 
 
-def _carry_out(folder: Path, one: Training, learn: Learn) -> Trained:
-    network, task, config, seed = one.key
-    row = Trained(network, task, config, seed, folder / one.folder, 0.0, {}, 0.0)
+def _run(folder: Path, training: SweepTraining, train_and_test: TrainAndTest) -> SweepRow:
+    row = SweepRow(*training.key, folder / training.folder, 0.0, {}, 0.0)
     try:
-        looking, eye = experiment.look_with(one.recipe)
-        result, tests = learn(one.source, folder / one.folder, looking, eye)
+        config, extractor = experiment.with_features(training.config)
+        result, tests = train_and_test(training.source, row.folder, config, extractor)
     except UserError as error:
         return replace(row, error=" ".join(str(error).split()))
-    held_out = one.source.splits["val"]
+    held_out = training.source.splits["val"]
     validation = round(result.best * held_out) / held_out  # a mean of single precision
     return replace(row, validation=validation, tests=tests, minutes=round(result.seconds / 60, 2))
 
 
-def _finished(folder: Path, one: Training) -> bool:
-    made = all((folder / one.folder / name).is_file() for name in (*checkpoints.FILES, experiment.TESTED))
-    return made and any(row.key == one.key and not row.error for row in _known(folder))
+def _finished(folder: Path, training: SweepTraining) -> bool:
+    files = (*checkpoints.FILES, experiment.TEST_RESULTS)
+    complete = all((folder / training.folder / name).is_file() for name in files)
+    return complete and any(row.key == training.key and not row.error for row in _read_if_any(folder))
 
 
-def _same_settings(training: Path, one: Training) -> None:
-    """Refuse before anything is trained, not at the hundredth training, what was begun with other settings."""
-    if (training / checkpoint.SETTINGS).is_file():
-        shaping = asdict(one.recipe)
-        checkpoint.same_settings(training, shaping.pop("schedule") | shaping | one.source.settings)
-
-
-def _known(folder: Path) -> list[Trained]:
+def _read_if_any(folder: Path) -> list[SweepRow]:
     return read_results(folder) if (folder / RESULTS).is_file() else []
 
 
-def _keep(folder: Path, row: Trained) -> None:
-    """Write the table with this row in it, in place of one that failed before."""
-    with FileLock(folder / f".{RESULTS}.lock"):
-        rows = [known for known in _known(folder) if known.key != row.key]
+def _record(folder: Path, row: SweepRow) -> None:
+    """Write the table with this row in it; it replaces a row that failed before."""
+    with lock_folder(folder, wait=True):
+        rows = [*(other for other in _read_if_any(folder) if other.key != row.key), row]
         text = io.StringIO()
         table = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
         table.writeheader()
-        for one in [*rows, row]:
-            table.writerow(_line(folder, one))
-        checkpoint.write_whole(folder / RESULTS, text.getvalue().encode())
+        table.writerows(_fields(folder, row) for row in rows)
+        write_text(folder / RESULTS, text.getvalue())
 
 
-def _line(folder: Path, row: Trained) -> dict[str, object]:
-    plain = asdict(row)
-    del plain["tests"]
-    return plain | {name: row.tests.get(name) for name in TESTS} | {"folder": row.folder.relative_to(folder).as_posix()}
+def _fields(folder: Path, row: SweepRow) -> dict[str, object]:
+    fields = asdict(row)
+    del fields["tests"]
+    place = row.folder.relative_to(folder).as_posix()
+    return fields | {name: row.tests.get(name) for name in TESTS} | {"folder": place}
 
 
-def _trained(folder: Path, line: Mapping[str, str]) -> Trained:
-    return Trained(
+def _parse(folder: Path, line: Mapping[str, str]) -> SweepRow:
+    return SweepRow(
         line["network"], line["task"], line["config"], int(line["seed"]), folder / line["folder"],
         float(line["validation"]), {name: float(line[name]) for name in TESTS if line[name]},
         float(line["minutes"]), line["error"],

@@ -1,4 +1,4 @@
-"""Sentences as numbers: a vocabulary from the training sentences, in CLEVR's layout (NULL, START, END, UNK, words)."""
+"""The vocabulary of the training sentences, in CLEVR's layout (NULL, START, END, UNK, words)."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ NULL, START, END, UNKNOWN = range(4)
 _WORD = re.compile(r"[\w'-]+")
 
 
-def split(sentence: str) -> list[str]:
-    """The sentence's words, in small letters, without its punctuation."""
+def split_words(sentence: str) -> list[str]:
+    """The sentence's words, lower-cased, without punctuation."""
     return _WORD.findall(sentence.lower())
 
 
 @dataclass(frozen=True)
-class Words:
-    """A vocabulary; a word it lacks is read as UNK."""
+class SentenceVocabulary:
+    """The words a network reads; any other word is read as UNK."""
 
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, sentences: Iterable[str]) -> Words:
+    def of(cls, sentences: Iterable[str]) -> SentenceVocabulary:
         """All words of the sentences, in ASCII order."""
-        return cls(tuple(sorted({word for sentence in set(sentences) for word in split(sentence)})))
+        return cls(tuple(sorted({word for sentence in set(sentences) for word in split_words(sentence)})))
 
     def __len__(self) -> int:
         return len(SPECIAL) + len(self.words)
 
     @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Words as numbers."""
+    def ids(self) -> dict[str, int]:
+        """The id of every word."""
         return {word: len(SPECIAL) + i for i, word in enumerate(self.words)}
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.int64]:
-        """A row for each sentence: START, its words, END, and NULL up to the longest."""
-        rows = [[START, *(self.numbers.get(word, UNKNOWN) for word in split(text)), END] for text in sentences]
-        found = np.full((len(rows), max(map(len, rows), default=0)), NULL, dtype=np.int64)
-        for row, numbers in zip(found, rows, strict=True):
-            row[: len(numbers)] = numbers
-        return found
+        """One row per sentence: START, its words, END, and NULL up to the longest."""
+        rows = [[START, *(self.ids.get(word, UNKNOWN) for word in split_words(text)), END] for text in sentences]
+        encoded = np.full((len(rows), max(map(len, rows), default=0)), NULL, dtype=np.int64)
+        for row, ids in zip(encoded, rows, strict=True):
+            row[: len(ids)] = ids
+        return encoded

@@ -12,7 +12,7 @@ import numpy as np
 
 from seesay.data.relations import ANTONYMS, GROUPS, NEIGHBOURS, Variants, no_variants, variants
 from seesay.errors import UserError
-from seesay.metrics.base import FloatArray, ratio
+from seesay.metrics.base import FloatArray, weighted_mean
 from seesay.metrics.bootstrap import Resamples
 from seesay.relations import analogy, odd_one_out, pvectors
 from seesay.relations.correlation import Correlation, HumanRatings, correlate, read_human
@@ -130,7 +130,7 @@ def _accuracy(
     if not answers:
         return VectorTest(title)
     stats = np.stack([credit, np.ones_like(credit)], axis=1)[None]
-    interval = Resamples(answers, RESAMPLES, seed).interval(stats, ratio)
+    interval = Resamples(answers, RESAMPLES, seed).interval(stats, weighted_mean)
     return VectorTest(title, interval.value, interval.low, interval.high, questions, chance)
 
 

@@ -9,7 +9,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from seesay.relations.contexts import (
 )
 from seesay.relations.lexicon import spellings
 from seesay.relations.pvectors import PerplexityMatrix
-from seesay.relations.vectors import WordVectors, lstm_embeddings, write_vectors
+from seesay.relations.vectors import lstm_embeddings, write_vectors
 from seesay.runs.perplexity import require_scoring
 
 log = logging.getLogger(__name__)
@@ -44,38 +43,23 @@ Gap = tuple[str, str]
 """The text before and after a gap."""
 
 
-@dataclass(frozen=True)
-class BuiltMatrix:
-    """A perplexity matrix with its origin (`about`, as JSON), and the model's own embeddings where it has any."""
-
-    matrix: PerplexityMatrix
-    about: dict[str, Any]
-    embeddings: WordVectors | None = None
-
-    def write(self, folder: Path) -> None:
-        """Write the matrix, its P-vectors and the embeddings."""
-        pvectors.write(folder, self.matrix, self.about)
-        if self.embeddings is not None:
-            write_vectors(folder / pvectors.EMBEDDINGS, self.embeddings)
-
-
 def build_matrix(
     model: Model,
     corpus: ContextCorpus,
+    folder: Path,
     *,
     part: ContextPart | str = ContextPart.ALL,
     level: PerplexityLevel | str = PerplexityLevel.TOKEN,
     minimum: int = MIN_CONTEXTS,
     most: int | None = 500,
     seed: int = 0,
-    folder: Path | None = None,
     progress: ProgressCallback | None = None,
     command: str = "",
-) -> BuiltMatrix:
-    """The perplexity of every relation in every relation's contexts.
+) -> tuple[PerplexityMatrix, dict[str, Any]]:
+    """Write the perplexity of every relation in every relation's contexts to a folder; the matrix and its origin.
 
-    A relation needs `minimum` contexts; of more than `most`, a sample is drawn by the seed. Finished columns are stored
-    in `folder`, so that an interrupted matrix is resumed; `command` is recorded with the result.
+    A relation needs `minimum` contexts; of more than `most`, a sample is drawn by the seed. An interrupted matrix is
+    resumed from the finished columns in the folder. The embeddings of an LSTM are written beside it.
     """
     require_scoring(model)
     usable, left_out = scorable(corpus.part(part), model)
@@ -89,26 +73,19 @@ def build_matrix(
         log.warning("%s contexts left out: '%s' does not know all their words.", f"{left_out:,}", model.name)
     if seen in SEEN_WARNINGS:
         log.warning("%s", SEEN_WARNINGS[seen])
-    columns = None if folder is None else folder / "columns"
-    perplexity = perplexity_matrix(model, contexts, spelt, level=level, progress=progress, folder=columns)
+    cells = perplexity_matrix(model, contexts, spelt, level=level, progress=progress, folder=folder / "columns")
+    matrix = PerplexityMatrix(words, tuple(contexts), cells)
     about = {
-        "model": model.name,
-        "fingerprint": model.fingerprint,
-        "part": str(part),
-        "held_out": corpus.held_out_share,
-        "level": str(level),
-        "seed": seed,
-        "seen": seen,
-        "left_out": left_out,
-        "contexts": {word: len(gaps) for word, gaps in contexts.items()},
-        "unknown": list(unknown),
-        **corpus.summary(),
-        "command": command,
-        "seesay": __version__,
-    }
-    return BuiltMatrix(
-        PerplexityMatrix(words, tuple(contexts), perplexity), about, lstm_embeddings(source, words, spelt)
-    )
+        "model": model.name, "fingerprint": model.fingerprint, "part": str(part), "held_out": corpus.held_out_share,
+        "level": str(level), "seed": seed, "seen": seen, "left_out": left_out,
+        "contexts": {word: len(gaps) for word, gaps in contexts.items()}, "unknown": list(unknown), **corpus.summary(),
+        "command": command, "seesay": __version__,
+    }  # fmt: skip
+    pvectors.write(folder, matrix, about)
+    embeddings = lstm_embeddings(source, words, spelt)
+    if embeddings is not None:
+        write_vectors(folder / pvectors.EMBEDDINGS, embeddings)
+    return matrix, about
 
 
 def perplexity_matrix(

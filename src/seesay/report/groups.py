@@ -11,7 +11,7 @@ from seesay.questions import Published, Task
 from seesay.report.formatting import count
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
-from seesay.runs.run import Run, labels_of
+from seesay.runs.run import Run, run_labels
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     tasks: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         tasks.setdefault((run.task.name, run.manifest.task_fingerprint), []).append(run)
-    labels = [labels_of(members) for members in tasks.values()]
+    labels = [run_labels(members) for members in tasks.values()]
     series = {label: i for i, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
     sizes = Counter(name for name, _ in tasks)
     ways: dict[str, set[str]] = {}

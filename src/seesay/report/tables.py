@@ -20,7 +20,7 @@ from seesay.runs.figures import CALIBRATED
 from seesay.runs.learning_curve import Band
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
-from seesay.runs.seeds import OverSeeds
+from seesay.runs.seeds import SeedSummary
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -53,37 +53,41 @@ def overview(runs: Sequence[Run]) -> Table:
     return table
 
 
-def seeds_table(rows: Sequence[OverSeeds]) -> Table:
+def seeds_table(rows: Sequence[SeedSummary]) -> Table:
     """The figures of each linear probe over its seeds."""
-    names = _shorten([row.model for row in rows])
-    table = _table("task, model", "metric")
-    for title in ("seeds", "mean", "sd", "lowest", "highest"):
-        table.add_column(title, justify="right", no_wrap=True)
-    task = ""
-    for row in rows:
-        if row.slice is not None:
-            continue
-        if row.task != task:
-            table.add_row(_name(row.task, "bold"))
-        task = row.task
-        figures = (number(row.mean), number(row.spread), number(row.low), number(row.high))
-        table.add_row(_name(f"  {names[row.model]}"), metric_name(row.metric), str(row.seeds), *figures)
-    return table
+    columns = ("metric", "seeds", "mean", "sd", "lowest", "highest")
+    cells = [
+        (row.task, row.model, metric_name(row.metric), str(row.seeds), number(row.mean), number(row.spread),
+         number(row.low), number(row.high))
+        for row in rows
+        if row.slice is None
+    ]  # fmt: skip
+    return _by_task(columns, cells)
 
 
 def curves_table(bands: Sequence[Band]) -> Table:
     """The figures of probes trained on fractions of the training questions."""
-    names = _shorten([band.model for band in bands])
+    columns = ("trained on", "questions", "seeds", "mean", "lowest", "highest")
+    cells = [
+        (f"{band.task}, {metric_name(band.metric)}", band.model, f"{band.fraction:.0%}", str(band.questions),
+         str(band.seeds), number(band.mean), number(band.low), number(band.high))
+        for band in bands
+    ]  # fmt: skip
+    return _by_task(columns, cells)
+
+
+def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Rows (task, model, cells…) under a line for each task."""
+    names = _shorten([row[1] for row in rows])
     table = _table("task, model")
-    for title in ("trained on", "questions", "seeds", "mean", "lowest", "highest"):
-        table.add_column(title, justify="right", no_wrap=True)
-    task = ""
-    for band in bands:
-        if band.task != task:
-            table.add_row(_name(f"{band.task}, {metric_name(band.metric)}", "bold"))
-        task = band.task
-        figures = (f"{band.fraction:.0%}", str(band.questions), str(band.seeds))
-        table.add_row(_name(f"  {names[band.model]}"), *figures, number(band.mean), number(band.low), number(band.high))
+    for title in columns:
+        table.add_column(title, justify="left" if title == "metric" else "right", no_wrap=True)
+    task = None
+    for row in rows:
+        if row[0] != task:
+            table.add_row(_name(row[0], "bold"))
+        task = row[0]
+        table.add_row(_name(f"  {names[row[1]]}"), *row[2:])
     return table
 
 

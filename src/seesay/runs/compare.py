@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -17,37 +17,39 @@ from seesay.metrics import Resamples, mcnemar, paired_bootstrap, sign_flip
 from seesay.questions import Question
 from seesay.runs.figures import items_by_template, select, shared, statistics
 from seesay.runs.records import Comparison
-from seesay.runs.run import Run, labels_of
+from seesay.runs.run import Run, run_labels
+
+log = logging.getLogger(__name__)
 
 
 def compare(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0, strict: bool = True) -> list[Comparison]:
-    """Every pair of runs of one task, by each of the task's metrics. A pair that cannot be compared is warned of.
+    """Every pair of runs of one task, by each of the task's metrics. A pair that cannot be compared is logged.
 
-    Where there is nothing to compare at all, `strict` makes that an error.
+    With `strict`, having nothing to compare is an error.
     """
     by_task: dict[str, dict[Path, Run]] = {}
     for run in runs:
         by_task.setdefault(run.task.name, {}).setdefault(run.folder, run)
-    made: list[Comparison] = []
-    apart: list[UserError] = []
+    comparisons: list[Comparison] = []
+    skipped: list[UserError] = []
     for members in by_task.values():
-        named = list(zip(members.values(), labels_of(list(members.values())), strict=True))
+        named = list(zip(members.values(), run_labels(list(members.values())), strict=True))
         for (a, name_a), (b, name_b) in combinations(named, 2):
             try:
-                made += _pair(a, b, name_a, name_b, resamples, seed)
+                comparisons += _pair(a, b, name_a, name_b, resamples, seed)
             except UserError as error:
-                apart.append(error)
-    if not made and strict:
-        raise apart[0] if apart else UserError("No two of these runs are of one task: there is nothing to compare.")
-    for reason in apart:
-        warnings.warn(str(reason), stacklevel=2)
-    adjusted = metrics.holm([comparison.p_signflip for comparison in made])
-    return [c.model_copy(update={"p_holm": float(p)}) for c, p in zip(made, adjusted, strict=True)]
+                skipped.append(error)
+    if not comparisons and strict:
+        raise skipped[0] if skipped else UserError("No two of these runs share a task: there is nothing to compare.")
+    for reason in skipped:
+        log.warning("%s", reason)
+    adjusted = metrics.holm([comparison.p_signflip for comparison in comparisons])
+    return [c.model_copy(update={"p_holm": float(p)}) for c, p in zip(comparisons, adjusted, strict=True)]
 
 
 def _pair(a: Run, b: Run, name_a: str, name_b: str, resamples: int, seed: int) -> list[Comparison]:
-    if _wording(a) != _wording(b):
-        raise UserError(f"{name_a} and {name_b} were asked different wordings of '{a.task.name}' and are not compared.")
+    if _templates(a) != _templates(b):
+        raise UserError(f"{name_a} and {name_b} differ in the templates of '{a.task.name}' and are not compared.")
     questions, templates = shared(a.task, a.answers, b.answers)
     theirs = {q.id: q for q in b.task.questions}
     questions = [q for q in questions if _same(q, theirs[q.id])]
@@ -63,7 +65,7 @@ def _pair(a: Run, b: Run, name_a: str, name_b: str, resamples: int, seed: int) -
     )
     objects = [question.object for question in questions]
     draw = Resamples(objects, resamples, seed)
-    made = []
+    comparisons = []
     for name in (name for name in task.metrics if name in b.task.metrics):
         metric = metrics.get(name)
         stats_a, stats_b = statistics(metric, items_a), statistics(metric, items_b)
@@ -72,7 +74,7 @@ def _pair(a: Run, b: Run, name_a: str, name_b: str, resamples: int, seed: int) -
         difference = paired_bootstrap(stats_a, stats_b, draw, metric.value)
         if math.isnan(difference.difference) or math.isnan(difference.low):  # not defined for one of the two
             continue
-        made.append(
+        comparisons.append(
             Comparison(
                 task=task.name,
                 metric=name,
@@ -92,7 +94,7 @@ def _pair(a: Run, b: Run, name_a: str, name_b: str, resamples: int, seed: int) -
                 signature_b=b.manifest.signature,
             )
         )
-    return made
+    return comparisons
 
 
 def _known(p: float) -> float | None:
@@ -103,5 +105,5 @@ def _same(a: Question, b: Question) -> bool:
     return (a.fields, a.options, a.gold, a.picture) == (b.fields, b.options, b.gold, b.picture)
 
 
-def _wording(run: Run) -> list[tuple[str, str, list[tuple[str, str]]]]:
+def _templates(run: Run) -> list[tuple[str, str, list[tuple[str, str]]]]:
     return [(t.name, t.text, sorted(t.words.items())) for t in run.task.templates]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seesay import metrics
-from seesay.metrics import FloatArray, Items, Metric, Resamples
+from seesay.metrics import FloatArray, Metric, Resamples, ScoredItems
 from seesay.metrics.base import IntArray
 from seesay.metrics.scoring_rules import adjust, calibrated
 from seesay.questions import Answer, Answers, Question, Task
@@ -21,59 +21,58 @@ def figures(manifest: Manifest, task: Task, answers: Answers) -> list[Figure]:
     plain = items_by_template(task, answers, manifest.length)
     gained = items_by_template(task, answers, manifest.length, gain=True) if task.neutral else None
     draw = Resamples([question.object for question in task.questions], manifest.resamples, manifest.seed)
-    made: list[Figure] = []
+    rows: list[Figure] = []
     for name in task.metrics:
         metric = metrics.get(name)
-        made += _of_metric(name, metric, plain, draw, manifest, task)
+        rows += _of_metric(name, metric, plain, draw, manifest, task)
         if gained is not None and not metric.whole_vocabulary:
-            made += _of_metric(CALIBRATED + name, metric, gained, draw, manifest, task)
-    return made
+            rows += _of_metric(CALIBRATED + name, metric, gained, draw, manifest, task)
+    return rows
 
 
-def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> list[Items]:
-    """What the metrics read, template by template; with `gain` under the calibrated rule."""
+def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> list[ScoredItems]:
+    """The scored items of each template, which metrics take; with `gain` under the calibrated rule."""
     by_key = {(answer.question, answer.template): answer for answer in answers}
     column = {label: i for i, label in enumerate(task.labels)}
     gold = np.zeros((len(task.questions), len(column)))
     for row, question in enumerate(task.questions):
         for label, weight in question.gold.items():
             gold[row, column[label]] = weight
-    made = []
+    tables = []
     for template in task.templates:
         scores = np.full(gold.shape, np.nan)
         ranks = np.zeros(gold.shape, dtype=np.int64)
         for row, question in enumerate(task.questions):
             answer = by_key[question.id, template.name]
-            said = calibrated(answer, length) if gain else adjust(answer.scores, length)
             columns = [column[label] for label in question.options]
-            scores[row, columns] = said
+            scores[row, columns] = calibrated(answer, length) if gain else adjust(answer.scores, length)
             if answer.scores.rank is not None:
                 ranks[row, columns] = answer.scores.rank
-        made.append((scores, ranks))
-    best = _best_ranks([template.text for template in task.templates], [ranks for _, ranks in made])
-    return [Items(scores, gold, ranks) for (scores, _), ranks in zip(made, best, strict=True)]
+        tables.append((scores, ranks))
+    best = _best_ranks([template.text for template in task.templates], [ranks for _, ranks in tables])
+    return [ScoredItems(scores, gold, ranks) for (scores, _), ranks in zip(tables, best, strict=True)]
 
 
 def _best_ranks(texts: Sequence[str], ranks: Sequence[IntArray]) -> list[IntArray]:
-    """Wordings of one text differ in the words for its labels alone: a label's rank is that of its best word.
+    """Templates of one text differ only in the words for their labels: a label's rank is that of its best word.
 
     So the top word counts whichever of a label's words it is, as ViPhy accepts both "bigger" and "larger".
     """
     best: dict[str, IntArray] = {}
     for text, ours in zip(texts, ranks, strict=True):
         theirs = best.get(text, ours)
-        known = np.where((ours == 0) | (theirs == 0), np.maximum(ours, theirs), np.minimum(ours, theirs))
-        best[text] = known
+        unknown = (ours == 0) | (theirs == 0)
+        best[text] = np.where(unknown, np.maximum(ours, theirs), np.minimum(ours, theirs))
     return [best[text] for text in texts]
 
 
-def statistics(metric: Metric, items: Sequence[Items]) -> FloatArray:
+def statistics(metric: Metric[ScoredItems], items: Sequence[ScoredItems]) -> FloatArray:
     """A metric's sufficient statistics: templates × questions × k."""
-    return np.stack([metric.stats(one) for one in items])
+    return np.stack([metric.stats(per_template) for per_template in items])
 
 
 def slices(questions: Sequence[Question]) -> dict[str, list[int]]:
-    """`tag=value` → which questions carry it; a tag with one value for all says nothing and is left out."""
+    """`tag=value` → the questions that have it; a tag with one value for all questions is left out."""
     values: dict[str, dict[str, list[int]]] = {}
     for row, question in enumerate(questions):
         for tag, value in question.tags.items():
@@ -87,26 +86,31 @@ def slices(questions: Sequence[Question]) -> dict[str, list[int]]:
 
 
 def _of_metric(
-    name: str, metric: Metric, items: Sequence[Items], draw: Resamples, manifest: Manifest, task: Task
+    name: str,
+    metric: Metric[ScoredItems],
+    items: Sequence[ScoredItems],
+    draw: Resamples,
+    manifest: Manifest,
+    task: Task,
 ) -> list[Figure]:
     stats = statistics(metric, items)
     everything = np.ones(len(task.questions), dtype=np.bool_)
-    wanted: list[tuple[str | None, str | None, FloatArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]] = [
+    subsets: list[tuple[str | None, str | None, FloatArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]] = [
         (None, None, stats, everything)
     ]
-    wanted += [(t.name, None, stats[i : i + 1], everything) for i, t in enumerate(task.templates)]
-    for name_of_slice, rows in slices(task.questions).items():
+    subsets += [(t.name, None, stats[i : i + 1], everything) for i, t in enumerate(task.templates)]
+    for slice_name, members in slices(task.questions).items():
         where = np.zeros(len(task.questions), dtype=np.bool_)
-        where[rows] = True
-        wanted.append((None, name_of_slice, stats, where))
-    intervals = draw.intervals([(draw.sums(s, where), metric.value) for _, _, s, where in wanted])
-    made = []
-    for (template, part, s, where), interval in zip(wanted, intervals, strict=True):
+        where[members] = True
+        subsets.append((None, slice_name, stats, where))
+    intervals = draw.intervals([(draw.sums(s, where), metric.value) for _, _, s, where in subsets])
+    rows = []
+    for (template, part, s, where), interval in zip(subsets, intervals, strict=True):
         if np.isnan(interval.value) or np.isnan(interval.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
-        over_templates = [float(metric.value(one[where].sum(axis=0))) for one in s]
+        over_templates = [float(metric.value(template_stats[where].sum(axis=0))) for template_stats in s]
         expected = metrics.chance(metric, items[0].take(where))
-        made.append(
+        rows.append(
             Figure(
                 model=manifest.model,
                 task=manifest.task,
@@ -122,7 +126,7 @@ def _of_metric(
                 chance=None if np.isnan(expected) else expected,
             )
         )
-    return made
+    return rows
 
 
 def shared(task: Task, answers: Answers, other: Answers) -> tuple[list[Question], list[str]]:

@@ -1,21 +1,21 @@
-"""Few-shot curves (Singh, Qasemi & Chen 2023, figures 8 and 9): what a linear probe learns from a part of the training
-questions, with the spread over seeds. A seed draws the questions, the first weights and the order of batches."""
+"""Learning curves (Singh, Qasemi & Chen 2023, figures 8 and 9): what a linear probe learns from a part of the training
+questions, with the spread over seeds. A seed determines the questions, the initial weights and the order of batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from seesay import metrics
-from seesay.metrics import Items
-from seesay.models.base import Model
-from seesay.probes.linear import split_of
-from seesay.probes.linear_layer import Recipe, train, with_bias
-from seesay.probes.vector_cache import Features, Progress
+from seesay.data.splits import sample
+from seesay.metrics import ScoredItems
+from seesay.probes.linear import encode_split
+from seesay.probes.linear_layer import ProbeConfig, train_layer, with_bias
+from seesay.probes.vector_cache import VectorCache
+from seesay.progress import ProgressCallback
 from seesay.questions import Task
-from seesay.tasks.viphy.kinds import few_shot
 
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
 SEEDS = 5
@@ -23,7 +23,7 @@ SEEDS = 5
 
 @dataclass(frozen=True)
 class Point:
-    """One probe: what it learnt from, and its figures on the test questions, the task's headline first."""
+    """One probe: what it was trained on, and its figures on the test questions, the task's headline first."""
 
     model: str
     task: str
@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Band:
-    """A fraction's probes together: mean, lowest and highest over the seeds, and the sample standard deviation."""
+    """The probes of one fraction: mean, lowest and highest over the seeds, and the sample standard deviation."""
 
     model: str
     task: str
@@ -51,36 +51,38 @@ class Band:
 
 
 def curve(
-    encoder: Model | Features,
+    vectors: VectorCache,
     splits: Mapping[str, Task],
     *,
     fractions: Sequence[float] = FRACTIONS,
     seeds: Sequence[int] = tuple(range(SEEDS)),
-    recipe: Recipe | None = None,
-    progress: Progress | None = None,
+    config: ProbeConfig | None = None,
+    progress: ProgressCallback | None = None,
 ) -> list[Point]:
-    """A point a fraction and seed, on tasks in the linear wording; progress counts trained probes.
+    """One point per fraction and seed, on the splits of `linear_task(task)`; progress counts trained probes.
 
-    Texts whose vectors are not kept yet are encoded first (`Features.rows` has a progress of its own).
+    Texts whose vectors are not cached yet are encoded first (`VectorCache.rows` has a progress of its own).
     """
-    features = encoder if isinstance(encoder, Features) else Features(encoder)
     labels = splits["train"].labels
-    val, test = (split_of(features, splits[part], labels) for part in ("val", "test"))
+    validation, test = (encode_split(vectors, splits[part], labels) for part in ("validation", "test"))
     points = []
     for fraction in fractions:
         for seed in seeds:
-            task = few_shot(splits["train"], fraction, seed)
-            some = split_of(features, task, labels)
-            trained = train(some.vectors, some.gold, val.vectors, val.gold, seed=seed, recipe=recipe)
-            items = Items(with_bias(test.vectors) @ trained.weights, test.gold.astype(np.float64))
+            # with one seed, a larger fraction contains all of a smaller one
+            task = replace(splits["train"], questions=tuple(sample(splits["train"].questions, fraction, seed)))
+            train = encode_split(vectors, task, labels)
+            layer = train_layer(
+                train.vectors, train.gold, validation.vectors, validation.gold, seed=seed, config=config
+            )
+            items = ScoredItems(with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64))
             points.append(
                 Point(
-                    model=features.encoder.name,
+                    model=vectors.encoder.name,
                     task=splits["test"].name,
                     fraction=fraction,
                     questions=len(task.questions),
                     seed=seed,
-                    epoch=trained.epoch,
+                    epoch=layer.epoch,
                     figures={name: metrics.get(name)(items) for name in splits["test"].metrics},
                 )
             )
@@ -90,19 +92,19 @@ def curve(
 
 
 def bands(points: Iterable[Point], metric: str | None = None) -> list[Band]:
-    """The curve with its band: a row a model, task and fraction, in order of first appearance.
+    """The curve with its band: one row per model, task and fraction, in order of first appearance.
 
-    Of the metric named, where a task has it; else of each task's headline.
+    Of the given metric where a task has it, by default of each task's headline.
     """
     groups: dict[tuple[str, str, str, float], list[Point]] = {}
     for point in points:
         name = metric or next(iter(point.figures))
         if name in point.figures:
             groups.setdefault((point.model, point.task, name, point.fraction), []).append(point)
-    made = []
+    rows = []
     for (model, task, name, fraction), members in groups.items():
         values = [point.figures[name] for point in members]
-        made.append(
+        rows.append(
             Band(
                 model=model,
                 task=task,
@@ -113,10 +115,10 @@ def bands(points: Iterable[Point], metric: str | None = None) -> list[Band]:
                 mean=float(np.mean(values)),
                 low=min(values),
                 high=max(values),
-                spread=float(np.std(values, ddof=1)) if len(values) > 1 else None,
+                spread=metrics.spread(values),
             )
         )
-    return made
+    return rows
 
 
 def as_json(points: Sequence[Point]) -> dict[str, object]:

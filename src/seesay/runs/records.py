@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from seesay.questions import BadRow, DataSource
+from seesay.runs.upgrades import FORMAT
 
-class _Document(BaseModel):
+
+class Document(BaseModel):
+    """A file, or part of one, that must have exactly these fields."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Record(_Document):
+class Record(Document):
     """One figure. `seesay probe --json` prints a list of these."""
 
     model: str = Field(description="The model's name as the user gave it.")
@@ -27,7 +32,7 @@ class Record(_Document):
 
 
 class Figure(Record):
-    """A record as a run keeps it: with what is needed to judge it."""
+    """A record as a run stores it: with what is needed to judge it."""
 
     spread: float | None = Field(
         default=None, description="Standard deviation over templates; null for a single template."
@@ -37,17 +42,21 @@ class Figure(Record):
     )
 
 
-class Manifest(_Document):
-    """What was asked of whom and how: enough to make the run again."""
+class Manifest(Document):
+    """Which model was asked which task and how: enough to repeat the run."""
+
+    format: int = Field(default=FORMAT, description="Version of the run folder's format.")
 
     seesay: str = Field(description="seesay's version.")
-    created: str = Field(description="When the run was begun, ISO 8601, UTC.")
-    command: str = Field(description="The command line that began it.")
+    created: str = Field(description="When the run was started, ISO 8601, UTC.")
+    command: str = Field(description="The command line that started it, without secrets.")
     model: str = Field(description="The model's name as the user gave it.")
     family: str = Field(
         description="How the model answers: masked, causal, encoder-decoder, completions, chat, baseline…"
     )
-    model_fingerprint: str = Field(description="Digest of the model's weights and tokeniser (or what stands for them).")
+    model_fingerprint: str = Field(description="Digest of the model's weights and tokeniser (or their equivalent).")
+    probe: str | None = Field(default=None, description="Of a trained probe: its name without the seed.")
+    probe_seed: int | None = Field(default=None, description="Of a trained probe: its seed.")
     task: str = Field(description="The task's name.")
     task_version: str = Field(description="The task's version.")
     task_fingerprint: str = Field(description="Digest of every question, template and option.")
@@ -65,14 +74,17 @@ class Manifest(_Document):
         description="Versions of Python and of the libraries that computed the answers."
     )
     citation: str = Field(default="", description="How to cite the task's data.")
-    notes: list[str] = Field(default_factory=list, description="What was warned of while the model was asked.")
-    data: list[str] = Field(default_factory=list, description="The data files read: name, sha256, and how they stand.")
-    bad_rows: list[str] = Field(
-        default_factory=list, description="Rows of the data file that were left out, with the reason."
+    notes: list[str] = Field(default_factory=list, description="Warnings given while the model was asked.")
+    data: list[DataSource] = Field(
+        default_factory=list, description="The data files read: name, SHA-256, and whether as published."
+    )
+    data_notes: list[str] = Field(default_factory=list, description="What else was done to the data.")
+    bad_rows: list[BadRow] = Field(
+        default_factory=list, description="Rows of the data files that were left out, with the reason."
     )
 
 
-class Comparison(_Document):
+class Comparison(Document):
     """Two models on the same questions of one task."""
 
     task: str = Field(description="The task's name.")

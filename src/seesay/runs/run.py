@@ -13,7 +13,7 @@ from seesay.runs.records import Figure, Manifest
 
 @dataclass(frozen=True)
 class Run:
-    """What was asked of whom (manifest), the questions, the answers and the figures made of them."""
+    """Which model was asked what and how (manifest), the questions, the answers and their figures."""
 
     folder: Path
     manifest: Manifest
@@ -22,8 +22,8 @@ class Run:
     figures: tuple[Figure, ...]
 
 
-def labels_of(runs: Sequence[Run]) -> list[str]:
-    """Model names, and the rule beside a name that stands more than once."""
+def run_labels(runs: Sequence[Run]) -> list[str]:
+    """Model names; a name that occurs more than once is followed by what tells its runs apart."""
     rules: Iterable[Callable[[Run], str]] = (
         lambda run: run.manifest.model,
         lambda run: f"{run.manifest.model} · {run.manifest.length}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,11 +10,9 @@ import numpy as np
 from seesay.metrics.spread import spread
 from seesay.runs.run import Run
 
-SEEDED = re.compile(r"(?P<model>.+) · seed (?P<seed>\d+)")
-
 
 @dataclass(frozen=True)
-class OverSeeds:
+class SeedSummary:
     """A figure over the seeds of one probe: mean, sample standard deviation (n − 1), lowest and highest."""
 
     model: str
@@ -29,23 +26,20 @@ class OverSeeds:
     high: float
 
 
-def over_seeds(runs: Sequence[Run]) -> list[OverSeeds]:
-    """A row a probe, task, metric and slice; runs of models without a seed are left out."""
+def over_seeds(runs: Sequence[Run]) -> list[SeedSummary]:
+    """One row per probe, task, metric and slice; runs of models without a seed are left out."""
     groups: dict[tuple[str, str, str, str | None], list[float]] = {}
     for run in runs:
-        seeded = SEEDED.fullmatch(run.manifest.model)
-        if seeded is None:
-            continue
         for figure in run.figures:
-            if figure.template is None:
-                key = (seeded["model"], figure.task, figure.metric, figure.slice)
+            if run.manifest.probe is not None and figure.template is None:
+                key = (run.manifest.probe, figure.task, figure.metric, figure.slice)
                 groups.setdefault(key, []).append(figure.value)
     return [
-        OverSeeds(*key, len(values), float(np.mean(values)), spread(values), min(values), max(values))
+        SeedSummary(*key, len(values), float(np.mean(values)), spread(values), min(values), max(values))
         for key, values in groups.items()
     ]
 
 
 def first_seeds(runs: Sequence[Run]) -> list[Run]:
-    """The runs without a probe's further seeds: what is compared with other models is one probe, not its twins."""
-    return [run for run in runs if (found := SEEDED.fullmatch(run.manifest.model)) is None or found["seed"] == "0"]
+    """The runs without a probe's further seeds: one probe is compared with other models, not its copies."""
+    return [run for run in runs if run.manifest.probe_seed in (None, 0)]

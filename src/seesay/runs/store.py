@@ -1,28 +1,29 @@
-"""The run folder, `runs/<model>/<task>/<key>/`: manifest, questions, answers and figures, each written whole or not."""
+"""The run folder, `runs/<model>/<task>/<key>/`: manifest, questions, answers and figures, each written atomically."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
+import logging
 import re
-import secrets
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import filelock
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from seesay.errors import UserError
+from seesay.files import atomic_write, write_text
 from seesay.questions import Answer, Task
 from seesay.runs.journal import scores_from
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
+from seesay.runs.upgrades import upgrade_manifest, upgrade_task
+
+log = logging.getLogger(__name__)
 
 MANIFEST, JOURNAL, QUESTIONS, ANSWERS, FIGURES = (
     "manifest.json",
@@ -52,52 +53,47 @@ _ANSWER = pa.schema(
 _ROWS = 2_000
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
-_UNFINISHED = ".unfinished"
+_SHAPING = {
+    *("seesay", "model", "family", "model_fingerprint", "task", "task_version", "task_fingerprint", "templates"),
+    *("questions", "limit", "scope", "length", "seed", "resamples", "signature"),
+}
 _HASHED = re.compile(r"-[0-9a-f]{8}")
 
 
 def folder_for(root: Path, manifest: Manifest) -> Path:
-    """Where a run lives. All that shapes an answer or a figure is in the key: a change is another run, never a mix."""
-    shaping = manifest.model_dump(
-        exclude={"created", "command", "environment", "citation", "bad_rows", "notes", "data"}
-    )
+    """Where a run lives. Everything that shapes an answer or a figure is in the key: a change is another run."""
+    shaping = manifest.model_dump(include=_SHAPING)
     key = hashlib.blake2b(json.dumps(shaping, sort_keys=True).encode(), digest_size=5).hexdigest()
     return root / _slug(manifest.model) / _slug(manifest.task) / key
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process; the system lets go of it even when the process is killed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = filelock.FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        raise UserError(
-            f"Another process is at work in {folder}: wait for it, or give this one its own --output."
-        ) from None
-    try:
-        for left_by_a_crash in folder.glob(f".*{_UNFINISHED}"):
-            left_by_a_crash.unlink()
-        yield
-    finally:
-        lock.release()
+def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
+    """The manifest, written to the run's folder."""
+    write_text(folder / MANIFEST, manifest.model_dump_json(indent=2))
+    return manifest
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole: a reader, or a crash, sees the old one or the new one."""
-    with _whole(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+def stored_manifest(folder: Path) -> Manifest | None:
+    """The manifest of a run that was started before."""
+    if not (folder / MANIFEST).is_file():
+        return None
+    with damage_as_user_error(folder):
+        return read_manifest(folder / MANIFEST)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest of any format."""
+    return Manifest.model_validate(upgrade_manifest(json.loads(path.read_bytes())))
 
 
 def write_answers(path: Path, answers: Sequence[Answer]) -> None:
-    """The answers as Parquet, one row a question and template."""
+    """Write the answers as Parquet, one row per question and template."""
     with (
-        _whole(path) as unfinished,
+        atomic_write(path) as unfinished,
         unfinished.open("wb") as file,
         pq.ParquetWriter(file, _ANSWER, compression="zstd") as writer,
     ):
-        for start in range(0, len(answers), _ROWS):  # some at a time: 614 options a row fill the memory quickly
+        for start in range(0, len(answers), _ROWS):  # in parts: rows of 614 options fill the memory quickly
             writer.write_table(pa.Table.from_pylist([_row(a) for a in answers[start : start + _ROWS]], schema=_ANSWER))
 
 
@@ -109,7 +105,7 @@ def _row(answer: Answer) -> dict[str, Any]:
 
 
 def read_answers(path: Path) -> tuple[Answer, ...]:
-    """The answers as they were written."""
+    """Read the answers."""
     return tuple(
         Answer(
             row["question"],
@@ -123,38 +119,38 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
 
 
 def write_task(path: Path, task: Task) -> None:
-    """The task beside its answers, so that a report needs nothing else."""
-    write_text(path, _TASK.dump_json(task).decode())
+    """Write the task beside its answers, so that a report needs nothing else."""
+    write_text(path, _TASK.dump_json(task, exclude={"load_splits"}).decode())
 
 
 def read_task(path: Path) -> Task:
-    """The task as it was asked."""
-    return _TASK.validate_json(path.read_bytes())
+    """Read the task as it was asked."""
+    return _TASK.validate_python(upgrade_task(json.loads(path.read_bytes())), strict=False)
 
 
 def write_figures(path: Path, figures: Sequence[Figure]) -> None:
-    """The figures as JSON."""
+    """Write the figures as JSON."""
     write_text(path, _FIGURES.dump_json(list(figures), indent=2).decode())
 
 
 def read_run(folder: Path) -> Run:
-    """A finished run."""
-    with readable(folder):
+    """Read a finished run."""
+    with damage_as_user_error(folder):
         run = Run(
             folder=folder,
-            manifest=Manifest.model_validate_json((folder / MANIFEST).read_bytes()),
+            manifest=read_manifest(folder / MANIFEST),
             task=read_task(folder / QUESTIONS),
             answers=read_answers(folder / ANSWERS),
             figures=tuple(_FIGURES.validate_json((folder / FIGURES).read_bytes())),
         )
-        asked = [(q.id, t.name, q.options) for q in run.task.questions for t in run.task.templates]
-        if asked != [(a.question, a.template, a.options) for a in run.answers]:
-            raise ValueError("its answers are not those to its questions")
+        expected = [(q.id, t.name, q.options) for q in run.task.questions for t in run.task.templates]
+        if expected != [(a.question, a.template, a.options) for a in run.answers]:
+            raise ValueError("its answers do not match its questions")
         return run
 
 
 @contextmanager
-def readable(folder: Path) -> Iterator[None]:
+def damage_as_user_error(folder: Path) -> Iterator[None]:
     """One sentence for whatever keeps a run's files from being read."""
     try:
         yield
@@ -163,11 +159,11 @@ def readable(folder: Path) -> Iterator[None]:
         raise UserError(
             f"{folder} is not a finished run ({missing} is missing): run the same command again."
         ) from error
-    except (UserError, ValueError, TypeError, KeyError, pa.ArrowException, OSError) as error:
+    except (UserError, ValueError, TypeError, KeyError, RecursionError, pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk's doing, not the file's
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"The run in {folder} is damaged ({said}): delete the folder and run again.") from error
+            raise  # a problem of the disk, not of the file
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"The run in {folder} is damaged ({reason}): delete the folder and run again.") from error
 
 
 def find_runs(paths: Sequence[Path]) -> list[Run]:
@@ -175,28 +171,14 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
     folders: dict[Path, Path] = {}
     for path in paths:
         below = sorted(p.parent for p in path.rglob(MANIFEST))
-        found = [path] if path in below else [folder for folder in below if (folder / FIGURES).is_file()]
-        if len(found) < len(below) and path not in below:
-            warnings.warn(f"Left out of '{path}': {len(below) - len(found)} runs that are not finished.", stacklevel=2)
-        if not found:
+        finished = [path] if path in below else [folder for folder in below if (folder / FIGURES).is_file()]
+        if len(finished) < len(below) and path not in below:
+            log.warning("Left out of '%s': %d runs that are not finished.", path, len(below) - len(finished))
+        if not finished:
             raise UserError(f"There is no finished run in '{path}': give a folder that `seesay probe` wrote.")
-        for folder in found:
+        for folder in finished:
             folders.setdefault(folder.resolve(), folder)
     return [read_run(folder) for folder in folders.values()]
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A name to write under; what was written there takes the file's place when it is all on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}")
-    try:
-        yield unfinished
-        with unfinished.open("rb+") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _slug(name: str) -> str:

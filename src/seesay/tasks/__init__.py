@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.questions import Task
+from seesay.questions import DataSource, Task
 from seesay.registry import Registry, unknown
 
 __all__ = ["GROUPS", "TASKS", "Summary", "expand", "load_task", "summary"]
@@ -20,8 +20,8 @@ Loader = Callable[[Path | None], Task]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One line about a task. `needs` names the data sets it reads, which have their own licences; without any it is
-    always there, under `licence`.
+    """A task in one line. `needs` names the data sets it reads, which have their own licences; a task without any is
+    always available, under `licence`.
     """
 
     title: str
@@ -77,7 +77,7 @@ _SUMMARIES = {
         ("memory-colors",),
     ),
     "property-norms": Summary(
-        "What people say of how things look", "Hagström & Johansson 2022", ("cslb-norms", "property-norms")
+        "What people say about how things look", "Hagström & Johansson 2022", ("cslb-norms", "property-norms")
     ),
     **{
         f"malevic-{kind}": Summary(title, "Pezzelle & Fernández 2019")
@@ -109,7 +109,7 @@ _SUMMARIES = {
 
 
 def summary(name: str) -> Summary:
-    """One line about a task, without loading it."""
+    """A task in one line, without loading it."""
     if name in _SUMMARIES:
         return _SUMMARIES[name]
     if name not in TASKS.names():
@@ -118,16 +118,16 @@ def summary(name: str) -> Summary:
 
 
 def expand(names: Sequence[str]) -> list[str]:
-    """Task names from what a user typed: comma lists split, groups opened, doubles removed, order kept."""
-    found: dict[str, None] = {}
+    """Task names from what a user typed: comma lists split, groups expanded, duplicates removed, order kept."""
+    expanded: dict[str, None] = {}
     for name in (part.strip() for typed in names for part in typed.split(",")):
         if not name:
             continue
         for member in TASKS.names() if name == "all" else GROUPS.get(name, (name,)):
             if member not in TASKS.names():
                 raise unknown("task", member, [*TASKS.names(), *GROUPS, "all"], TASKS.listing)
-            found[member] = None
-    return list(found)
+            expanded[member] = None
+    return list(expanded)
 
 
 def load_task(name: str, data: Path | None = None) -> Task:
@@ -135,29 +135,33 @@ def load_task(name: str, data: Path | None = None) -> Task:
     task = TASKS.load(name)(data)
     if not isinstance(task, Task):
         raise UserError(
-            f"The task '{name}' of the package '{TASKS.package(name)}' gave a {type(task).__name__} where a "
-            "seesay Task was expected. Update that package or uninstall it."
+            f"The task '{name}' of the package '{TASKS.package(name)}' is a {type(task).__name__}, not a seesay Task: "
+            "update that package or uninstall it."
         )
-    if task.data or (data is None and name not in _SUMMARIES):  # a task that says itself what it read
+    task = replace(task, title=task.title or summary(name).title)
+    if task.data or (data is None and name not in _SUMMARIES):  # a task that records itself what it read
         return task
     task = with_provenance(task, data, summary(name).needs)
     return replace(task, citation="") if data is not None and name in GROUPS["core"] else task
 
 
 def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task:
-    """The task with a note of the files it was built from.
+    """The task with a record of the files it was built from.
 
-    Published figures stand beside answers to the published questions only.
+    Published figures are shown beside answers to the published questions only.
     """
     from seesay.data import store
 
     files = [(file, store.find_file(need, file.name, data)) for need in needs for file in store.get_dataset(need).files]
-    known = {path: file.sha256 for file, path in files if path is not None}
+    expected = {path: file.sha256 for file, path in files if path is not None}
     if data is not None and data.is_file():
-        known = {data: next((file.sha256 for file, _ in files if file.sha256 == store.checksum(data)), None)} | known
-    as_published = {path: sha is not None and store.checksum(path) == sha for path, sha in known.items()}
-    notes = tuple(
-        f"{path.name} sha256:{store.checksum(path)[:16]} ({'as published' if same else 'not verified'})"
-        for path, same in as_published.items()
+        published = next((file.sha256 for file, _ in files if file.sha256 == store.checksum(data)), None)
+        expected = {data: published} | expected
+    sources = []
+    for path, sha256 in expected.items():
+        digest = store.checksum(path)
+        sources.append(DataSource(path.name, digest[:16], digest == sha256))
+    as_published = all(source.as_published for source in sources)
+    return replace(
+        task, data=tuple(sources), as_published=as_published, published=task.published if as_published else ()
     )
-    return replace(task, data=notes, published=task.published if all(as_published.values()) else ())

@@ -1,21 +1,39 @@
-"""What the four tasks of the embedded battery share."""
+"""What the four tasks of the embedded battery have in common."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from seesay.data.jsonl import BadValueError
+from seesay.data.splits import split_by_object
 from seesay.data.tables import Cells, one_of
+from seesay.questions import Question, Task
 
 VERSION = "1"
 CITATION = "seesay core battery, CC0 1.0"
 ARTICLES = ("a", "an", "the", "")
 
 
+def core_task(name: str, questions: Sequence[Question], **declared: Any) -> Task:
+    """A task of the battery. Cloze asks every question; a linear probe trains on some of them and is asked the rest."""
+    return Task(
+        name=name,
+        version=VERSION,
+        title="",
+        questions=tuple(questions),
+        citation=CITATION,
+        load_splits=lambda: split_by_object(questions),
+        **declared,
+    )
+
+
 def filled(cells: Cells, column: str) -> str:
-    """A cell that must not be empty. `|` stands between the names in an id, so no name may hold it."""
+    """A cell that must not be empty. `|` separates the names in an id, so no name may contain it."""
     if not cells[column]:
         raise BadValueError(f"'{column}' is empty")
     if "|" in cells[column]:
-        raise BadValueError(f"'{column}' holds '|'")
+        raise BadValueError(f"'{column}' contains '|'")
     return cells[column]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.metrics.agreement import cohen_kappa
 from seesay.questions import Task
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -41,7 +42,7 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Agreement:
+class CategoryAgreement:
     """How far two assignments of the same names agree, in all and corrected for chance (Cohen's kappa)."""
 
     names: int
@@ -69,20 +70,18 @@ def tagged(task: Task, encode: Encode) -> Task:
     return replace(task, questions=questions)
 
 
-def agreement(ours: Mapping[str, str], theirs: Mapping[str, str]) -> Agreement:
+def agreement(ours: Mapping[str, str], theirs: Mapping[str, str]) -> CategoryAgreement:
     """The share of shared names that both put into the same category.
 
     >>> agreement({"a": "food", "b": "food", "c": "animal"}, {"a": "food", "b": "animal", "c": "animal", "d": "food"})
-    Agreement(names=3, share=0.6666666666666666, kappa=0.4)
+    CategoryAgreement(names=3, share=0.6666666666666666, kappa=0.4)
     """
     shared = [name for name in ours if name in theirs]
     if not shared:
-        return Agreement(0, float("nan"), float("nan"))
-    same = sum(ours[name] == theirs[name] for name in shared) / len(shared)
-    labels = {ours[name] for name in shared} | {theirs[name] for name in shared}
-    one, other = ([of[name] for name in shared] for of in (ours, theirs))
-    by_chance = sum(one.count(label) * other.count(label) for label in labels) / len(shared) ** 2
-    return Agreement(len(shared), same, 1.0 if by_chance == 1 else round((same - by_chance) / (1 - by_chance), 12))
+        return CategoryAgreement(0, float("nan"), float("nan"))
+    first, second = ([assignment[name] for name in shared] for assignment in (ours, theirs))
+    share = sum(a == b for a, b in zip(first, second, strict=True)) / len(shared)
+    return CategoryAgreement(len(shared), share, round(cohen_kappa(first, second), 12))
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,13 +1,13 @@
 """CoDa: how people spread eleven colours over 521 kinds of things (Paik et al. 2021).
 
-The published files hold every annotator's ratings. The gold distributions are made of them as the paper does: each
-annotation is normalised, those that disagree with the rest are dropped one by one, and the remaining ones averaged.
+The published files hold every annotator's ratings. The gold distributions are computed as in the paper: each
+annotation is normalised, those that disagree with the rest are dropped one by one, and the others averaged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from seesay.data import jsonl, store
 from seesay.data.catalogue import CATALOGUE
+from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task, Template
 
-COLOURS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
+ANNOTATIONS, OBJECTS = "annotations.jsonl", "objects.jsonl"
 GROUPS = ("single", "multi", "any")
 
-# The ten cloze wordings of the paper. The last one names a single thing; nine kinds have no singular, and the paper
+# The ten cloze templates of the paper. The last one names a single thing; nine kinds have no singular, and the paper
 # leaves them out of it: here the determiner agrees with them ("These jeans are").
 TEMPLATES = (
     Template("most", "Most {things} {are} [MASK]."),
@@ -47,7 +48,7 @@ class _Annotation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wording:
+class _Phrases:
     kind: str
     name: str
     fields: dict[str, str]
@@ -59,18 +60,18 @@ def _annotation(record: jsonl.Record) -> _Annotation:
         raise jsonl.BadValueError("'included' is neither true nor false")
     if not record["included"]:
         return _Annotation(kind, worker, None)
-    ratings = tuple(jsonl.whole_number(record, colour, 0, 5) for colour in COLOURS)
+    ratings = tuple(jsonl.whole_number(record, color, 0, 5) for color in COLORS)
     if not any(ratings):
         raise jsonl.BadValueError("every rating is zero")
     return _Annotation(kind, worker, ratings)
 
 
-def _wording(record: jsonl.Record) -> _Wording:
+def _phrases(record: jsonl.Record) -> _Phrases:
     things, are = jsonl.text_field(record, "object_pl"), _verb(record, "areis_pl")
     fields = {"things": things, "are": are, "this": "These" if are == "are" else "This", "thing": things, "is": are}
     if record.get("object_s") is not None:
         fields |= {"this": "This", "thing": jsonl.text_field(record, "object_s"), "is": _verb(record, "areis_s")}
-    return _Wording(jsonl.text_field(record, "class_id"), jsonl.text_field(record, "display_name"), fields)
+    return _Phrases(jsonl.text_field(record, "class_id"), jsonl.text_field(record, "display_name"), fields)
 
 
 def _verb(record: jsonl.Record, key: str) -> str:
@@ -103,7 +104,7 @@ def clusters(distributions: Matrix) -> list[str]:
 
     The files do not say which kind is in which group; this follows the paper: k-means with k = 3 under the
     Jensen–Shannon distance on the sorted probabilities, so that which colour it is does not matter. It starts from the
-    most peaked, the median and the flattest distribution, where the paper starts from drawn ones.
+    most peaked, the median and the flattest distribution, where the paper starts from random ones.
     """
     points = -np.sort(-distributions, axis=1)
     order = np.argsort(-points[:, 0], kind="stable")
@@ -133,56 +134,55 @@ def _jensen_shannon(points: Matrix, centres: Matrix) -> Matrix:
 
 
 def distributions(annotations: Sequence[_Annotation]) -> dict[str, Matrix]:
-    """What people say of each kind, as one distribution over the colours."""
+    """One distribution over the colours per kind, averaged over its annotators."""
     ratings: dict[str, list[tuple[int, ...]]] = {}
     for annotation in annotations:
         if annotation.ratings is not None:
             ratings.setdefault(annotation.kind, []).append(annotation.ratings)
-    found = {}
+    shares = {}
     for kind, rows in ratings.items():
         matrix = np.array(rows, dtype=np.float64)
-        found[kind] = agreeing(matrix / matrix.sum(axis=1, keepdims=True)).mean(axis=0)
-    return found
+        shares[kind] = agreeing(matrix / matrix.sum(axis=1, keepdims=True)).mean(axis=0)
+    return shares
 
 
 def load(data: Path | None = None) -> Task:
     """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
     if data is not None and data.is_file():
         raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
-    annotations, bad = jsonl.read(store.require_file("coda", "annotations.jsonl", data), _annotation)
-    wordings, bad_wordings = jsonl.read(store.require_file("coda", "objects.jsonl", data), _wording)
-    bad = [BadRow(row.row, f"annotations.jsonl: {row.reason}") for row in bad]
-    bad += [BadRow(row.row, f"objects.jsonl: {row.reason}") for row in bad_wordings]
+    annotations, bad = jsonl.read(store.require_file("coda", ANNOTATIONS, data), _annotation)
+    phrases, bad_phrases = jsonl.read(store.require_file("coda", OBJECTS, data), _phrases)
+    bad = [replace(row, file=ANNOTATIONS) for row in bad] + [replace(row, file=OBJECTS) for row in bad_phrases]
 
     once: dict[tuple[str, int], _Annotation] = {}
     for number, annotation in annotations.items():
         if once.setdefault((annotation.kind, annotation.worker), annotation) is not annotation:
-            bad.append(BadRow(number, "annotations.jsonl: this annotator rated this kind before"))
+            bad.append(BadRow(number, "this annotator has already rated this kind", ANNOTATIONS))
     people = distributions(list(once.values()))
     if not people:
         raise UserError("annotations.jsonl holds no rating that counts: every annotation was skipped.")
     groups = dict(zip(people, clusters(np.array(list(people.values()))), strict=True))
 
     questions: dict[str, Question] = {}
-    for number, wording in wordings.items():
-        if wording.kind in questions:
-            bad.append(BadRow(number, f"objects.jsonl: '{wording.kind}' stands twice"))
-        elif wording.kind not in people:
-            bad.append(BadRow(number, f"objects.jsonl: nobody rated '{wording.name}'"))
+    for number, thing in phrases.items():
+        if thing.kind in questions:
+            bad.append(BadRow(number, f"'{thing.kind}' appears twice", OBJECTS))
+        elif thing.kind not in people:
+            bad.append(BadRow(number, f"nobody rated '{thing.name}'", OBJECTS))
         else:
-            shares = zip(COLOURS, people[wording.kind].tolist(), strict=True)
-            questions[wording.kind] = Question(
-                id=wording.kind.strip("/"),
-                fields=wording.fields,
-                options=COLOURS,
-                gold={colour: share for colour, share in shares if share > 0},
-                object=wording.name,
-                tags={"group": groups[wording.kind]},
+            shares = zip(COLORS, people[thing.kind].tolist(), strict=True)
+            questions[thing.kind] = Question(
+                id=thing.kind.strip("/"),
+                fields=thing.fields,
+                options=COLORS,
+                gold={color: share for color, share in shares if share > 0},
+                object=thing.name,
+                tags={"group": groups[thing.kind]},
             )
     return Task(
         name="coda",
         version="1",
-        title="CoDa, the Color Dataset",
+        title="",
         templates=TEMPLATES,
         questions=tuple(questions.values()),
         metrics=("jensen_shannon", "spearman", "kendall"),

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.data import core
+from seesay.data.colors import COLORS
 from seesay.data.tables import Cells, one_of, read_csv, split_words
 from seesay.questions import Question, Task, Template
-from seesay.tasks._core import CITATION, VERSION, capital, filled, noun_phrase
+from seesay.tasks._core import capital, core_task, filled, noun_phrase
 
-COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
-
-# No verb agrees with the thing, so that every wording fits singular, plural and mass nouns alike.
+# No verb agrees with the thing, so that every template fits singular, plural and mass nouns.
 TEMPLATES = (
     Template("color-of", "The color of {thing} is [MASK]."),
     Template("question", "Q: What is the color of {thing}? A: [MASK]."),
@@ -21,6 +20,8 @@ TEMPLATES = (
     Template("paint", "You need [MASK] paint to paint a picture of {thing}."),
     Template("picture", "The picture shows {thing} in the usual [MASK] color."),
 )
+CHOICE = (Template("question", "What is the color of {thing}? [MASK]"),)
+LINEAR_TEXT = "the color of {thing}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,14 @@ def load(data: Path | None = None) -> Task:
     rows, bad = read_csv(
         data or core.path("colors"), core.COLUMNS["colors"], _parse, key=lambda row: row.name.casefold()
     )
-    return Task(
-        name="core-color",
-        version=VERSION,
-        title="The colours of everyday things",
+    return core_task(
+        "core-color",
+        [_question(row) for row in rows],
         templates=TEMPLATES,
-        questions=tuple(_question(row) for row in rows),
+        choice_templates=CHOICE,
+        linear_text=LINEAR_TEXT,
         metrics=("relaxed_accuracy", "true_confidence", "macro_f1"),
         neutral={"thing": "something", "Thing": "Something"},
-        citation=CITATION,
         bad_rows=tuple(bad),
     )
 

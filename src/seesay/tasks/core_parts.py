@@ -8,9 +8,9 @@ from pathlib import Path
 from seesay.data import core
 from seesay.data.tables import Cells, one_of, read_csv, split_words
 from seesay.questions import Question, Task, Template
-from seesay.tasks._core import CITATION, VERSION, capital, filled, noun_phrase
+from seesay.tasks._core import capital, core_task, filled, noun_phrase
 
-# What stands around the thing in a question of each relation: "What DOES a dog HAVE?", "What IS a nail MADE OF?"
+# The words around the thing in a question of each relation: "What DOES a dog HAVE?", "What IS a nail MADE OF?"
 RELATIONS = {"has": ("does", "have"), "is made of": ("is", "made of")}
 
 TEMPLATES = (
@@ -20,6 +20,8 @@ TEMPLATES = (
     Template("child", "As every child knows, {thing} {relation} [MASK]."),
     Template("look", "Look at {thing}: it {relation} [MASK]."),
 )
+CHOICE = (Template("question", "What {aux} {thing} {verb}? [MASK]"),)
+LINEAR_TEXT = "what {thing} {relation}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,14 @@ def load(data: Path | None = None) -> Task:
         relation: tuple(dict.fromkeys(word for row in rows if row.relation == relation for word in row.answers))
         for relation in RELATIONS
     }
-    return Task(
-        name="core-parts",
-        version=VERSION,
-        title="What things have and what they are made of",
+    return core_task(
+        "core-parts",
+        [_question(row, options[row.relation]) for row in rows],
         templates=TEMPLATES,
-        questions=tuple(_question(row, options[row.relation]) for row in rows),
+        choice_templates=CHOICE,
+        linear_text=LINEAR_TEXT,
         metrics=("average_precision", "relaxed_accuracy"),
         neutral={"thing": "something", "Thing": "Something"},
-        citation=CITATION,
         bad_rows=tuple(bad),
     )
 

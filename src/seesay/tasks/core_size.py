@@ -15,7 +15,7 @@ from seesay.data.jsonl import BadValueError
 from seesay.data.tables import Cells, read_csv
 from seesay.errors import UserError
 from seesay.questions import Question, Task, Template
-from seesay.tasks._core import CITATION, VERSION, capital, filled, noun_phrase
+from seesay.tasks._core import capital, core_task, filled, noun_phrase
 
 PAIRS = 300
 MOST_THINGS = 2000
@@ -29,6 +29,8 @@ TEMPLATES = (
     Template("compared", "Compared with {b}, {a} is [MASK].", {"larger": "large", "smaller": "small"}),
     Template("yes-no", "Is {a} bigger than {b}? Answer: [MASK].", {"larger": "yes", "smaller": "no"}),
 )
+CHOICE = (Template("question", "What is the size of {a} compared with {b}? [MASK]"),)
+LINEAR_TEXT = "the size of {a} compared with {b}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,14 @@ def load(data: Path | None = None) -> Task:
     pairs = _choose(things)
     if not pairs:
         raise UserError(f"{source} names no two things of which one is twice as large as the other: add some.")
-    return Task(
-        name="core-size",
-        version=VERSION,
-        title="Which of two things is larger",
+    return core_task(
+        "core-size",
+        [question for pair in pairs for question in _questions(pair)],
         templates=TEMPLATES,
-        questions=tuple(question for pair in pairs for question in _questions(pair)),
+        choice_templates=CHOICE,
+        linear_text=LINEAR_TEXT,
         metrics=("accuracy",),
         neutral={"a": "this", "A": "This", "b": "that"},
-        citation=CITATION,
         bad_rows=tuple(bad),
     )
 
@@ -88,8 +89,8 @@ def _choose(things: Sequence[_Thing]) -> list[Pair]:
     Random(0) draws the order, so the same table always gives the same questions.
     """
     strata: dict[tuple[str, str], list[Pair]] = defaultdict(list)
-    for one, other in combinations(things, 2):
-        larger, smaller = (one, other) if one.metres > other.metres else (other, one)
+    for a, b in combinations(things, 2):
+        larger, smaller = (a, b) if a.metres > b.metres else (b, a)
         if larger.metres >= RATIOS[0][1] * smaller.metres:
             strata[_stratum((larger, smaller))].append((larger, smaller))
     keys = [(ratio, kind) for ratio, _ in RATIOS for kind in KINDS]
@@ -99,7 +100,7 @@ def _choose(things: Sequence[_Thing]) -> list[Pair]:
     quota = PAIRS // len(keys)
     chosen: dict[tuple[str, str], list[Pair]] = {key: [] for key in keys}
     uses: Counter[str] = Counter()
-    for limit in range(2 * PAIRS):  # whoever was asked about least has the first turn
+    for limit in range(2 * PAIRS):  # the least used things come first
         for key in keys:
             waiting: list[Pair] = []
             for pair in strata[key]:

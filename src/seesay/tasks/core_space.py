@@ -9,7 +9,7 @@ from seesay.data import core
 from seesay.data.jsonl import BadValueError
 from seesay.data.tables import Cells, one_of, read_csv
 from seesay.questions import Question, Task, Template
-from seesay.tasks._core import CITATION, VERSION, filled
+from seesay.tasks._core import core_task, filled
 
 SCENES = {
     "bathroom": "a bathroom",
@@ -44,6 +44,10 @@ TEMPLATES = (
         {"above": "higher", "below": "lower"},
     ),
 )
+CHOICE = (
+    Template("question", "In {a_scene}, where is the {a} compared with the {b}? [MASK]", {"similar": "at its height"}),
+)
+LINEAR_TEXT = "where the {a} is compared with the {b} in {a_scene}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +60,27 @@ class _Triple:
 
 def load(data: Path | None = None) -> Task:
     """The task from the embedded table, or from a table of the same columns."""
-    said: dict[tuple[str, str, str], str] = {}
+    relations: dict[tuple[str, str, str], str] = {}
 
     def parse(cells: Cells) -> _Triple:
         triple = _parse(cells)
-        reverse = said.get((triple.scene, triple.b, triple.a), OPPOSITE[triple.relation])
+        reverse = relations.get((triple.scene, triple.b, triple.a), OPPOSITE[triple.relation])
         if reverse != OPPOSITE[triple.relation]:
             raise BadValueError(f"an earlier row says that '{triple.b}' is {reverse} '{triple.a}' in this scene")
-        said.setdefault((triple.scene, triple.a, triple.b), triple.relation)
+        relations.setdefault((triple.scene, triple.a, triple.b), triple.relation)
         return triple
 
     rows, bad = read_csv(
         data or core.path("spaces"), core.COLUMNS["spaces"], parse, key=lambda row: (row.scene, row.a, row.b)
     )
-    return Task(
-        name="core-space",
-        version=VERSION,
-        title="What stands above what in a scene",
+    return core_task(
+        "core-space",
+        [_question(row) for row in rows],
         templates=TEMPLATES,
-        questions=tuple(_question(row) for row in rows),
+        choice_templates=CHOICE,
+        linear_text=LINEAR_TEXT,
         metrics=("accuracy", "macro_f1"),
         neutral={"a": "one thing", "b": "other thing"},
-        citation=CITATION,
         bad_rows=tuple(bad),
     )
 

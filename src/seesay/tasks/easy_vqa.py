@@ -23,24 +23,24 @@ def load(data: Path | None = None) -> Task:
     questions = tuple(
         Question(
             id=f"test/{number}",
-            fields={"question": f"{one.question[:1].upper()}{one.question[1:]}"},
+            fields={"question": f"{item.question[:1].upper()}{item.question[1:]}"},
             options=names,
-            gold={one.answer: 1.0},
-            object=str(one.image),
-            tags={"answer": one.answer, "kind": _kind(one.answer, one.question)},
-            picture=one.path,
+            gold={item.answer: 1.0},
+            object=str(item.image),
+            tags={"answer": item.answer, "kind": _kind(item.answer, item.question)},
+            picture=item.path,
         )
-        for number, one in enumerate(easy_vqa.read("test"))
+        for number, item in enumerate(easy_vqa.read("test"))
     )
     return Task(
         name="easy-vqa",
         version=VERSION,
-        title="What shape, what colour, is there one? A picture of one shape",
+        title="",
         templates=TEMPLATES,
         questions=questions,
         metrics=("accuracy",),
         citation=CITATION,
-        data=(f"easy-vqa {easy_vqa.release()}",),
+        data_notes=(f"easy-vqa {easy_vqa.release()}",),
     )
 
 

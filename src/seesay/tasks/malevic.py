@@ -10,9 +10,8 @@ import re
 from functools import partial
 from pathlib import Path
 
-from filelock import FileLock
-
 from seesay.errors import UserError
+from seesay.files import lock_folder
 from seesay.folders import cache_folder
 from seesay.questions import BadRow, Published, Question, Task, Template
 from seesay.scenes.annotation import AnnotatedScene, read
@@ -38,18 +37,6 @@ TEMPLATES = (
     Template("is-it", "{question}? Answer: [MASK].", {"true": "yes", "false": "no"}),
     Template("is-it-true", "Is it true that {claim}? Answer: [MASK].", {"true": "yes", "false": "no"}),
 )
-
-_TITLES = {
-    "sup1": "Is it the biggest? Shapes of one kind",
-    "pos1": "Is it big? Shapes of one kind",
-    "pos": "Is it a big object? Among shapes of many kinds",
-    "set-pos": "Is it a big square? Among the squares of a scene",
-    "pos-hard": "POS without the scene's largest and smallest",
-    "set-pos-hard": "SET+POS without the set's largest and smallest",
-    "compositional-seen": "SET+POS, the combinations of adjective and shape that training has",
-    "compositional-unseen": "SET+POS, the combinations of adjective and shape that training lacks",
-    "comparative": "Is one thing bigger than another?",
-}
 
 CEILING = "ceiling (k = 0.29)"
 MODELS = ("CNN+LSTM", "CNN+LSTM+SA", "FiLM", CEILING)
@@ -78,7 +65,7 @@ def load(name: str, data: Path | None = None) -> Task:
     return Task(
         name=f"malevic-{name}",
         version=VERSION,
-        title=_TITLES[name],
+        title="",
         templates=TEMPLATES,
         questions=tuple(questions),
         metrics=("accuracy",),
@@ -100,12 +87,11 @@ load_comparative = partial(load, "comparative")
 
 
 def generated(name: str) -> Path:
-    """The folder of a generated test set, made if it is not there yet; two processes do not make it at once."""
+    """The folder of a generated test set, made if it does not exist yet; a second process waits for the first."""
     plan = test_plan(name, ITEMS)
     config = SceneConfig(plan.task)
     folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_suffix(".lock")):
+    with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_dataset(config, plan, SceneOutput(folder, picture=PICTURE, formats=("json",)))
     return folder
 
@@ -117,52 +103,54 @@ def _from_data_set(data: Path, split: str) -> tuple[list[Question], list[BadRow]
     elif not data.is_file():
         raise UserError(f"There is no file or folder '{data}'.")
     split, root = file.stem, file.parent.parent
-    asked, bad = read_questions(file)
-    known: dict[str, AnnotatedScene] = {}
+    items, bad = read_questions(file)
+    scenes: dict[str, AnnotatedScene] = {}
     if annotation_path(root, split).is_file():
-        scenes, worse = read(annotation_path(root, split))
-        known, bad = {scene.index: scene for scene in scenes}, [*bad, *worse]
-    found = [_question(one, f"{split}/{one.index}", picture_path(root, split, one.image), known) for one in asked]
-    return _once(found, bad)
+        annotated, bad_scenes = read(annotation_path(root, split))
+        scenes, bad = {scene.index: scene for scene in annotated}, [*bad, *bad_scenes]
+    return _unique(
+        [_question(item, f"{split}/{item.index}", picture_path(root, split, item.image), scenes) for item in items], bad
+    )
 
 
 def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
-    found, bad = [], []
+    questions: list[Question | str] = []
+    bad: list[BadRow] = []
     for path in sorted(folder.glob("annotations_*.json")):
-        scenes, worse = read(path)
-        bad += worse
+        scenes, bad_scenes = read(path)
+        bad += bad_scenes
         for scene in scenes:
             sentences = [
                 (text, holds) for pair in scene.captions for text, holds in zip(pair, (True, False), strict=True)
             ]
             for number, (text, holds) in enumerate(sentences):
-                one = SceneQuestion(0, text, holds, scene.image, scene.image, folder.name)
-                key = f"{scene.image}/{number}"
-                found.append(_question(one, key, folder / scene.image, {"0": scene}))
-    return _once(found, bad)
+                item = SceneQuestion(0, text, holds, scene.image, scene.image, folder.name)
+                questions.append(_question(item, f"{scene.image}/{number}", folder / scene.image, {"0": scene}))
+    return _unique(questions, bad)
 
 
-def _once(found: list[Question | str], bad: list[BadRow]) -> tuple[list[Question], list[BadRow]]:
-    """The questions that can be asked, each once; the others as bad rows."""
-    kept: dict[str, Question] = {}
-    for row, one in enumerate(found):
-        if isinstance(one, str):
-            bad.append(BadRow(row, one))
-        elif one.id in kept:
-            bad.append(BadRow(row, f"{one.id} stands twice"))
+def _unique(questions: list[Question | str], bad: list[BadRow]) -> tuple[list[Question], list[BadRow]]:
+    """The questions that can be asked, each once; the others as bad rows. A text says why a row is no question."""
+    by_id: dict[str, Question] = {}
+    for row, question in enumerate(questions):
+        if isinstance(question, str):
+            bad.append(BadRow(row, question))
+        elif question.id in by_id:
+            bad.append(BadRow(row, f"{question.id} appears twice"))
         else:
-            kept[one.id] = one
-    if not kept:
+            by_id[question.id] = question
+    if not by_id:
         raise UserError(f"No sentence about scenes could be read{f': {bad[0].reason}' if bad else ''}.")
-    return list(kept.values()), bad
+    return list(by_id.values()), bad
 
 
-def _question(one: SceneQuestion, key: str, picture: Path, known: dict[str, AnnotatedScene]) -> Question | str:
-    said = parse_sentence(one.question)
-    if said is None:
-        return f"{one.question!r} is no sentence about a scene"
-    colour, shape, adjective, degree, positive, _ = said
-    claim = one.question.rstrip(".")
+def _question(item: SceneQuestion, key: str, picture: Path, scenes: dict[str, AnnotatedScene]) -> Question | str:
+    """The question of one item, or why it is none."""
+    parsed = parse_sentence(item.question)
+    if parsed is None:
+        return f"{item.question!r} is not a sentence about a scene"
+    color, shape, adjective, degree, positive, _ = parsed
+    claim = item.question.rstrip(".")
     fields = {
         "sentence": claim,
         "claim": f"{claim[:1].lower()}{claim[1:]}",
@@ -170,17 +158,17 @@ def _question(one: SceneQuestion, key: str, picture: Path, known: dict[str, Anno
     }
     tags = {
         "adjective": getattr(adjective, degree)[0 if positive else 1],
-        "colour": colour,
+        "colour": color,
         "shape": shape,
-        "answer": "true" if one.answer else "false",
+        "answer": "true" if item.answer else "false",
     }
-    scene = known.get(str(one.index))
+    scene = scenes.get(str(item.index))
     if scene is not None:
         tags["objects"] = str(len(scene.scene.objects))
         about = [
             label
             for thing, label in zip(scene.scene.objects, scene.labels, strict=True)
-            if (thing.color, thing.shape) == (colour, shape)
+            if (thing.color, thing.shape) == (color, shape)
         ]
         if len(about) == 1 and about[0].prob is not None:
             tags["vague"] = "yes" if about[0].vague else "no"

@@ -1,4 +1,4 @@
-"""Memory Colors: 109 things, each with the one colour that people remember it by, in 13 wordings.
+"""Memory Colors: 109 things, each with the one colour that people remember it by, in 13 templates.
 
 Norlund et al. 2021; the templates and the figures are those of Hagström & Johansson 2022.
 """
@@ -10,9 +10,10 @@ from pathlib import Path
 
 from seesay.data import jsonl, store
 from seesay.data.catalogue import CATALOGUE
+from seesay.data.colors import COLORS
 from seesay.questions import BadRow, Published, Question, Task, Template
 
-COLOURS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
+COLORS_AS_PUBLISHED = tuple(sorted("grey" if color == "gray" else color for color in COLORS))
 
 TEMPLATES = (
     Template("q-a", "Q: What is the color of {thing}? A: It is [MASK]."),
@@ -61,7 +62,7 @@ def _parse(record: jsonl.Record) -> _Row:
         jsonl.text_field(record, "item"),
         jsonl.text_field(record, "label").lower(),
     )
-    if row.label not in COLOURS:
+    if row.label not in COLORS_AS_PUBLISHED:
         raise jsonl.BadValueError(f"'{row.label}' is not one of the eleven colours")
     return row
 
@@ -74,13 +75,13 @@ def load(data: Path | None = None) -> Task:
     first: dict[str, int] = {}
     for number, row in rows.items():
         if row.item in questions:
-            bad.append(BadRow(number, f"'{row.item}' stands on line {first[row.item]} already"))
+            bad.append(BadRow(number, f"'{row.item}' is already on line {first[row.item]}"))
             continue
         first[row.item] = number
         questions[row.item] = Question(
             id=row.item,
             fields={"thing": f"{row.descriptor} {row.item}".strip()},
-            options=COLOURS,
+            options=COLORS_AS_PUBLISHED,
             gold={row.label: 1.0},
             object=row.item,
             tags={"colour": row.label},
@@ -88,7 +89,7 @@ def load(data: Path | None = None) -> Task:
     return Task(
         name="memory-colors",
         version="1",
-        title="Memory Colors",
+        title="",
         templates=TEMPLATES,
         questions=tuple(questions.values()),
         metrics=("accuracy",),

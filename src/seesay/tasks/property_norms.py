@@ -1,8 +1,8 @@
-"""Visual Property Norms: what people say of how things look (Hagström & Johansson 2022, from the CSLB norms).
+"""Visual Property Norms: what people say about how things look (Hagström & Johansson 2022, from the CSLB norms).
 
-The CSLB norms are given out on request only, so the questions are built from a user's own `norms.dat`. A question asks
+The CSLB norms are available on request only, so the questions are built from a user's own `norms.dat`. A question asks
 for everything that enough people said of a concept under one relation ("an accordion has …"); "enough" is one of five
-least production frequencies, and every one of them is a segment of its own.
+minimum production frequencies, each of which is a segment of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from seesay.data.catalogue import CATALOGUE
 from seesay.data.jsonl import BadValueError, prompt_text, read_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task, Template
-from seesay.tasks.memory_colors import COLOURS
+from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED
 
 COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
 ARTICLES = frozenset({"", "a", "an", "the"})
@@ -38,7 +38,7 @@ TEMPLATES = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that people say of a concept, and how many of 30 said it."""
+    """One property that people name for a concept, and how many of 30 named it."""
 
     domain: str
     concept: str
@@ -52,11 +52,11 @@ def resolve(feature: str, alternatives: str, participants: str) -> str:
     if "_" not in feature:
         return feature
     counts = [len(group.split()) for group in participants.removeprefix("p").split("/")]
-    given = alternatives.split("; ")
+    choices = alternatives.split("; ")
     favourite = counts.index(max(counts))
-    if favourite >= len(given) or not given[favourite].strip():
+    if favourite >= len(choices) or not choices[favourite].strip():
         raise BadValueError("the participant list does not fit the feature alternatives")
-    return given[favourite].strip()
+    return choices[favourite].strip()
 
 
 def _entry(cells: Mapping[str, str]) -> Entry | None:
@@ -103,7 +103,7 @@ def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
 
 
 def _whole_lines(path: Path) -> list[str]:
-    """The lines of a list that is of use only whole: a word left out would be another task."""
+    """The lines of a list that is useful only as a whole: without one of its words it would be another task."""
     read = []
     for number, line in read_rows(path):
         if isinstance(line, BadRow):
@@ -113,12 +113,12 @@ def _whole_lines(path: Path) -> list[str]:
 
 
 def read_words(path: Path | None) -> list[str]:
-    """The words of a list, one a line; none without a file."""
+    """The words of a list, one per line; none without a file."""
     if path is None:
         return []
     words = [line.strip() for line in _whole_lines(path)]
     if any(len(word) > 50 or " " in word or not word.isprintable() for word in words):
-        raise UserError(f"{path} is not a list of words, one a line.")
+        raise UserError(f"{path} is not a list of words, one per line.")
     return list(dict.fromkeys(words))
 
 
@@ -137,17 +137,17 @@ def read_articles(path: Path | None) -> dict[str, str]:
 
 def build(entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str, str]) -> list[Question]:
     """One question per concept, relation and segment, with every answer of that segment as gold."""
-    known = set(words)
     options = tuple(words)
-    asked: dict[tuple[int, str, str], list[Entry]] = {}
+    vocabulary = set(words)
+    groups: dict[tuple[int, str, str], list[Entry]] = {}
     for segment in SEGMENTS:
         for entry in entries:
-            if entry.pf >= segment and entry.answer in known:
-                asked.setdefault((segment, entry.concept, entry.relation), []).append(entry)
+            if entry.pf >= segment and entry.answer in vocabulary:
+                groups.setdefault((segment, entry.concept, entry.relation), []).append(entry)
     questions = []
-    for (segment, concept, relation), said in asked.items():
+    for (segment, concept, relation), members in groups.items():
         name = concept.replace("_", " ")
-        gold = {entry.answer: 1.0 for entry in said}
+        gold = {entry.answer: 1.0 for entry in members}
         questions.append(
             Question(
                 id=f"{concept}/{relation}/pf{segment}",
@@ -158,8 +158,8 @@ def build(entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str,
                 tags={
                     "relation": relation,
                     "segment": f"pf>={segment}",
-                    "answers": "colour" if all(answer in COLOURS for answer in gold) else "other",
-                    "domain": said[0].domain,
+                    "answers": "colour" if all(answer in COLORS_AS_PUBLISHED for answer in gold) else "other",
+                    "domain": members[0].domain,
                 },
             )
         )
@@ -175,23 +175,24 @@ def load(data: Path | None = None) -> Task:
     path = store.require_file("cslb-norms", "norms.dat", data)
     entries, bad = read_norms(path)
     words = read_words(store.find_file("property-norms", "labels.txt", data))
-    source = f"{len(words)} published answer words"
+    source = f"{len(words)} published answer words as options"
     if not words:
         words = sorted({entry.answer for entry in entries if entry.pf >= SEGMENTS[0]})
-        source = f"the {len(words)} answer words of the file"
+        source = f"the {len(words)} answer words of the file as options"
     articles = read_articles(store.find_file("property-norms", "descriptors.csv", data))
     questions = build(entries, words, articles)
     if not questions:
         why = f" (line {bad[0].row}: {bad[0].reason})" if bad else ""
-        raise UserError(f"{path} holds nothing that can be asked{why}. Is it the CSLB norms file?")
+        raise UserError(f"{path} contains nothing that can be asked{why}. Is it the CSLB norms file?")
     return Task(
         name="property-norms",
         version="1",
-        title=f"Visual Property Norms ({source}{'' if articles else ', no articles'})",
+        title="",
         templates=TEMPLATES,
         questions=tuple(questions),
         metrics=("average_precision", "vocabulary_average_precision"),
         neutral={"thing": "something"},
         citation=CATALOGUE["property-norms"].citation,
         bad_rows=tuple(bad),
+        data_notes=(source, *(() if articles else ("concepts without articles",))),
     )

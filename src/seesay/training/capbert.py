@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seesay.errors import UserError
+from seesay.files import lock_folder
 from seesay.models.hf.loading import require_models
 from seesay.models.hf.logits import logits_at
 from seesay.training import checkpoint, loop, masking, ragged
-from seesay.training.captions import Split
+from seesay.training.captions import CaptionSplit
 from seesay.training.statements import color_counts, statements
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _TRAIN, _VALIDATE, _ORDER, _STATE = 0, 1, 2, 3  # streams of random numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class CapBertConfig:
     """The network's size and how it reads: `tokens` a batch, `rate` of words masked, `statements` for so large a share
     of the texts in the second half of the epochs."""
 
@@ -55,7 +56,7 @@ class Recipe:
 
 
 PRESETS = {
-    "cpu": Recipe(
+    "cpu": CapBertConfig(
         layers=4,
         hidden=256,
         heads=4,
@@ -68,7 +69,7 @@ PRESETS = {
         ),
         statements=0.75,
     ),
-    "paper": Recipe(
+    "paper": CapBertConfig(
         layers=12,
         hidden=768,
         heads=12,
@@ -114,29 +115,29 @@ def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
     return BertTokenizer(vocab=trained.get_vocab(), model_max_length=LONGEST)
 
 
-def new_network(recipe: Recipe, vocabulary: int, pad: int) -> PreTrainedModel:
-    """A BERT with random weights from the recipe's seed."""
+def new_network(config: CapBertConfig, vocabulary: int, pad: int) -> PreTrainedModel:
+    """A BERT with random weights from the config's seed."""
     require_models()
     import torch
     from transformers import BertConfig, BertForMaskedLM
 
-    torch.manual_seed(recipe.schedule.seed)
+    torch.manual_seed(config.schedule.seed)
     return BertForMaskedLM(
         BertConfig(
             vocab_size=vocabulary,
-            hidden_size=recipe.hidden,
-            num_hidden_layers=recipe.layers,
-            num_attention_heads=recipe.heads,
-            intermediate_size=4 * recipe.hidden,
+            hidden_size=config.hidden,
+            num_hidden_layers=config.layers,
+            num_attention_heads=config.heads,
+            intermediate_size=4 * config.hidden,
             max_position_embeddings=LONGEST,
-            hidden_dropout_prob=recipe.dropout,
-            attention_probs_dropout_prob=recipe.dropout,
+            hidden_dropout_prob=config.dropout,
+            attention_probs_dropout_prob=config.dropout,
             pad_token_id=pad,
         )
     )
 
 
-def losses(network: torch.nn.Module, batch: masking.Batch) -> dict[str, torch.Tensor]:
+def losses(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, torch.Tensor]:
     """Cross-entropy at the masks, and how many were filled right; nothing else reaches the output layer."""
     import torch
 
@@ -149,17 +150,17 @@ def losses(network: torch.nn.Module, batch: masking.Batch) -> dict[str, torch.Te
 
 
 def pretrain(
-    captions: Split,
+    captions: CaptionSplit,
     folder: Path,
-    recipe: Recipe,
+    config: CapBertConfig,
     *,
     start: str | None = None,
     tokenizer: str | None = None,
     mix: Sequence[tuple[Sequence[str], float]] = (),
     settings: Mapping[str, Any] | None = None,
-    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Figures] | None = None,
+    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Measurements] | None = None,
     device: str = "auto",
-    progress: Callable[[loop.Progress], None] | None = None,
+    progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
     """Train on captions, mixed with other texts by weight, from random weights or from the masked model `start`; with
     random weights the tokeniser is trained on the texts, or taken from `tokenizer`.
@@ -172,69 +173,71 @@ def pretrain(
             f"give {FEWEST} at least."
         )
     shaping = {
-        **asdict(recipe),
+        **asdict(config),
         "captions": captions.fingerprint,
         "start": start,
-        "mix": [[weight, Split(list(texts), [], []).fingerprint] for texts, weight in mix],
+        "mix": [[weight, CaptionSplit(list(texts), [], []).fingerprint] for texts, weight in mix],
         **({"tokenizer": tokenizer} if tokenizer is not None else {}),
         **(settings or {}),
     }
     del shaping["schedule"]
     if start is not None and tokenizer is not None:
         raise UserError("A model to go on from brings its own tokeniser: give --from or --tokenizer, not both.")
-    begun = _load(start) if start is not None else _taken(tokenizer, recipe) if tokenizer is not None else None
-    checkpoint.not_anothers(folder)
-    with checkpoint.alone(folder / "training"):
-        checkpoint.same_settings(folder / "training", asdict(recipe.schedule) | shaping)  # before the folder is touched
-        return _pretrain(captions, folder, recipe, begun, mix, shaping, watch, device, progress)
+    begun = _load(start) if start is not None else _taken(tokenizer, config) if tokenizer is not None else None
+    checkpoint.refuse_foreign_model(folder)
+    with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
+        checkpoint.check_settings(
+            folder / "training", asdict(config.schedule) | shaping
+        )  # before the folder is touched
+        return _pretrain(captions, folder, config, begun, mix, shaping, watch, device, progress)
 
 
 def _pretrain(
-    captions: Split,
+    captions: CaptionSplit,
     folder: Path,
-    recipe: Recipe,
+    config: CapBertConfig,
     begun: tuple[PreTrainedModel, PreTrainedTokenizerBase] | None,
     mix: Sequence[tuple[Sequence[str], float]],
     shaping: Mapping[str, Any],
-    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Figures] | None,
+    watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Measurements] | None,
     device: str,
-    progress: Callable[[loop.Progress], None] | None,
+    progress: Callable[[loop.TrainingProgress], None] | None,
 ) -> loop.Result:
     """The training itself, in a folder that is held against other processes."""
-    counts = color_counts(captions.train) if recipe.statements else {}
-    share = recipe.statements if counts else 0.0  # captions without a colour have nothing to state
-    seed, size = recipe.schedule.seed, round(share * len(captions.train))
+    counts = color_counts(captions.train) if config.statements else {}
+    share = config.statements if counts else 0.0  # captions without a colour have nothing to state
+    seed, size = config.schedule.seed, round(share * len(captions.train))
 
     def stated(*stream: int) -> tuple[list[str], list[int]]:
         return statements(counts, size, np.random.default_rng([seed, _STATE, *stream])) if size else ([], [])
 
     every = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
-    network, tokenizer = begun or _new([*every, *stated()[0]], folder, recipe)
+    network, tokenizer = begun or _new([*every, *stated()[0]], folder, config)
     longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
     parts = [masking.encode(tokenizer, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))]
     mask, pad = int(tokenizer.mask_token_id), int(tokenizer.pad_token_id)
 
-    def batches(epoch: int) -> masking.Batches:
-        texts, places = stated(epoch) if epoch >= recipe.schedule.epochs // 2 else ([], [])
+    def batches(epoch: int) -> masking.MaskedBatches:
+        texts, places = stated(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
         corpora = [*parts, *([masking.encode(tokenizer, texts, longest, places)] if texts else [])]
-        corpus = masking.together(corpora)
+        corpus = masking.concatenate(corpora)
         each = [1 - share if texts else 1.0, *(weight for _, weight in mix), *([1.0] if texts else [])]
         weights = np.repeat(each, [len(part.ids) for part in corpora])
         rng = np.random.default_rng([seed, _ORDER, epoch])
-        cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=recipe.tokens)
-        return masking.Batches(corpus, ragged.shuffled(cut, rng), recipe.rate, mask, pad, (seed, _TRAIN, epoch))
+        cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
+        return masking.MaskedBatches(corpus, ragged.shuffled(cut, rng), config.rate, mask, pad, (seed, _TRAIN, epoch))
 
     held_out = masking.encode(tokenizer, captions.held_out, longest)
     some = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
-    cut = ragged.cut(held_out.ids.lengths, some, tokens=recipe.tokens)
-    validation = masking.Batches(held_out, cut, recipe.rate, mask, pad, (seed, _VALIDATE))
+    cut = ragged.cut(held_out.ids.lengths, some, tokens=config.tokens)
+    validation = masking.MaskedBatches(held_out, cut, config.rate, mask, pad, (seed, _VALIDATE))
 
-    def validate(_: torch.nn.Module) -> loop.Figures:
+    def validate(_: torch.nn.Module) -> loop.Measurements:
         figures = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
         return {**figures, **watch(network, tokenizer)} if watch else figures
 
     result = loop.train(
-        network, batches, losses, validate, folder / "training", recipe.schedule, shaping,
+        network, batches, losses, validate, folder / "training", config.schedule, shaping,
         device=device, progress=progress,
     )  # fmt: skip
     tokenizer.save_pretrained(folder)
@@ -257,7 +260,7 @@ def _load(start: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     return network, tokenizer
 
 
-def _taken(name: str, recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def _taken(name: str, config: CapBertConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A network with random weights for somebody's tokeniser."""
     require_models()
     from transformers import AutoTokenizer
@@ -267,7 +270,7 @@ def _taken(name: str, recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokeni
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise UserError(f"Cannot take the tokeniser of '{name}': {str(error).splitlines()[0]}") from error
     _must_mask(tokenizer, name)
-    return new_network(recipe, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
+    return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
 
 
 def _must_mask(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
@@ -275,15 +278,15 @@ def _must_mask(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
         raise UserError(f"'{name}' has no fast tokeniser with mask and padding tokens: it cannot learn to fill slots.")
 
 
-def _new(texts: Sequence[str], folder: Path, recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def _new(texts: Sequence[str], folder: Path, config: CapBertConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A network with random weights, and a tokeniser from the texts, which is trained once."""
     require_models()
     from transformers import AutoTokenizer
 
     if not (folder / "tokenizer.json").is_file():
         with tempfile.TemporaryDirectory(dir=folder) as unfinished:
-            train_tokenizer(texts, recipe.vocabulary).save_pretrained(unfinished)
+            train_tokenizer(texts, config.vocabulary).save_pretrained(unfinished)
             for path in sorted(Path(unfinished).iterdir(), key=lambda path: path.name == "tokenizer.json"):
                 path.replace(folder / path.name)  # tokenizer.json last: where it is, all of it is
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    return new_network(recipe, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
+    return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

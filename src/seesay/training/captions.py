@@ -34,7 +34,7 @@ class Caption(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class CaptionSplit:
     """Captions to learn from and captions held out, no picture on both sides; and the lines that could not be used.
 
     `repeated` captions of held-out pictures are on neither side: they stand word for word among those to learn from.
@@ -86,7 +86,7 @@ def read(path: Path) -> Iterator[Caption | BadRow]:
         raise UserError(f"{path} is damaged or not gzipped ({error}): fetch it again.") from error
 
 
-def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Split:
+def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> CaptionSplit:
     """All captions of the files, a share of the pictures held out: which ones depends on the seed and the captions.
 
     Corpora overlap (Flickr8k's pictures are in Flickr30k too), under other names. So a picture is drawn by the smallest
@@ -111,7 +111,7 @@ def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Spl
         (drawn if min(captions)[0] < _bound(held_out, len(captions)) else train).extend(captions)
     learnt = {digest for digest, _ in train}
     kept = [text for digest, text in drawn if digest not in learnt]
-    return Split([text for _, text in train], kept, bad_rows, len(drawn) - len(kept))
+    return CaptionSplit([text for _, text in train], kept, bad_rows, len(drawn) - len(kept))
 
 
 def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:

@@ -1,17 +1,14 @@
-"""What a training keeps in its folder: settings, history, weights. Each file is written whole or not at all."""
+"""The files of a training: settings, history, weights."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import filelock
-
 from seesay.errors import UserError
+from seesay.files import atomic_write, refuse_other_settings, write_text
 
 if TYPE_CHECKING:
     import torch
@@ -21,25 +18,11 @@ HISTORY = "history.jsonl"
 CHECKPOINT = "checkpoint.safetensors"
 BEST = "best.safetensors"
 RESULT = "result.json"
+OTHER_FOLDER = "give another folder"
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder against other processes; within this one it may be held twice."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = filelock.FileLock(folder / ".lock", is_singleton=True)
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        raise UserError(f"Another process is training in {folder}: wait for it, or take another folder.") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def not_anothers(folder: Path) -> None:
-    """Refuse a folder with a model in it that no training of ours made: it would be overwritten."""
+def refuse_foreign_model(folder: Path) -> None:
+    """Refuse a folder that holds a model not trained by seesay: it would be overwritten."""
     if (folder / "training" / SETTINGS).is_file():
         return
     for name in ("config.json", "tokenizer.json"):
@@ -47,50 +30,48 @@ def not_anothers(folder: Path) -> None:
             raise UserError(f"{folder} holds another model ({name}) that would be overwritten: give a new folder.")
 
 
-def same_settings(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write down what shapes a training before it begins; one that was begun with other settings is refused."""
-    path = folder / SETTINGS
-    wanted = json.loads(json.dumps(settings))
-    if not path.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(wanted, indent=2).encode())
-        return
-    begun: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    changed = [name for name in {**begun, **wanted} if begun.get(name) != wanted.get(name)]
-    if changed:
-        first = changed[0]
-        raise UserError(
-            f"The training in {folder} was begun with {first} {begun.get(first)}, not {wanted.get(first)}"
-            f"{f' (and {len(changed) - 1} more changes)' if len(changed) > 1 else ''}: "
-            "give it the same settings, or another folder."
-        )
+def check_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Write the settings of a new training; refuse a folder whose training was begun with others."""
+    hint = "give it the same settings, or another folder"
+    refuse_other_settings(folder / SETTINGS, settings, what=f"The training in {folder}", hint=hint)
 
 
 def read_history(folder: Path) -> list[dict[str, float]]:
-    """The lines of a training's history; one that is being written, or was when the machine stopped, is none yet."""
-    return _history(folder / HISTORY)
+    """The lines of a training's history; an incomplete last line is left out."""
+    path = folder / HISTORY
+    complete, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    try:
+        return [json.loads(line) for line in complete.splitlines()]
+    except ValueError as error:
+        raise _damaged(path, error) from error
 
 
-def cut_history(path: Path, step: int) -> None:
-    """Drop what was written after the checkpoint: those steps are taken again."""
-    if not path.is_file():
-        return
-    kept = [line for line in _history(path) if line["step"] <= step and step > 0]
-    write_whole(path, "".join(f"{json.dumps(line)}\n" for line in kept).encode())
+def best_line(folder: Path, best_step: int) -> dict[str, float]:
+    """The line of the history that belongs to the best weights."""
+    return next(line for line in read_history(folder) if line["step"] == best_step)
+
+
+def cut_history(folder: Path, step: int) -> None:
+    """Drop the lines written after the checkpoint: those steps are repeated."""
+    if (folder / HISTORY).is_file():
+        lines = [line for line in read_history(folder) if line["step"] <= step and step > 0]
+        write_text(folder / HISTORY, "".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 def save(path: Path, network: torch.nn.Module, optimizer: Any, position: str) -> None:
-    """Keep the network (and the optimiser's state) with a word on the position."""
-    from safetensors.torch import save as serialised
+    """Save the network (and the optimiser's state) with the position in the training."""
+    from safetensors.torch import save as serialise
 
     tensors = _tensors(network)
-    for number, kept in (optimizer.state_dict()["state"] if optimizer is not None else {}).items():
-        tensors |= {f"optimizer.{number}.{name}": value for name, value in kept.items()}
-    write_whole(path, serialised({name: t.contiguous().cpu() for name, t in tensors.items()}, {"position": position}))
+    for number, state in (optimizer.state_dict()["state"] if optimizer is not None else {}).items():
+        tensors |= {f"optimizer.{number}.{name}": value for name, value in state.items()}
+    content = serialise({name: t.contiguous().cpu() for name, t in tensors.items()}, {"position": position})
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content)
 
 
 def load(network: torch.nn.Module, optimizer: torch.optim.Optimizer | None, path: Path) -> str:
-    """Fill the network (and the optimiser) from a file; what it says of the position."""
+    """Fill the network (and the optimiser) from a file, and return the position."""
     import torch
     from safetensors import safe_open
 
@@ -110,25 +91,11 @@ def load(network: torch.nn.Module, optimizer: torch.optim.Optimizer | None, path
     except FileNotFoundError:
         raise
     except Exception as error:  # safetensors has errors of its own
-        raise UserError(f"{path} is damaged ({error}): delete {path.parent} and begin again.") from error
+        raise _damaged(path, error) from error
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a crash, sees the old one or the new one."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-
-
-def _history(path: Path) -> list[dict[str, float]]:
-    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
-    try:
-        return [json.loads(line) for line in whole.splitlines()]
-    except ValueError as error:
-        raise UserError(f"{path} is damaged ({error}): delete {path.parent} and begin again.") from error
+def _damaged(path: Path, error: Exception) -> UserError:
+    return UserError(f"{path} is damaged ({error}): delete {path.parent} and start again.")
 
 
 def _tensors(network: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -1,8 +1,8 @@
-"""One training loop: seeded, resumable, short. A killed run, resumed, ends with the weights of one never killed.
+"""One training loop: seeded, resumable, short. A killed run, resumed, ends with the weights of an uninterrupted one.
 
-Nothing that a step does depends on the steps before it but through the weights and the optimiser's state: batches are
-looked up by epoch and place, and every step seeds the generators anew (dropout). So a checkpoint holds those tensors
-and a position, in one safetensors file that is written whole or not at all; there is no generator to restore.
+A step depends on earlier steps only through the weights and the optimiser's state: batches are looked up by epoch and
+index, and every step seeds the random generators (dropout). So a checkpoint holds those tensors and a position, in one
+safetensors file; there is no generator to restore.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from seesay.errors import UserError
+from seesay.files import lock_folder, write_text
 from seesay.training import checkpoint
 from seesay.training.checkpoint import BEST, CHECKPOINT, HISTORY, RESULT
 
@@ -30,18 +31,19 @@ if TYPE_CHECKING:
 
 B = TypeVar("B")
 N = TypeVar("N", bound="torch.nn.Module")
-Figures = dict[str, float]
+Measurements = dict[str, float]
+"""Mean losses, accuracy and the like, by name."""
 
-_EVERY = 60.0  # seconds between checkpoints
-_SHOWN = 0.5  # seconds between two reports of progress
+_CHECKPOINT_EVERY = 60.0  # seconds
+_REPORT_EVERY = 0.5  # seconds between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How a network is trained. The learning rate rises over `warmup` (a share of the whole) and then falls.
+    """How a network is trained. The learning rate rises over `warmup` (a share of the training) and then falls.
 
-    Validation comes after each epoch and, if `validate_every` is given, after so many steps; the weights that are best
-    by `best_by` are kept. `patience` stops early, after so many validations without a better one.
+    Validation follows each epoch and, with `validate_every`, that many steps; the weights that are best by `best_by`
+    are kept. With `patience`, training stops early after that many validations without improvement.
     """
 
     epochs: int
@@ -56,12 +58,12 @@ class Schedule:
     highest: bool = False
     seed: int = 0
 
-    def changed(self, **given: Any) -> Schedule:
-        """The schedule with what is given and not None."""
-        return replace(self, **{name: value for name, value in given.items() if value is not None})
+    def changed(self, **fields: Any) -> Schedule:
+        """The schedule with other fields; None leaves a field as it is."""
+        return replace(self, **{name: value for name, value in fields.items() if value is not None})
 
     def rate(self, done: float) -> float:
-        """The learning rate when a share `done` of the training lies behind."""
+        """The learning rate after a share `done` of the training."""
         if done < self.warmup:
             return self.learning_rate * done / self.warmup
         left = (1 - done) / (1 - self.warmup) if self.warmup < 1 else 1.0
@@ -74,8 +76,8 @@ class Schedule:
 
 @dataclass(slots=True)
 class Position:
-    """Where a training stands: at which batch of the epoch's `size`. `sums` adds up what the steps since the last
-    validation reported."""
+    """The state of a training: the batch `index` of the epoch's `size`, and sums of the losses since the last
+    validation. The fields are part of the checkpoint's format."""
 
     step: int = 0
     epoch: int = 0
@@ -90,24 +92,24 @@ class Position:
 
     @property
     def epochs(self) -> float:
-        """Epochs behind, with the share of this one."""
+        """Epochs done, with the share of this one."""
         return self.epoch + self.index / self.size
 
-    def means(self) -> Figures:
-        """What the steps since the last validation reported, a step."""
+    def means(self) -> Measurements:
+        """Mean losses per step since the last validation."""
         return {name: value / self.summed for name, value in self.sums.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """What a step shows: the share done, seconds so far and still to come, the mean loss since the last validation."""
+class TrainingProgress:
+    """The share done, seconds so far and seconds left, and mean losses since the last validation."""
 
     done: float
     step: int
     seconds: float
     left: float
-    steps_a_second: float
-    figures: Mapping[str, float]
+    steps_per_second: float
+    losses: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,25 +128,25 @@ def train(
     network: N,
     batches: Callable[[int], Sequence[B]],
     losses: Callable[[N, B], Mapping[str, torch.Tensor]],
-    validate: Callable[[N], Figures],
+    validate: Callable[[N], Measurements],
     folder: Path,
     schedule: Schedule,
     settings: Mapping[str, Any] | None = None,
     *,
     device: str = "auto",
-    progress: Callable[[Progress], None] | None = None,
-    checkpoint_every: float = _EVERY,
+    progress: Callable[[TrainingProgress], None] | None = None,
+    checkpoint_every: float = _CHECKPOINT_EVERY,
 ) -> Result:
-    """Train the network, or go on where the folder's training stopped; the network ends with the best weights.
+    """Train the network, or resume the folder's training; the network ends with the best weights.
 
-    `batches(epoch)` gives that epoch's batches, always the same ones, made when they are looked up. `losses` gives the
-    mean `loss` of a batch and whatever else is to be shown (`accuracy`). `validate` gives the figures of the held-out
-    part. `settings` is what else shapes the result (data, architecture): a folder takes no others once it is begun.
+    `batches(epoch)` returns that epoch's batches, always the same, made when they are looked up. `losses` returns the
+    mean `loss` of a batch and whatever else is reported (`accuracy`). `validate` measures the held-out part.
+    `settings` holds what else determines the result (data, architecture): a begun folder refuses others.
     """
     from accelerate import Accelerator
 
-    with checkpoint.alone(folder):
-        checkpoint.same_settings(folder, asdict(schedule) | dict(settings or {}))
+    with lock_folder(folder, hint=checkpoint.OTHER_FOLDER):
+        checkpoint.check_settings(folder, asdict(schedule) | dict(settings or {}))
         accelerator = Accelerator(cpu=device == "cpu")
         network.to(accelerator.device)
         result = read_result(folder)
@@ -153,21 +155,21 @@ def train(
             with _interrupts() as interrupted:
                 training.run(batches, progress, checkpoint_every, interrupted)
             result = training.result()
-            checkpoint.write_whole(folder / RESULT, json.dumps(asdict(result), indent=2).encode())
-            (folder / CHECKPOINT).unlink(missing_ok=True)  # thrice the size of the weights, and needed no more
+            write_text(folder / RESULT, json.dumps(asdict(result), indent=2))
+            (folder / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the weights
         checkpoint.load(network, None, folder / BEST)
         network.eval()
         return result
 
 
 class _Training(Generic[N, B]):
-    """A training at work: the network, its optimiser, and where it stands."""
+    """A running training: the network, its optimiser, and its position."""
 
     def __init__(
         self,
         network: N,
         losses: Callable[[N, B], Mapping[str, torch.Tensor]],
-        validate: Callable[[N], Figures],
+        validate: Callable[[N], Measurements],
         folder: Path,
         schedule: Schedule,
         accelerator: Accelerator,
@@ -177,41 +179,41 @@ class _Training(Generic[N, B]):
         optimizer, self.at = _adam(network, schedule), Position()
         if (folder / CHECKPOINT).is_file():
             self.at = Position(**json.loads(checkpoint.load(network, optimizer, folder / CHECKPOINT)))
-        checkpoint.cut_history(folder / HISTORY, self.at.step)
+        checkpoint.cut_history(folder, self.at.step)
         self.model, self.optimizer = accelerator.prepare(network, optimizer)
-        self.taken_up = replace(self.at)
+        self.resumed_at = replace(self.at)
         self.started = self.saved = self.shown = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        return self.taken_up.seconds + time.perf_counter() - self.started
+        return self.resumed_at.seconds + time.perf_counter() - self.started
 
     @property
-    def in_vain(self) -> bool:
+    def out_of_patience(self) -> bool:
         return self.schedule.patience is not None and self.at.waited >= self.schedule.patience
 
     def run(
         self,
         batches: Callable[[int], Sequence[B]],
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[TrainingProgress], None] | None,
         checkpoint_every: float,
         interrupted: threading.Event,
     ) -> None:
         at, every = self.at, self.schedule.validate_every
         self.model.train()
         if at.step == 0:
-            self.measure()  # what an untrained network does: the curve's first point
+            self.measure()  # the untrained network: the first point of the curve
         while at.epoch < self.schedule.epochs:
-            todays = batches(at.epoch)
-            if not len(todays):
-                raise UserError("There is nothing to train on: not one batch.")
-            at.size = len(todays)
+            epoch_batches = batches(at.epoch)
+            if not len(epoch_batches):
+                raise UserError("There is nothing to train on: no batch.")
+            at.size = len(epoch_batches)
             while at.index < at.size:
-                if self.in_vain:
+                if self.out_of_patience:
                     return
-                self.step(todays[at.index])
+                self.step(epoch_batches[at.index])
                 last = at.index == at.size
-                if progress and (last or time.perf_counter() - self.shown > _SHOWN):
+                if progress and (last or time.perf_counter() - self.shown > _REPORT_EVERY):
                     progress(self.progress())
                     self.shown = time.perf_counter()
                 measured = last or (every is not None and at.step % every == 0)
@@ -221,7 +223,7 @@ class _Training(Generic[N, B]):
                     self.save()
                 if interrupted.is_set():
                     raise KeyboardInterrupt
-            if self.in_vain:
+            if self.out_of_patience:
                 return
             at.epoch, at.index = at.epoch + 1, 0
 
@@ -234,16 +236,16 @@ class _Training(Generic[N, B]):
         torch.manual_seed(_seed(self.schedule.seed, at.step))
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.rate(at.epochs / self.schedule.epochs)
-        said = self.losses(self.model, send_to_device(batch, accelerator.device))
-        accelerator.backward(said["loss"])
+        losses = self.losses(self.model, send_to_device(batch, accelerator.device))
+        accelerator.backward(losses["loss"])
         accelerator.clip_grad_norm_(self.model.parameters(), self.schedule.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
         at.step, at.index, at.summed = at.step + 1, at.index + 1, at.summed + 1
-        for name, value in said.items():
+        for name, value in losses.items():
             at.sums[name] = at.sums.get(name, 0.0) + float(value.detach())
         if not math.isfinite(at.sums["loss"]):
-            raise UserError(f"The loss is no number at step {at.step}: try a lower learning rate.")
+            raise UserError(f"The loss is not a number at step {at.step}: try a lower learning rate.")
 
     def measure(self) -> None:
         """Validate, write a line of history, and keep the weights if they are the best."""
@@ -252,32 +254,32 @@ class _Training(Generic[N, B]):
         at, schedule = self.at, self.schedule
         self.model.eval()
         with torch.no_grad():
-            figures = self.validate(self.network)
+            measured = self.validate(self.network)
         self.model.train()
-        value = figures[schedule.best_by]
+        value = measured[schedule.best_by]
         better = at.best is None or (value > at.best if schedule.highest else value < at.best)
         at.waited = 0 if better else at.waited + 1
         if better:
             at.best, at.best_step = value, at.step
-            checkpoint.save(self.folder / BEST, self.network, None, json.dumps({"step": at.step, **figures}))
+            checkpoint.save(self.folder / BEST, self.network, None, json.dumps({"step": at.step, **measured}))
         line = {"step": at.step, "epoch": round(at.epochs, 4), "seconds": round(self.seconds, 2)}
-        line |= at.means() | {f"validation_{name}": value for name, value in figures.items()}
+        line |= at.means() | {f"validation_{name}": value for name, value in measured.items()}
         with (self.folder / HISTORY).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         at.sums, at.summed = {}, 0
 
     def save(self) -> None:
-        """A checkpoint to go on from."""
+        """Write a checkpoint to resume from."""
         self.at.seconds = self.seconds
         checkpoint.save(self.folder / CHECKPOINT, self.network, self.optimizer, json.dumps(asdict(self.at)))
         self.saved = time.perf_counter()
 
-    def progress(self) -> Progress:
-        """How far it is; the time left goes by what this process has done."""
+    def progress(self) -> TrainingProgress:
+        """How far it is; the time left is estimated from the steps of this process."""
         at, whole, spent = self.at, self.schedule.epochs, time.perf_counter() - self.started
-        left = spent * (whole - at.epochs) / (at.epochs - self.taken_up.epochs)
-        speed = (at.step - self.taken_up.step) / spent
-        return Progress(at.epochs / whole, at.step, self.seconds, left, speed, at.means())
+        left = spent * (whole - at.epochs) / (at.epochs - self.resumed_at.epochs)
+        speed = (at.step - self.resumed_at.step) / spent
+        return TrainingProgress(at.epochs / whole, at.step, self.seconds, left, speed, at.means())
 
     def result(self) -> Result:
         """How it ended."""
@@ -288,12 +290,12 @@ class _Training(Generic[N, B]):
 
 def mean_losses(
     network: N, batches: Iterable[B], losses: Callable[[N, B], Mapping[str, torch.Tensor]], weigh: Callable[[B], int]
-) -> Figures:
-    """What `losses` says of all batches, each batch by its weight (the words in it)."""
+) -> Measurements:
+    """The mean losses of all batches, weighted (by the number of words, say)."""
     from accelerate.utils import send_to_device
 
     device = next(network.parameters()).device
-    sums: Figures = {}
+    sums: Measurements = {}
     total = 0
     for batch in batches:
         weight = weigh(batch)
@@ -304,41 +306,41 @@ def mean_losses(
 
 
 def read_result(folder: Path) -> Result | None:
-    """How the training ended, if it has."""
+    """How the training ended, or None while it runs."""
     path = folder / RESULT
     return Result(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
 def _seed(*numbers: int) -> int:
-    """One seed from several: PyTorch's generator on a CPU heeds 32 bits."""
+    """One seed from several numbers: PyTorch's generator on a CPU uses 32 bits."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 def _adam(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    """AdamW (Adam where the weights do not decay); biases and norms never decay."""
+    """AdamW (Adam without weight decay); biases and norms never decay."""
     import torch
 
-    wanted = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
     groups = [
-        {"params": [p for p in wanted if p.dim() > 1], "weight_decay": schedule.weight_decay},
-        {"params": [p for p in wanted if p.dim() <= 1], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": schedule.weight_decay},
+        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW([group for group in groups if group["params"]], lr=schedule.learning_rate)
 
 
 @contextmanager
 def _interrupts() -> Iterator[threading.Event]:
-    """Ctrl-C as a flag, so that no step is cut in half; pressed a second time, it works as ever."""
+    """Ctrl-C as a flag, so that no step is cut in half; pressed a second time, it interrupts at once."""
     flag = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield flag
         return
 
-    def note(*_: object) -> None:
+    def interrupt(*_: object) -> None:
         flag.set()
         signal.signal(signal.SIGINT, before)
 
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, interrupt)
     try:
         yield flag
     finally:

@@ -19,12 +19,12 @@ from seesay.models.hf.loading import require_models
 from seesay.models.words import lstm
 from seesay.models.words.vocabulary import Vocabulary, words
 from seesay.training import checkpoint, loop, ragged
-from seesay.training.captions import Split, join_phrases
+from seesay.training.captions import CaptionSplit, join_phrases
 
 if TYPE_CHECKING:
     import torch
 
-    from seesay.models.words.lstm_network import Network
+    from seesay.models.words.lstm_network import LstmNetwork
 
 FEWEST = 20
 PAD = -100  # what cross-entropy leaves out
@@ -33,7 +33,7 @@ _ORDER, _VALIDATE = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class LstmConfig:
     """The network's widths, the vocabulary and the batches. `drop`: a rare word drops its sentence."""
 
     embedding: int
@@ -46,7 +46,7 @@ class Recipe:
 
 
 PRESETS = {
-    "cpu": Recipe(
+    "cpu": LstmConfig(
         embedding=256,
         hidden=256,
         dropout=0.1,
@@ -55,7 +55,7 @@ PRESETS = {
         sentences=128,
         schedule=loop.Schedule(epochs=3, learning_rate=3e-3, warmup=0.02, decay="linear"),
     ),
-    "paper": Recipe(
+    "paper": LstmConfig(
         embedding=300,
         hidden=300,
         dropout=0.0,
@@ -67,7 +67,7 @@ PRESETS = {
 }
 
 
-class Batch(NamedTuple):
+class LstmBatch(NamedTuple):
     """Sentences from their beginning on, and the word that follows each word (PAD after the end)."""
 
     ids: torch.Tensor
@@ -75,7 +75,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Batches(Sequence[Batch]):
+class LstmBatches(Sequence[LstmBatch]):
     """Batches of sentences."""
 
     sentences: ragged.Ragged
@@ -84,14 +84,14 @@ class Batches(Sequence[Batch]):
     def __len__(self) -> int:
         return len(self.chosen)
 
-    def __getitem__(self, index: int) -> Batch:  # type: ignore[override]
+    def __getitem__(self, index: int) -> LstmBatch:  # type: ignore[override]
         import torch
 
         rows = torch.from_numpy(self.sentences.matrix(self.chosen[index], PAD))
-        return Batch(rows[:, :-1].clamp(min=0), rows[:, 1:])
+        return LstmBatch(rows[:, :-1].clamp(min=0), rows[:, 1:])
 
 
-def losses(network: Network, batch: Batch) -> dict[str, torch.Tensor]:
+def losses(network: LstmNetwork, batch: LstmBatch) -> dict[str, torch.Tensor]:
     """Cross-entropy a word, the end of the sentence included, and how many words were foretold."""
     import torch
 
@@ -103,40 +103,40 @@ def losses(network: Network, batch: Batch) -> dict[str, torch.Tensor]:
 
 
 def pretrain(
-    captions: Split,
+    captions: CaptionSplit,
     folder: Path,
-    recipe: Recipe,
+    config: LstmConfig,
     *,
     phrases: Sequence[str] = (),
     device: str = "auto",
-    progress: Callable[[loop.Progress], None] | None = None,
+    progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
     """Train on captions, `phrases` read as one word each (`on top of` → `on_top_of`). The folder then is a model."""
     require_models()
     import torch
 
-    from seesay.models.words.lstm_network import Network, Sizes
+    from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
 
-    checkpoint.not_anothers(folder)
-    train, held_out, vocabulary = read(captions, recipe, phrases)
-    seed = recipe.schedule.seed
+    checkpoint.refuse_foreign_model(folder)
+    train, held_out, vocabulary = read(captions, config, phrases)
+    seed = config.schedule.seed
     torch.manual_seed(seed)
-    network = Network(len(vocabulary), Sizes(recipe.embedding, recipe.hidden), dropout=recipe.dropout)
+    network = LstmNetwork(len(vocabulary), LstmSizes(config.embedding, config.hidden), dropout=config.dropout)
     sentences = ragged.Ragged.of(map(vocabulary.sentence, train))
     rest = ragged.Ragged.of(map(vocabulary.sentence, held_out))
     some = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]
-    validation = Batches(rest, ragged.cut(rest.lengths, some, texts=recipe.sentences))
+    validation = LstmBatches(rest, ragged.cut(rest.lengths, some, texts=config.sentences))
 
-    def batches(epoch: int) -> Batches:
+    def batches(epoch: int) -> LstmBatches:
         rng = np.random.default_rng([seed, _ORDER, epoch])
-        cut = ragged.cut(sentences.lengths, rng.permutation(len(sentences)), texts=recipe.sentences)
-        return Batches(sentences, ragged.shuffled(cut, rng))
+        cut = ragged.cut(sentences.lengths, rng.permutation(len(sentences)), texts=config.sentences)
+        return LstmBatches(sentences, ragged.shuffled(cut, rng))
 
-    def validate(_: torch.nn.Module) -> loop.Figures:
+    def validate(_: torch.nn.Module) -> loop.Measurements:
         figures = loop.mean_losses(network, validation, losses, lambda batch: int((batch.gold != PAD).sum()))
         return {**figures, "perplexity": float(np.exp(figures["loss"]))}
 
-    settings = {**asdict(recipe), "captions": captions.fingerprint, "phrases": sorted(phrases)}
+    settings = {**asdict(config), "captions": captions.fingerprint, "phrases": sorted(phrases)}
     del settings["schedule"]
     result = loop.train(
         network,
@@ -144,33 +144,33 @@ def pretrain(
         losses,
         validate,
         folder / "training",
-        recipe.schedule,
+        config.schedule,
         settings,
         device=device,
         progress=progress,
     )
-    lstm.save(folder, network.to("cpu"), vocabulary, drop=recipe.drop)
+    lstm.save(folder, network.to("cpu"), vocabulary, drop=config.drop)
     return result
 
 
 def read(
-    captions: Split, recipe: Recipe, phrases: Sequence[str]
+    captions: CaptionSplit, config: LstmConfig, phrases: Sequence[str]
 ) -> tuple[list[list[str]], list[list[str]], Vocabulary]:
     """Sentences to learn from, sentences held out, and the words that the first ones teach."""
     train, held_out = (
         [words(text) for text in join_phrases(part, phrases)] for part in (captions.train, captions.held_out)
     )
-    vocabulary = Vocabulary.of(train, smallest=recipe.smallest_count)
-    if recipe.drop:
+    vocabulary = Vocabulary.of(train, smallest=config.smallest_count)
+    if config.drop:
         train, held_out = ([s for s in part if all(word in vocabulary for word in s)] for part in (train, held_out))
     if len(train) < FEWEST or not held_out:
         raise UserError(
             f"{len(train)} sentences to learn from and {len(held_out)} held out are too few ({FEWEST} at least)"
-            f"{f': a word seen fewer than {recipe.smallest_count} times drops its sentence' if recipe.drop else ''}."
+            f"{f': a word seen fewer than {config.smallest_count} times drops its sentence' if config.drop else ''}."
         )
     if len(vocabulary) < FEWEST:
         raise UserError(
-            f"Only {len(vocabulary)} words stand in the captions {recipe.smallest_count} times or more: "
+            f"Only {len(vocabulary)} words stand in the captions {config.smallest_count} times or more: "
             "give more captions, or a lower --smallest-count."
         )
     return train, held_out, vocabulary

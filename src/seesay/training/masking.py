@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.training.ragged import Ragged, Rows, joined
+from seesay.training.ragged import Ragged, Rows, concatenate_rows
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +21,7 @@ _AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class TokenizedTexts:
     """Texts as tokens; `words` says which word of its text a token belongs to."""
 
     ids: Ragged
@@ -30,13 +30,13 @@ class Corpus:
 
 def encode(
     tokenizer: PreTrainedTokenizerBase, texts: Iterable[str], longest: int, places: Sequence[int] | None = None
-) -> Corpus:
+) -> TokenizedTexts:
     """Tokenise the texts; one that is longer than the network reads is cut between words into several.
 
     `places` names a character of each text: the word there is the only one, so nothing else is ever masked.
     """
     first, last = _around(tokenizer)
-    parts: list[Corpus] = []
+    parts: list[TokenizedTexts] = []
     iterator, asked = iter(texts), iter(places or ())
     while some := list(islice(iterator, _AT_ONCE)):
         encoded = tokenizer(some, add_special_tokens=False, verbose=False)
@@ -50,13 +50,15 @@ def encode(
             for start, stop in _cuts(all_words, longest - len(first) - len(last)):
                 ids.append([*first, *tokens[start:stop], *last])
                 words.append([*[SPECIAL] * len(first), *numbers[start:stop], *[SPECIAL] * len(last)])
-        parts.append(Corpus(Ragged.of(ids), Ragged.of(words)))
-    return together(parts)
+        parts.append(TokenizedTexts(Ragged.of(ids), Ragged.of(words)))
+    return concatenate(parts)
 
 
-def together(parts: Sequence[Corpus]) -> Corpus:
+def concatenate(parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
     """All the texts of the parts, one part after another."""
-    return Corpus(joined([part.ids for part in parts]), joined([part.words for part in parts]))
+    return TokenizedTexts(
+        concatenate_rows([part.ids for part in parts]), concatenate_rows([part.words for part in parts])
+    )
 
 
 def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -71,7 +73,7 @@ def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np
     return masked
 
 
-class Batch(NamedTuple):
+class MaskedBatch(NamedTuple):
     """Tokens with masks among them; which are read (None: all), which are masked, and what stood there."""
 
     ids: torch.Tensor
@@ -81,10 +83,10 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Batches(Sequence[Batch]):
+class MaskedBatches(Sequence[MaskedBatch]):
     """Batches of a corpus, masked when they are looked up: the same seed and place give the same masks."""
 
-    corpus: Corpus
+    corpus: TokenizedTexts
     chosen: list[Rows]
     rate: float
     mask: int
@@ -94,14 +96,14 @@ class Batches(Sequence[Batch]):
     def __len__(self) -> int:
         return len(self.chosen)
 
-    def __getitem__(self, index: int) -> Batch:  # type: ignore[override]
+    def __getitem__(self, index: int) -> MaskedBatch:  # type: ignore[override]
         import torch
 
         rows = self.chosen[index]
         ids, words = self.corpus.ids.matrix(rows, self.pad), self.corpus.words.matrix(rows, SPECIAL)
         masked = mask_words(words, self.rate, np.random.default_rng([*self.seed, index]))
         real = np.arange(ids.shape[1]) < self.corpus.ids.lengths[rows][:, None]
-        return Batch(
+        return MaskedBatch(
             ids=torch.from_numpy(np.where(masked, self.mask, ids)),
             attention=None if real.all() else torch.from_numpy(real.astype(np.int64)),
             masked=torch.from_numpy(masked),

@@ -48,7 +48,7 @@ class Ragged:
         return np.where(real, self.values[at], fill).astype(np.int64)
 
 
-def joined(parts: list[Ragged]) -> Ragged:
+def concatenate_rows(parts: list[Ragged]) -> Ragged:
     """The rows of all parts, one part after another."""
     lengths = np.concatenate([part.lengths for part in parts])
     return Ragged(np.concatenate([part.values for part in parts]), np.concatenate([[0], np.cumsum(lengths)]))

@@ -8,7 +8,7 @@ import pytest
 from tests.needs import absent
 from tests.shared_data import shared
 
-from seesay.metrics.captions import Corpus, Resources, load
+from seesay.metrics.captions import CaptionCorpus, MeteorResources, load
 
 
 @pytest.fixture(scope="session")
@@ -22,12 +22,12 @@ def multi30k() -> tuple[list[str], list[list[str]]]:
 
 
 @pytest.fixture(scope="session")
-def corpus(multi30k: tuple[list[str], list[list[str]]]) -> Corpus:
-    return Corpus.tokenized(*multi30k)
+def corpus(multi30k: tuple[list[str], list[list[str]]]) -> CaptionCorpus:
+    return CaptionCorpus.tokenized(*multi30k)
 
 
 @pytest.fixture(scope="session")
-def resources() -> Resources:
+def resources() -> MeteorResources:
     found = load()
     if not found.complete:
         absent("METEOR's data not found: install pycocoevalcap or set SEESAY_METEOR")

@@ -9,32 +9,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.captions.strategies import CORPORA, FULL, SENTENCES
 
-from seesay.metrics.captions import Corpus, bleu, unigram_precision
+from seesay.metrics.captions import CaptionCorpus, bleu, unigram_precision
 from seesay.metrics.captions.bleu import statistics
 
 
-def test_multi30k(corpus: Corpus) -> None:
-    """Measured: pycocoevalcap 1.2, Bleu(4), caption 1 of the 1,014 validation images against captions 2 to 5."""
+def test_multi30k(corpus: CaptionCorpus) -> None:
+    """Measurement: pycocoevalcap 1.2, Bleu(4), caption 1 of the 1,014 validation images against captions 2 to 5."""
     peer = [0.5010764262647739, 0.3288025306358399, 0.21450039512309751, 0.140010670939311]
     assert [metric.value for metric in bleu(corpus)] == pytest.approx(peer, abs=1e-12)
 
 
 def test_by_hand() -> None:
     """5 of 6 words and 3 of 5 pairs match; the closest reference is one word longer: brevity exp(1 − 7/6)."""
-    corpus = Corpus(["the cat sat on the mat"], [["the cat is on the mat today", "a b c d e f g h i"]])
+    corpus = CaptionCorpus(["the cat sat on the mat"], [["the cat is on the mat today", "a b c d e f g h i"]])
     one, two, *_ = (metric.value for metric in bleu(corpus))
     assert one == pytest.approx(5 / 6 * exp(1 - 7 / 6), abs=1e-8)
     assert two == pytest.approx((5 / 6 * 3 / 5) ** 0.5 * exp(1 - 7 / 6), abs=1e-8)
 
 
 def test_the_shorter_of_two_equally_close_references_counts() -> None:
-    assert statistics(Corpus(["a b c"], [["a b c d", "a b"]]))[0, -1] == 2
+    assert statistics(CaptionCorpus(["a b c"], [["a b c d", "a b"]]))[0, -1] == 2
 
 
 @settings(deadline=None)
 @given(CORPORA)
 def test_counts_are_those_of_plain_counting(pairs: list[tuple[str, list[str]]]) -> None:
-    rows = statistics(Corpus([h for h, _ in pairs], [r for _, r in pairs]))
+    rows = statistics(CaptionCorpus([h for h, _ in pairs], [r for _, r in pairs]))
     for row, (hypothesis, references) in zip(rows, pairs, strict=True):
         words = hypothesis.split()
         for k in range(1, 5):
@@ -54,7 +54,7 @@ def _grams(words: list[str], k: int) -> Counter[tuple[str, ...]]:
 @settings(deadline=None)
 @given(SENTENCES, st.lists(SENTENCES, min_size=1, max_size=3), SENTENCES)
 def test_another_reference_never_lowers_the_clipped_counts(text: str, references: list[str], more: str) -> None:
-    before, after = (statistics(Corpus([text], [refs]))[0, :4] for refs in (references, [*references, more]))
+    before, after = (statistics(CaptionCorpus([text], [refs]))[0, :4] for refs in (references, [*references, more]))
     assert (after >= before).all()
 
 
@@ -62,7 +62,9 @@ def test_another_reference_never_lowers_the_clipped_counts(text: str, references
 @given(FULL)
 def test_a_caption_against_itself_is_perfect(text: str) -> None:
     orders = min(4, len(text.split()))
-    assert [metric.value for metric in bleu(Corpus([text], [[text]]))[:orders]] == pytest.approx([1] * orders, abs=1e-6)
+    assert [metric.value for metric in bleu(CaptionCorpus([text], [[text]]))[:orders]] == pytest.approx(
+        [1] * orders, abs=1e-6
+    )
 
 
 @settings(deadline=None)
@@ -70,8 +72,8 @@ def test_a_caption_against_itself_is_perfect(text: str) -> None:
 def test_order_changes_nothing_and_figures_stay_in_range(pairs: list[tuple[str, list[str]]], random: object) -> None:
     shuffled = list(pairs)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    left = bleu(Corpus([h for h, _ in pairs], [r for _, r in pairs]))
-    right = bleu(Corpus([h for h, _ in shuffled], [r for _, r in shuffled]))
+    left = bleu(CaptionCorpus([h for h, _ in pairs], [r for _, r in pairs]))
+    right = bleu(CaptionCorpus([h for h, _ in shuffled], [r for _, r in shuffled]))
     for a, b in zip(left, right, strict=True):
         assert a.value == pytest.approx(b.value, abs=1e-12)
         assert np.isfinite(a.scores).all()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.needs import absent
 
-from seesay.metrics.captions import Corpus, Resources, bleu, cider_d, meteor, rouge
+from seesay.metrics.captions import CaptionCorpus, MeteorResources, bleu, cider_d, meteor, rouge
 
 WORDS = ["a", "dog", "runs", "in", "the", "park", "with", "red", "ball", "and", "two", "big", "cats"]
 ODD = [
@@ -55,7 +55,7 @@ ODD = [
 REFERENCES = ["a dog runs in the park", "A dog is running fast in a park.", "two dogs", "3 dogs and 2.5 cats at 10:30"]
 
 
-def _peer(hypotheses: list[str], references: list[list[str]]) -> tuple[Corpus, Mapping[str, Any]]:
+def _peer(hypotheses: list[str], references: list[list[str]]) -> tuple[CaptionCorpus, Mapping[str, Any]]:
     """pycocoevalcap's tokens, as a corpus, and its (figure, figures by caption) by metric."""
     if shutil.which("java") is None or importlib.util.find_spec("pycocoevalcap") is None:
         absent("pycocoevalcap or Java not found: nothing to compare with")
@@ -66,18 +66,18 @@ def _peer(hypotheses: list[str], references: list[list[str]]) -> tuple[Corpus, M
     tokenizer = importlib.import_module("pycocoevalcap.tokenizer.ptbtokenizer").PTBTokenizer()
     gold = tokenizer.tokenize({i: [{"caption": text} for text in row] for i, row in enumerate(references)})
     found = tokenizer.tokenize({i: [{"caption": text}] for i, text in enumerate(hypotheses)})
-    tokens = Corpus([found[i][0] for i in range(len(hypotheses))], [gold[i] for i in range(len(hypotheses))])
+    tokens = CaptionCorpus([found[i][0] for i in range(len(hypotheses))], [gold[i] for i in range(len(hypotheses))])
     return tokens, {name: scorer().compute_score(gold, found) for name, scorer in scorers.items()}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["multi30k", "odd"])
-def test_equal(kind: str, multi30k: tuple[list[str], list[list[str]]], resources: Resources) -> None:
+def test_equal(kind: str, multi30k: tuple[list[str], list[list[str]]], resources: MeteorResources) -> None:
     """Not only the figures: every caption's tokens and every caption's score."""
     odd = [[*REFERENCES, text] if i % 2 else REFERENCES for i, text in enumerate(ODD)]
     hypotheses, references = multi30k if kind == "multi30k" else (ODD, odd)
     tokens, peer = _peer(hypotheses, references)
-    corpus = Corpus.tokenized(hypotheses, references)
+    corpus = CaptionCorpus.tokenized(hypotheses, references)
     assert list(corpus.hypotheses) == list(tokens.hypotheses)
     assert [list(row) for row in corpus.references] == [list(row) for row in tokens.references]
     for order, metric in enumerate(bleu(corpus)):

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.captions.strategies import PAIRS, SENTENCES
 
-from seesay.metrics.captions import Corpus, longest_common_subsequence, rouge, rouge_l
+from seesay.metrics.captions import CaptionCorpus, longest_common_subsequence, rouge, rouge_l
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)
 
 
-def test_multi30k(corpus: Corpus) -> None:
-    """Measured: pycocoevalcap 1.2, Rouge(), caption 1 of the 1,014 validation images against captions 2 to 5."""
+def test_multi30k(corpus: CaptionCorpus) -> None:
+    """Measurement: pycocoevalcap 1.2, Rouge(), caption 1 of the 1,014 validation images against captions 2 to 5."""
     assert rouge(corpus).value == pytest.approx(0.42288779805159454, abs=1e-12)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from seesay.errors import UserError
-from seesay.metrics.parses import Parameters, read_parameters
+from seesay.metrics.parses import EvalbParameters, read_parameters
 
 COLLINS = """
 ## Debug mode ##
@@ -28,13 +28,13 @@ EQ_LABEL ADVP PRT
 
 def test_collins_is_the_default(tmp_path: Path) -> None:
     (tmp_path / "COLLINS.prm").write_text(COLLINS)
-    assert read_parameters(tmp_path / "COLLINS.prm") == Parameters()
+    assert read_parameters(tmp_path / "COLLINS.prm") == EvalbParameters()
 
 
 def test_equal_is_not_directional() -> None:
-    assert Parameters().same_label("PRT", "ADVP")
-    assert Parameters().same_label("ADVP", "PRT")
-    assert not Parameters().same_label("NP", "PRT")
+    assert EvalbParameters().same_label("PRT", "ADVP")
+    assert EvalbParameters().same_label("ADVP", "PRT")
+    assert not EvalbParameters().same_label("NP", "PRT")
 
 
 @pytest.mark.parametrize("line", ["DELETE_LABEL", "EQ_LABEL A", "CUTOFF_LEN x", "NONSENSE 1", "LABELED 1 2"])

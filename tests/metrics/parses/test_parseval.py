@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.metrics.parses import MismatchError, Parameters, Score, parse, parseval, score
+from seesay.metrics.parses import EvalbParameters, MismatchError, ParseScore, parse, parseval, score
 
 GOLD = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
 PART = "(A (P this)) (B (Q is) (A (R a) (T test)))"
-SAMPLE = Parameters(
+SAMPLE = EvalbParameters(
     delete=frozenset({"TOP", "-NONE-", ",", ":", "``", "''"}),
     equal_labels=frozenset({frozenset({"T", "TT"})}),
     equal_words=frozenset({frozenset({"This", "this"})}),
@@ -42,7 +42,7 @@ PUBLISHED: list[tuple[str, str, tuple[int, ...] | str]] = [
 ]
 
 
-def _row(found: Score) -> tuple[int, ...]:
+def _row(found: ParseScore) -> tuple[int, ...]:
     return (found.length, found.matched, found.gold, found.test, found.crossing, found.words, found.tags)
 
 

@@ -1,4 +1,4 @@
-"""From a study's database to its results: tables, the agreement report, and the run."""
+"""Export a study: tables, agreement report, and the human run."""
 
 from __future__ import annotations
 
@@ -8,64 +8,65 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from seesay.errors import UserError
-from seesay.judge.results import export_tables
-from seesay.judge.results.agreement import Report, coefficients, report
-from seesay.judge.results.human_run import write_run
-from seesay.judge.results.quality import Rule, clean, read
+from seesay.files import write_text
+from seesay.judge.results.agreement import AgreementReport, agreement_coefficients, agreement_report
+from seesay.judge.results.export_tables import item_rows, judgement_rows, people_rows, write_table
+from seesay.judge.results.human_run import TooFewJudgementsError, write_human_run
+from seesay.judge.results.quality import QualityCriteria, exclude_careless, read_judgements
 from seesay.judge.storage.database import Database
 from seesay.judge.study import Study
 from seesay.runs.run import Run
-from seesay.runs.store import write_text
 
 
 @dataclass(frozen=True)
-class Exported:
-    """What was written; `run` is None where too few judgements count for one."""
+class StudyExport:
+    """What was written. Without a `run`, `no_run_reason` says why."""
 
     folder: Path
-    report: Report
+    report: AgreementReport
     run: Run | None
+    no_run_reason: str = ""
 
 
-def export(
+def export_study(
     database: Database,
     study: Study,
     folder: Path,
     *,
-    rule: Rule | None = None,
+    criteria: QualityCriteria | None = None,
     name: str = "people",
     resamples: int = 10_000,
     seed: int = 0,
     command: str = "",
-) -> Exported:
-    """Clean, aggregate and write. The database is only read: other thresholds are another export."""
-    rule = rule or Rule()
-    every, codes = database.submit(lambda tx: read(tx, study)).result()
-    kept, dropped = clean(every, rule, codes)
-    found = coefficients(study, kept, resamples=min(resamples, 2000), seed=seed)
-    made = report(study, every, kept, dropped, rule, found)
-    folder.mkdir(parents=True, exist_ok=True)
-    export_tables.write(folder, "items", export_tables.item_rows(study, kept))
-    export_tables.write(folder, "judgements", export_tables.judgement_rows(every, dropped))
-    export_tables.write(folder, "people", export_tables.people_rows(every, dropped, codes))
-    write_text(folder / "agreement.json", made.model_dump_json(indent=2))
-    write_text(folder / "study.json", study.model_dump_json(indent=2))
+) -> StudyExport:
+    """Exclude careless participants, aggregate and write. The database is only read, so exports can be repeated."""
+    criteria = criteria or QualityCriteria()
+    judgements, codes = database.submit(lambda tx: read_judgements(tx, study)).result()
+    counted, excluded = exclude_careless(judgements, criteria, codes)
+    coefficients = agreement_coefficients(study, counted, resamples=min(resamples, 2000), seed=seed)
+    report = agreement_report(study, judgements, counted, excluded, criteria, coefficients)
+    write_table(folder, "items", item_rows(study, counted))
+    write_table(folder, "judgements", judgement_rows(judgements, excluded))
+    write_table(folder, "people", people_rows(judgements, excluded, codes))
+    write_text(folder / "agreement.json", report.to_json(indent=2))
+    write_text(folder / "study.json", study.to_json(indent=2))
     try:
-        run = write_run(study, kept, found, folder / "runs", name=name, resamples=resamples, seed=seed, command=command)
-    except UserError:
-        run = None
-    return Exported(folder, made, run)
+        run = write_human_run(
+            study, counted, coefficients, folder / "runs", name=name, resamples=resamples, seed=seed, command=command
+        )
+    except TooFewJudgementsError as error:
+        return StudyExport(folder, report, None, str(error))
+    return StudyExport(folder, report, run)
 
 
-def archive(database: Database, study: Study) -> bytes:
+def export_zip(database: Database, study: Study) -> bytes:
     """An export with the published thresholds, as one ZIP file."""
-    packed = io.BytesIO()
+    content = io.BytesIO()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        export(database, study, folder)
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        export_study(database, study, folder)
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(folder.rglob("*")):
                 if path.is_file() and path.name != ".lock":
-                    file.write(path, path.relative_to(folder))
-    return packed.getvalue()
+                    archive.write(path, path.relative_to(folder))
+    return content.getvalue()

@@ -12,27 +12,34 @@ from pathlib import Path
 
 import seesay
 from seesay.errors import UserError
+from seesay.files import lock_folder
 from seesay.judge.results.agreement import Coefficient
 from seesay.judge.results.quality import Judgement
-from seesay.judge.study import TOP, Item, Study
+from seesay.judge.study import SLIDER_MAX, Study, StudyItem
 from seesay.questions import Answer, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.ask import environment
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
+from seesay.runs.upgrades import upgrade_bad_row
 
 SMOOTHING = 1e-6
-"""An option that nobody chose has a share of about a millionth: its logarithm is finite, and no figure changes by more
-than a millionth for each option."""
+"""Added to every option's share, so that its logarithm is finite; no figure changes by more than a millionth per
+option."""
 
+_WAIT = "wait for participants, or check the thresholds that exclude them"
 SIMILARITY = Template("rating", "The words {a} and {b} are [MASK] in meaning.")
 
 
-def write_run(
+class TooFewJudgementsError(UserError):
+    """There are not enough judgements for a run."""
+
+
+def write_human_run(
     study: Study,
-    kept: Sequence[Judgement],
-    agreement: Mapping[str, Coefficient],
+    judgements: Sequence[Judgement],
+    coefficients: Mapping[str, Coefficient],
     root: Path,
     *,
     name: str = "people",
@@ -40,76 +47,79 @@ def write_run(
     seed: int = 0,
     command: str = "",
 ) -> Run:
-    """Write the run below `root` and give it back."""
+    """Write the run below `root` and return it. `judgements` are those that count."""
     if study.task is not None:
-        task, shares, wording = _task_shares(study, study.task, kept)
+        task, shares, prompt = _task_shares(study, study.task, judgements)
     else:
-        task, shares, wording = _pair_shares(study, kept, seed)
-    manifest = _manifest(study, task, kept, name, wording, resamples, seed, command)
+        task, shares, prompt = _pair_shares(study, judgements, seed)
+    manifest = _manifest(study, task, judgements, name, prompt, resamples, seed, command)
     answers = [
-        Answer(question.id, template.name, question.options, scores(shares[question.id]))
+        Answer(question.id, template.name, question.options, share_scores(shares[question.id]))
         for question in task.questions
         for template in task.templates
     ]
-    # People are not asked the prompt without the object, so there is nothing to calibrate by.
-    made = figures(manifest, replace(task, neutral={}), answers)
-    made += [_figure(manifest, task, metric, found) for metric, found in agreement.items() if found.low is not None]
+    # People are not asked the prompt without the object, so there is nothing to calibrate with.
+    run_figures = figures(manifest, replace(task, neutral={}), answers)
+    run_figures += [
+        _figure(manifest, task, name, coefficient)
+        for name, coefficient in coefficients.items()
+        if coefficient.low is not None
+    ]
     folder = store.folder_for(root, manifest)
-    with store.alone(folder):
-        store.write_text(folder / store.MANIFEST, manifest.model_dump_json(indent=2))
+    with lock_folder(folder, hint="choose another --output"):
+        store.write_manifest(folder, manifest)
         store.write_task(folder / store.QUESTIONS, task)
         store.write_answers(folder / store.ANSWERS, answers)
-        store.write_figures(folder / store.FIGURES, made)
+        store.write_figures(folder / store.FIGURES, run_figures)
         return store.read_run(folder)
 
 
-def scores(shares: Sequence[float]) -> Scores:
-    """Shares of the judgements as log-probabilities, smoothed by a millionth of a judgement."""
+def share_scores(shares: Sequence[float]) -> Scores:
+    """Shares of the judgements as smoothed log-probabilities."""
     total = sum(shares) + SMOOTHING * len(shares)
     logp = tuple(math.log((share + SMOOTHING) / total) for share in shares)
     return Scores(logp, (1,) * len(logp), (1,) * len(logp))
 
 
-def _task_shares(study: Study, task: Task, kept: Sequence[Judgement]) -> tuple[Task, dict[str, list[float]], str]:
-    """The questions that people judged. Their one wording stands for all: so the run is comparable with models'."""
+def _task_shares(study: Study, task: Task, judgements: Sequence[Judgement]) -> tuple[Task, dict[str, list[float]], str]:
+    """The questions that people judged. Their one template stands for all, so the run is comparable with models'."""
     counts: dict[str, list[int]] = {}
-    for judgement in kept:
+    for judgement in judgements:
         counts.setdefault(judgement.item.question, [0] * len(judgement.item.options))[judgement.value] += 1
     questions = tuple(question for question in task.questions if question.id in counts)
     if not questions:
-        raise UserError(
-            "No judgement counts: there is no run to write. Wait for people, or look at the rule's thresholds."
-        )
-    wording = study.measured[0].template
-    return replace(task, questions=questions), {q: [n / sum(c) for n in c] for q, c in counts.items()}, wording
+        raise TooFewJudgementsError(f"No judgement counts yet: {_WAIT}.")
+    shares = {question: [n / sum(chosen) for n in chosen] for question, chosen in counts.items()}
+    return replace(task, questions=questions), shares, study.measured[0].template
 
 
-def _pair_shares(study: Study, kept: Sequence[Judgement], seed: int) -> tuple[Task, dict[str, list[float]], str]:
+def _pair_shares(study: Study, judgements: Sequence[Judgement], seed: int) -> tuple[Task, dict[str, list[float]], str]:
     """Pairs as questions with the options dissimilar and similar.
 
     Gold is the file's similarity; where it has none, half of the judgements (drawn by the seed) are gold and the other
-    half are what people say, so that people are never measured against themselves.
+    half are people's answers, so that people are never measured against themselves.
     """
     values: dict[str, list[float]] = {}
-    for judgement in kept:
-        values.setdefault(judgement.item.id, []).append(judgement.value / TOP)
+    for judgement in judgements:
+        values.setdefault(judgement.item.id, []).append(judgement.value / SLIDER_MAX)
     referenced = all(item.reference is not None for item in study.measured)
     questions: list[Question] = []
     shares: dict[str, list[float]] = {}
     for item in study.measured:
-        said = values.get(item.id, [])
+        ratings = values.get(item.id, [])
         gold = item.reference
         if not referenced:
-            study.rng("halves", seed, item.id).shuffle(said)
-            half = (len(said) + 1) // 2
-            said, others = said[:half], said[half:]
+            study.rng("halves", seed, item.id).shuffle(ratings)
+            half = (len(ratings) + 1) // 2
+            ratings, others = ratings[:half], ratings[half:]
             gold = sum(others) / len(others) if others else None
-        if said and gold is not None:
-            mean = sum(said) / len(said)
+        if ratings and gold is not None:
+            mean = sum(ratings) / len(ratings)
             shares[item.id] = [1 - mean, mean]
             questions.append(_pair_question(study, item, gold))
     if not questions:
-        raise UserError("No pair has two judgements that count: there is no run to write. Wait for more people.")
+        few = "No judgement counts" if referenced else "No pair has two judgements that count"
+        raise TooFewJudgementsError(f"{few} yet: {_WAIT}.")
     task = Task(
         name=study.name,
         version="1",
@@ -121,7 +131,7 @@ def _pair_shares(study: Study, kept: Sequence[Judgement], seed: int) -> tuple[Ta
     return task, shares, "slider, gold:file" if referenced else "slider, gold:other half"
 
 
-def _pair_question(study: Study, item: Item, gold: float) -> Question:
+def _pair_question(study: Study, item: StudyItem, gold: float) -> Question:
     a, b = item.words or ("", "")
     options = (study.design.low, study.design.high)
     weights = {label: weight for label, weight in zip(options, (1 - gold, gold), strict=True) if weight > 0}
@@ -131,16 +141,16 @@ def _pair_question(study: Study, item: Item, gold: float) -> Question:
 def _manifest(
     study: Study,
     task: Task,
-    kept: Sequence[Judgement],
+    judgements: Sequence[Judgement],
     name: str,
-    wording: str,
+    prompt: str,
     resamples: int,
     seed: int,
     command: str,
 ) -> Manifest:
-    rows = sorted((judgement.person, judgement.item.id, judgement.value) for judgement in kept)
+    rows = sorted((judgement.person, judgement.item.id, judgement.value) for judgement in judgements)
     digest = hashlib.blake2b(json.dumps([study.fingerprint, rows]).encode(), digest_size=8).hexdigest()
-    people = len({judgement.person for judgement in kept})
+    people = len({judgement.person for judgement in judgements})
     signature = "|".join(
         (
             f"task:{task.name}.{task.version}@{task.fingerprint}",
@@ -149,8 +159,8 @@ def _manifest(
             f"model:{name}@{digest}",
             "family:people",
             f"people:{people}",
-            f"judgements:{len(kept)}",
-            f"asked:{wording}",
+            f"judgements:{len(judgements)}",
+            f"asked:{prompt}",
             f"smoothing:{SMOOTHING:g}",
             "scope:choice",
             "length:sum",
@@ -179,23 +189,23 @@ def _manifest(
         signature=signature,
         environment=environment(),
         citation=task.citation,
-        bad_rows=list(study.left_out),
+        bad_rows=[upgrade_bad_row(text) for text in study.left_out],
     )
 
 
-def _figure(manifest: Manifest, task: Task, metric: str, found: Coefficient) -> Figure:
-    assert found.value is not None
-    assert found.low is not None
-    assert found.high is not None
+def _figure(manifest: Manifest, task: Task, metric: str, coefficient: Coefficient) -> Figure:
+    assert coefficient.value is not None
+    assert coefficient.low is not None
+    assert coefficient.high is not None
     return Figure(
         model=manifest.model,
         task=manifest.task,
         metric=metric,
         template=None,
         slice=None,
-        value=found.value,
-        low=found.low,
-        high=found.high,
+        value=coefficient.value,
+        low=coefficient.low,
+        high=coefficient.high,
         n=len(task.questions),
         signature=f"{manifest.signature}|metric:{metric}",
     )

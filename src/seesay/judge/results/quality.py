@@ -1,23 +1,23 @@
-"""Which people's judgements count. The published rule: who fails a control loses all contributions."""
+"""Exclude careless participants. The published rule: whoever fails a control loses all contributions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from seesay.judge.storage.database import Transaction
-from seesay.judge.study import TOP, Item, Study
+from seesay.judge.study import SLIDER_MAX, FrozenModel, Study, StudyItem
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One answer: a slider's position (0 to 100) or the number of the option."""
+    """One participant's answer to one item: the position of the slider (0 to 100) or the index of the option."""
 
     person: int
-    item: Item
+    item: StudyItem
     value: int
     start: int | None
     how: str
@@ -26,50 +26,47 @@ class Judgement:
     given: float
 
 
-class Rule(BaseModel):
-    """When a person is dropped. The first two as published (Ghanimifard & Dobnik 2019, appendix)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class QualityCriteria(FrozenModel):
+    """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019, appendix)."""
 
     distinct_above: float = Field(
         default=0.6,
         ge=0,
         le=1,
-        description="Above this on a control of unlike words (green, above), a person is dropped.",
+        description="Above this rating of a control of unlike words (green, above), a participant is excluded.",
     )
     same_below: float = Field(
-        default=0.9, ge=0, le=1, description="Below this on a control of a word with itself, a person is dropped."
+        default=0.9,
+        ge=0,
+        le=1,
+        description="Below this rating of a control that pairs a word with itself, a participant is excluded.",
     )
     known_below: float = Field(
-        default=0.7, ge=0, le=1, description="With a smaller share of known answers right, a person is dropped."
+        default=0.7, ge=0, le=1, description="Below this share of correct known answers, a participant is excluded."
     )
     seconds_below: float = Field(
-        default=0,
-        ge=0,
-        description="With a smaller median time for an item, in seconds, a person is dropped; 0: never.",
+        default=0, ge=0, description="Below this median time per item in seconds, a participant is excluded; 0: never."
     )
 
 
-class Dropped(BaseModel):
-    """Someone whose judgements do not count, and why."""
+class ExcludedParticipant(FrozenModel):
+    """A participant whose judgements do not count, and why."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    person: int = Field(description="The person's number in the study.")
+    person: int = Field(description="The participant's number in the study.")
     code: str = Field(description="Their completion code; empty if they did not finish.")
-    judgements: int = Field(description="Judgements that are left out, controls not counted.")
-    reasons: tuple[str, ...] = Field(description="Each control that they failed, in words.")
+    judgements: int = Field(description="Judgements that are excluded, controls not counted.")
+    reasons: tuple[str, ...] = Field(description="Each criterion that they failed, in words.")
 
 
-def read(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]]:
-    """Every judgement of a study, controls included, and the completion code of each person who has one."""
-    rows = tx.rows(
+def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]]:
+    """All judgements of a study, controls included, and the completion codes of the participants who have one."""
+    rows = tx.execute(
         "SELECT person, item, value, start, how, seconds, changes, given FROM answer ORDER BY person, given, item"
     )
-    found = [
+    judgements = [
         Judgement(
             int(person),
-            study.by_id[item],
+            study.items_by_id[item],
             int(value),
             None if start is None else int(start),
             how,
@@ -79,47 +76,53 @@ def read(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]
         )
         for person, item, value, start, how, seconds, changes, given in rows
     ]
-    return found, {int(person): code for person, code in tx.rows("SELECT id, code FROM person WHERE code IS NOT NULL")}
+    codes = tx.execute("SELECT id, code FROM person WHERE code IS NOT NULL")
+    return judgements, {int(person): code for person, code in codes}
 
 
-def clean(
-    judgements: Sequence[Judgement], rule: Rule, codes: dict[int, str] | None = None
-) -> tuple[list[Judgement], list[Dropped]]:
-    """The judgements that count, controls left out, and the people who were dropped."""
-    by_person: dict[int, list[Judgement]] = {}
-    for judgement in judgements:
-        by_person.setdefault(judgement.person, []).append(judgement)
-    kept: list[Judgement] = []
-    dropped: list[Dropped] = []
-    for person, given in sorted(by_person.items()):
-        measured = [judgement for judgement in given if not judgement.item.control]
-        reasons = _faults(given, rule)
+def by_participant(judgements: Sequence[Judgement]) -> dict[int, list[Judgement]]:
+    """The judgements of each participant, in the order of their numbers."""
+    groups: dict[int, list[Judgement]] = {}
+    for judgement in sorted(judgements, key=lambda judgement: judgement.person):
+        groups.setdefault(judgement.person, []).append(judgement)
+    return groups
+
+
+def exclude_careless(
+    judgements: Sequence[Judgement], criteria: QualityCriteria, codes: Mapping[int, str] | None = None
+) -> tuple[list[Judgement], list[ExcludedParticipant]]:
+    """The judgements that count, without controls, and the participants who were excluded."""
+    counted: list[Judgement] = []
+    excluded: list[ExcludedParticipant] = []
+    for person, theirs in by_participant(judgements).items():
+        measured = [judgement for judgement in theirs if not judgement.item.control]
+        reasons = _failed_criteria(theirs, criteria)
         if reasons:
             code = (codes or {}).get(person, "")
-            dropped.append(Dropped(person=person, code=code, judgements=len(measured), reasons=reasons))
+            excluded.append(ExcludedParticipant(person=person, code=code, judgements=len(measured), reasons=reasons))
         else:
-            kept += measured
-    return kept, dropped
+            counted += measured
+    return counted, excluded
 
 
-def _faults(given: Sequence[Judgement], rule: Rule) -> tuple[str, ...]:
-    found = []
-    known: list[bool] = []
-    for judgement in given:
-        item, share = judgement.item, judgement.value / TOP
-        if item.control == "distinct" and share > rule.distinct_above:
-            found.append(f"{_names(item)} rated {share:.0%}, above {rule.distinct_above:.0%}")
-        elif item.control == "same" and share < rule.same_below:
-            found.append(f"{_names(item)} rated {share:.0%}, below {rule.same_below:.0%}")
+def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria) -> tuple[str, ...]:
+    reasons = []
+    correct: list[bool] = []
+    for judgement in judgements:
+        item, rating = judgement.item, judgement.value / SLIDER_MAX
+        if item.control == "distinct" and rating > criteria.distinct_above:
+            reasons.append(f"{_words(item)} rated {rating:.0%}, above {criteria.distinct_above:.0%}")
+        elif item.control == "same" and rating < criteria.same_below:
+            reasons.append(f"{_words(item)} rated {rating:.0%}, below {criteria.same_below:.0%}")
         elif item.control == "known":
-            known.append(item.options[judgement.value] in item.known)
-    if known and sum(known) / len(known) < rule.known_below:
-        found.append(f"{sum(known)} of {len(known)} known answers right, below {rule.known_below:.0%}")
-    typical = median(judgement.seconds for judgement in given)
-    if typical < rule.seconds_below:
-        found.append(f"median time {typical:.2f} s an item, below {rule.seconds_below:g} s")
-    return tuple(found)
+            correct.append(item.options[judgement.value] in item.known)
+    if correct and sum(correct) / len(correct) < criteria.known_below:
+        reasons.append(f"{sum(correct)} of {len(correct)} known answers correct, below {criteria.known_below:.0%}")
+    seconds = median(judgement.seconds for judgement in judgements)
+    if seconds < criteria.seconds_below:
+        reasons.append(f"median time {seconds:.2f} s per item, below {criteria.seconds_below:g} s")
+    return tuple(reasons)
 
 
-def _names(item: Item) -> str:
+def _words(item: StudyItem) -> str:
     return " and ".join(f"'{word}'" for word in item.words or ())

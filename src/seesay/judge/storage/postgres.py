@@ -1,4 +1,4 @@
-"""PostgreSQL: one schema a study, for many annotators or several server processes on one study."""
+"""PostgreSQL: one schema per study, for many participants or several server processes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import lru_cache
-from typing import Any, LiteralString, TypeVar
+from typing import LiteralString, TypeVar
 
 import psycopg
-from psycopg import sql as composed
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import SQL, Identifier
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import TABLES, Row, UnavailableError
+from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
 
 T = TypeVar("T")
 PREFIX = "seesay_"
@@ -23,57 +24,53 @@ _ATTEMPTS = 5
 
 
 @lru_cache(maxsize=256)
-def _own(sql: str) -> LiteralString:
+def _with_psycopg_parameters(sql: str) -> LiteralString:
     return sql.replace("?", "%s")
 
 
 class PostgresTransaction:
     """Statements on one of the connections."""
 
-    def __init__(self, connection: psycopg.Connection[Row], study: int) -> None:
+    def __init__(self, connection: psycopg.Connection[SqlRow], lock_key: int) -> None:
         self._connection = connection
-        self._study = study
+        self._lock_key = lock_key
 
-    def rows(self, sql: str, *values: object) -> list[Row]:
-        cursor = self._connection.execute(_own(sql), values)
+    def execute(self, sql: str, *values: object) -> list[SqlRow]:
+        cursor = self._connection.execute(_with_psycopg_parameters(sql), values)
         return cursor.fetchall() if cursor.description else []
 
-    def many(self, sql: str, values: Sequence[Sequence[object]]) -> None:
+    def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
         with self._connection.cursor() as cursor:
-            cursor.executemany(_own(sql), values)
+            cursor.executemany(_with_psycopg_parameters(sql), values)
 
     def lock_study(self) -> None:
-        self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._study,))
+        self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
 
     def lock_person(self, person: int) -> None:
         self._connection.execute("SELECT 1 FROM person WHERE id = %s FOR UPDATE", (person,))
 
 
 class PostgresDatabase:
-    """Some connections, each with its thread. A lost connection is made anew; a deadlock is tried again."""
+    """A pool of threads with one connection each. Lost connections are reopened; deadlocks are retried."""
 
     def __init__(self, url: str, name: str) -> None:
         self._url = url
-        self._schema = schema_name(name)
+        self._schema = Identifier(schema_name(name))
         self._local = threading.local()
-        self._open: list[psycopg.Connection[Row]] = []
+        self._connections: list[psycopg.Connection[SqlRow]] = []
         self._guard = threading.Lock()
-        self._study = 0
-        _check_address(url)
-        try:
-            with psycopg.connect(url, autocommit=True) as first:
-                row = first.execute("SELECT hashtextextended(%s, 0)", (self._schema,)).fetchone()
-                self._study = int(row[0]) if row else 0
-                with first.transaction():
-                    first.execute("SELECT pg_advisory_xact_lock(%s)", (self._study,))
-                    first.execute(
-                        composed.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(composed.Identifier(self._schema))
-                    )
-                    first.execute(composed.SQL("SET search_path TO {}").format(composed.Identifier(self._schema)))
+        with closing(_connect(url)) as connection:
+            row = connection.execute("SELECT hashtextextended(%s, 0)", (schema_name(name),)).fetchone()
+            self._lock_key = int(row[0]) if row else 0
+            try:
+                with connection.transaction():
+                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
+                    connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(self._schema))
+                    connection.execute(SQL("SET search_path TO {}").format(self._schema))
                     for table in TABLES:
-                        first.execute(table)
-        except psycopg.Error as error:
-            raise _unusable(error) from error
+                        connection.execute(table)
+            except psycopg.Error as error:
+                raise _unusable(error) from error
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="seesay-judge-postgres")
 
     def submit(self, work: Callable[[PostgresTransaction], T]) -> Future[T]:
@@ -81,7 +78,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
-        for connection in self._open:
+        for connection in self._connections:
             connection.close()
 
     def _run(self, work: Callable[[PostgresTransaction], T]) -> T:
@@ -89,22 +86,21 @@ class PostgresDatabase:
             try:
                 connection = self._connection()
                 with connection.transaction():
-                    return work(PostgresTransaction(connection, self._study))
+                    return work(PostgresTransaction(connection, self._lock_key))
             except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
                 continue
             except psycopg.OperationalError as error:
                 raise UnavailableError(str(error)) from error
-        raise UnavailableError("too much is going on at once")
+        raise UnavailableError(f"{_ATTEMPTS} attempts ended in deadlocks")
 
-    def _connection(self) -> psycopg.Connection[Row]:
-        connection: psycopg.Connection[Row] | None = getattr(self._local, "connection", None)
+    def _connection(self) -> psycopg.Connection[SqlRow]:
+        connection: psycopg.Connection[SqlRow] | None = getattr(self._local, "connection", None)
         if connection is None or connection.closed or connection.broken:
-            made: psycopg.Connection[Any] = psycopg.connect(self._url, autocommit=True)
-            made.execute(composed.SQL("SET search_path TO {}").format(composed.Identifier(self._schema)))
+            connection = psycopg.connect(self._url, autocommit=True)
+            connection.execute(SQL("SET search_path TO {}").format(self._schema))
             with self._guard:
-                self._open = [kept for kept in self._open if not kept.closed]
-                self._open.append(made)
-            self._local.connection = connection = made
+                self._connections = [*(old for old in self._connections if not old.closed), connection]
+            self._local.connection = connection
         return connection
 
 
@@ -113,23 +109,19 @@ def schema_name(name: str) -> str:
     return PREFIX + re.sub(r"[^a-z0-9_]+", "_", name.lower()).strip("_")[:50]
 
 
-def studies(url: str) -> list[str]:
-    """The schemas in a database that hold studies."""
-    _check_address(url)
-    try:
-        with psycopg.connect(url) as connection:
-            names = connection.execute(
-                "SELECT table_schema FROM information_schema.tables WHERE table_name = 'assignment' "
-                "AND table_schema LIKE %s ORDER BY 1",
-                (PREFIX.replace("_", r"\_") + "%",),
-            ).fetchall()
-    except psycopg.Error as error:
-        raise _unusable(error) from error
-    return [str(row[0]).removeprefix(PREFIX) for row in names]
+def list_studies(url: str) -> list[str]:
+    """The names of the studies in a database."""
+    with closing(_connect(url)) as connection:
+        rows = connection.execute(
+            "SELECT table_schema FROM information_schema.tables WHERE table_name = 'assignment' "
+            "AND table_schema LIKE %s ORDER BY 1",
+            (PREFIX.replace("_", r"\_") + "%",),
+        ).fetchall()
+    return [str(row[0]).removeprefix(PREFIX) for row in rows]
 
 
-def _check_address(url: str) -> None:
-    """Reject an address that libpq would misread: its messages quote the unparsed part, which may be the password."""
+def _connect(url: str) -> psycopg.Connection[SqlRow]:
+    """A connection. libpq quotes what it cannot parse, perhaps the password: such addresses are rejected first."""
     try:
         parts = conninfo_to_dict(url)
         malformed = not str(parts.get("port", "5432")).isdecimal() or "@" in str(parts.get("dbname", ""))
@@ -140,6 +132,10 @@ def _check_address(url: str) -> None:
             "The PostgreSQL address cannot be parsed: percent-encode special characters of the password (%40 for @, "
             "%2F for /)."
         ) from None
+    try:
+        return psycopg.connect(url, autocommit=True)
+    except psycopg.Error as error:
+        raise _unusable(error) from error
 
 
 def _unusable(error: psycopg.Error) -> UserError:

@@ -1,7 +1,7 @@
-"""SQLite: one file a study. One thread writes; what waits in its queue is committed together, with one sync.
+"""SQLite: one file per study. One thread writes and commits all queued transactions together, with one sync.
 
-Commits are the slow part (each waits for the disk), so sharing one among the requests that came meanwhile is what lets
-hundreds of people answer at once. No request is told "saved" before its commit has returned.
+Commits are slow (each waits for the disk), so sharing one commit among the requests that arrived in the meantime lets
+hundreds of people answer at once. No request is answered "saved" before its commit has returned.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import TABLES, Row, UnavailableError
+from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
 
 T = TypeVar("T")
-_TOGETHER = 64
+_MAX_BATCH = 64
 
 
 class SqliteTransaction:
@@ -27,10 +27,10 @@ class SqliteTransaction:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def rows(self, sql: str, *values: object) -> list[Row]:
+    def execute(self, sql: str, *values: object) -> list[SqlRow]:
         return self._connection.execute(sql, values).fetchall()
 
-    def many(self, sql: str, values: Sequence[Sequence[object]]) -> None:
+    def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
         self._connection.executemany(sql, values)
 
     def lock_study(self) -> None:
@@ -41,7 +41,7 @@ class SqliteTransaction:
 
 
 class SqliteDatabase:
-    """A study's file, in write-ahead mode and synced at every commit."""
+    """The file of a study, in write-ahead mode and synced at every commit."""
 
     def __init__(self, path: Path) -> None:
         self._queue: queue.SimpleQueue[tuple[Callable[[SqliteTransaction], Any], Future[Any]] | None] = (
@@ -50,7 +50,7 @@ class SqliteDatabase:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                path.touch(mode=0o600)  # it holds the study's secrets
+                path.touch(mode=0o600)  # it contains the study's secrets
             self._connection = sqlite3.connect(path, timeout=20, isolation_level=None, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
@@ -58,8 +58,10 @@ class SqliteDatabase:
             for table in TABLES:
                 self._connection.execute(table)
         except sqlite3.DatabaseError as error:
-            raise UserError(f"'{path}' cannot be used as a study ({error}): name another file with --study.") from error
-        self._thread = threading.Thread(target=self._work, name="seesay-judge-sqlite", daemon=True)
+            raise UserError(
+                f"'{path}' cannot be used as a study ({error}): choose another file with --study."
+            ) from error
+        self._thread = threading.Thread(target=self._run, name="seesay-judge-sqlite", daemon=True)
         self._thread.start()
 
     def submit(self, work: Callable[[SqliteTransaction], T]) -> Future[T]:
@@ -72,42 +74,42 @@ class SqliteDatabase:
         self._thread.join()
         self._connection.close()
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while (first := self._queue.get()) is not None:
             batch = [first]
-            last = False
-            while len(batch) < _TOGETHER and not last:
+            closing = False
+            while len(batch) < _MAX_BATCH and not closing:
                 try:
-                    following = self._queue.get_nowait()
+                    queued = self._queue.get_nowait()
                 except queue.Empty:
                     break
-                if following is None:
-                    last = True
+                if queued is None:
+                    closing = True
                 else:
-                    batch.append(following)
+                    batch.append(queued)
             self._commit(batch)
-            if last:
+            if closing:
                 return
 
     def _commit(self, batch: Sequence[tuple[Callable[[SqliteTransaction], Any], Future[Any]]]) -> None:
         transaction = SqliteTransaction(self._connection)
-        done: list[tuple[Future[Any], Any, BaseException | None]] = []
+        outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for work, future in batch:
-                self._connection.execute("SAVEPOINT one")
+                self._connection.execute("SAVEPOINT request")
                 try:
-                    done.append((future, work(transaction), None))
+                    outcomes.append((future, work(transaction), None))
                 except Exception as error:
-                    self._connection.execute("ROLLBACK TO one")
-                    done.append((future, None, error))
-                self._connection.execute("RELEASE one")
+                    self._connection.execute("ROLLBACK TO request")
+                    outcomes.append((future, None, error))
+                self._connection.execute("RELEASE request")
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:  # a full disk, a lock held for too long: nothing of the batch was kept
+        except sqlite3.Error as error:  # a full disk, a lock held for too long: the batch was not committed
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            done = [(future, None, UnavailableError(str(error))) for _, future in batch]
-        for future, result, failure in done:
+            outcomes = [(future, None, UnavailableError(str(error))) for _, future in batch]
+        for future, result, failure in outcomes:
             if failure is not None:
                 future.set_exception(failure)
             else:

@@ -1,75 +1,221 @@
-"""A study in its database: made once, opened again as it was."""
+"""Studies in their databases: created once, reopened unchanged."""
 
 from __future__ import annotations
 
+import os
 import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 from pydantic import ValidationError
 
-from seesay.errors import UserError
-from seesay.judge.storage.database import Database, Transaction, keep, setting
+from seesay.command_line import remove_secrets
+from seesay.errors import UserError, missing_extra
+from seesay.judge import participants, security
+from seesay.judge.storage.database import Database, Transaction, get_setting, set_setting
 from seesay.judge.storage.sqlite import SqliteDatabase
 from seesay.judge.study import Study
+from seesay.judge.study_builder import build_study
 
 FORMAT = "1"
+SUFFIX = ".judge.sqlite"
+_MIN_PASSWORD = 8
 
 
-def open_database(where: str, name: str = "") -> Database:
-    """The database at a path or a `postgresql://` address; in PostgreSQL the study's name says which schema."""
-    if not is_postgres(where):
-        return SqliteDatabase(Path(where))
+@dataclass(frozen=True)
+class OpenStudy:
+    """A study with its open database. `password` is set only if it was generated just now and must be shown."""
+
+    study: Study
+    database: Database
+    location: str
+    password: str | None = None
+
+    def create_links(self, count: int, base_url: str) -> list[str]:
+        """New personal links; they are not stored, so they can be shown only once."""
+        tokens = self.database.submit(lambda tx: participants.create_links(tx, count, time.time())).result()
+        return [f"{base_url.rstrip('/')}/a/{token}" for token in tokens]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.database.close()
+
+
+def open_study(location: str, name: str = "") -> OpenStudy:
+    """Open an existing study; `name` is needed where a PostgreSQL database holds several."""
+    if is_postgres(location):
+        name = name or _only_study(location)
+    elif not Path(location).is_file():
+        raise UserError(f"There is no study '{location}': create it with `seesay judge serve`.")
+    database = open_database(location, name)
+    study = find_study(database)
+    if study is None:
+        database.close()
+        raise UserError(f"{remove_secrets(location)} contains no study: create it with `seesay judge serve`.")
+    return OpenStudy(study, database, location)
+
+
+def create_or_open_study(
+    source: str,
+    *,
+    location: str | None = None,
+    name: str = "",
+    design: Mapping[str, Any] | None = None,
+    texts: Mapping[str, str] | None = None,
+    password: str | None = None,
+    **choices: Any,
+) -> OpenStudy:
+    """Create a study from a task or a file of pairs, or open it: what it asks is fixed once it exists.
+
+    `design` and `texts` hold the fields of `StudyDesign` and `Study` to set; `choices` go to `build_study`.
+    """
+    password = _check_password(password)
+    design, texts = design or {}, texts or {}
+    if source.endswith(".sqlite") and Path(source).is_file():
+        opened = open_study(source)
+        _refuse_changes(opened.study, design, texts)
+    else:
+        name = name or Path(source).stem
+        location = location or f"{name}{SUFFIX}"
+        database = open_database(location, name)
+        try:
+            study = _create_or_find(database, source, location, design, texts, name=name, **choices)
+        except BaseException:
+            database.close()
+            raise
+        opened = OpenStudy(study, database, location)
+    generated = opened.database.submit(lambda tx: _set_password(tx, password)).result()
+    return replace(opened, password=generated)
+
+
+def _create_or_find(
+    database: Database,
+    source: str,
+    location: str,
+    design: Mapping[str, Any],
+    texts: Mapping[str, str],
+    **choices: Any,
+) -> Study:
+    existing = find_study(database)
+    if existing is None:
+        return create_study(database, build_study(source, design, **choices).model_copy(update=dict(texts)))
+    _refuse_changes(existing, design, texts)
+    if build_study(source, existing.design.model_dump(), **choices).items != existing.items:
+        raise UserError(
+            f"The study in {remove_secrets(location)} has other items than '{source}': choose another --study."
+        )
+    return existing
+
+
+def open_database(location: str, name: str = "") -> Database:
+    """The database at a path or a `postgresql://` address; in PostgreSQL the study's name selects the schema."""
+    if not is_postgres(location):
+        return SqliteDatabase(Path(location))
     try:
         from seesay.judge.storage.postgres import PostgresDatabase
     except ImportError as error:
-        raise UserError("PostgreSQL needs psycopg: pip install 'seesay[judge]'.") from error
-    return PostgresDatabase(where, name)
+        raise missing_extra("PostgreSQL", "judge", error) from error
+    return PostgresDatabase(location, name)
 
 
-def is_postgres(where: str) -> bool:
-    return where.startswith(("postgresql://", "postgres://"))
+def is_postgres(location: str) -> bool:
+    return location.startswith(("postgresql://", "postgres://"))
 
 
-def find(database: Database) -> Study | None:
-    """The study that the database holds, if it holds one."""
+def find_study(database: Database) -> Study | None:
+    """The study in a database, if there is one."""
     return database.submit(_read).result()
 
 
-def begin(database: Database, study: Study) -> Study:
-    """Write a new study. Where one is there already it must be the same: people's answers belong to what they saw."""
+def create_study(database: Database, study: Study) -> Study:
+    """Write a new study. If one exists, it must be the same: people's answers belong to what they saw."""
 
     def work(tx: Transaction) -> Study:
         tx.lock_study()
-        held = _read(tx)
-        if held is not None:
-            return held
-        keep(tx, "format", FORMAT)
-        keep(tx, "definition", study.model_dump_json())
-        keep(tx, "secret", secrets.token_hex(32))
-        keep(tx, "join", secrets.token_urlsafe(24))
-        keep(tx, "state", "open")
+        existing = _read(tx)
+        if existing is not None:
+            return existing
+        set_setting(tx, "format", FORMAT)
+        set_setting(tx, "definition", study.to_json())
+        set_setting(tx, "secret", secrets.token_hex(32))
+        set_setting(tx, "join", secrets.token_urlsafe(24))
+        set_setting(tx, "state", "open")
         order = study.rng("order").sample(range(len(study.items)), len(study.items))
-        tx.many(
+        tx.executemany(
             "INSERT INTO item (id, base, place, control) VALUES (?, ?, ?, ?)",
             [(item.id, item.base, place, item.control) for item, place in zip(study.items, order, strict=True)],
         )
         return study
 
-    held = database.submit(work).result()
-    if held.fingerprint != study.fingerprint:
+    existing = database.submit(work).result()
+    if existing.fingerprint != study.fingerprint:
         raise UserError(
-            f"The study '{held.name}' is there already, with other items or settings: give this one another --study."
+            f"The study '{existing.name}' already exists with other items or settings: choose another --study."
         )
-    return held
+    return existing
 
 
 def _read(tx: Transaction) -> Study | None:
-    definition = setting(tx, "definition")
+    definition = get_setting(tx, "definition")
     if definition is None:
         return None
-    if setting(tx, "format") != FORMAT:
-        raise UserError("This study was made by another version of seesay: open it with that version.")
+    if get_setting(tx, "format") != FORMAT:
+        raise UserError("This study was created by another version of seesay: open it with that version.")
     try:
         return Study.model_validate_json(definition)
     except ValidationError as error:
         raise UserError(f"The study is damaged ({str(error).splitlines()[0]}): restore it from a copy.") from error
+
+
+def _only_study(location: str) -> str:
+    try:
+        from seesay.judge.storage.postgres import list_studies
+    except ImportError as error:
+        raise missing_extra("PostgreSQL", "judge", error) from error
+    names = list_studies(location)
+    if len(names) != 1:
+        raise UserError(f"The database holds {len(names)} studies ({', '.join(names)}): choose one with --name.")
+    return names[0]
+
+
+def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+    settings = {**study.model_dump(include={"title", "consent", "instructions"}), **study.design.model_dump()}
+    for key, value in {**design, **texts}.items():
+        if settings[key] != value:
+            option = key.replace("_minutes", "").replace("_", "-")
+            raise UserError(
+                f"The study '{study.name}' was created with another --{option}: leave this option out to continue that "
+                "study, or choose another --study."
+            )
+
+
+def _check_password(password: str | None) -> str | None:
+    """The first line of the given password or of SEESAY_JUDGE_PASSWORD, if there is one."""
+    lines = (password or os.environ.get("SEESAY_JUDGE_PASSWORD") or "").strip().splitlines()
+    if not lines:
+        return None
+    if len(lines[0]) < _MIN_PASSWORD:
+        raise UserError(f"The researcher's password is too short: use at least {_MIN_PASSWORD} characters.")
+    return lines[0]
+
+
+def _set_password(tx: Transaction, password: str | None) -> str | None:
+    """Store the given password, or generate one for a new study; returns it only where it was generated."""
+    tx.lock_study()
+    if password is not None:
+        set_setting(tx, "password", security.hash_password(password))
+        tx.execute("DELETE FROM session")
+        return None
+    if get_setting(tx, "password") is not None:
+        return None
+    generated = secrets.token_urlsafe(12)
+    set_setting(tx, "password", security.hash_password(generated))
+    return generated

@@ -1,129 +1,126 @@
-"""The JSON that the pages' scripts use: one answer at a time, progress, and the researcher's live counts."""
+"""The JSON API of the pages' scripts: one answer at a time, page progress, and the researcher's live counts."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge import answers, participants, progress
-from seesay.judge.answers import HOW, RefusedError, Said, largest
-from seesay.judge.progress import Counts
-from seesay.judge.study import TOP, Study
-from seesay.judge.web.context import Desk, address
-from seesay.judge.web.rate_limits import STRANGER
+from seesay.judge.answers import HOW, RequestRejectedError, page_progress, save_answer
+from seesay.judge.assignment import ItemAnswer
+from seesay.judge.participants import get_participant
+from seesay.judge.progress import StudyProgress, study_progress
+from seesay.judge.study import SLIDER_MAX, FrozenModel, Study
+from seesay.judge.web.context import AppContext, client_address
+from seesay.judge.web.rate_limits import UNKNOWN_LIMIT
 
 
-def _whole(value: object) -> object:
-    """JSON has one kind of number: 5.0 is the whole number 5 (JSON Schema, section 6.1.1 of its validation part)."""
+def _integer(value: object) -> object:
+    """JSON has one kind of number: 5.0 is the integer 5 (JSON Schema Validation, section 6.1.1)."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+JsonInteger = Annotated[int, BeforeValidator(_integer)]
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class AnswerIn(FrozenModel, strict=True):
+    """One answer to an item of the open page."""
 
-
-class AnswerIn(_Document):
-    """One answer to an item of the page that is open."""
-
-    page: Whole = Field(ge=1, le=100_000, description="Which of the person's pages.")
-    place: Whole = Field(ge=1, le=1000, description="Which item of the page, from the top.")
-    value: Whole = Field(ge=0, le=100_000, description=f"A slider's position, 0 to {TOP}, or the number of the option.")
-    how: Literal["moved", "confirmed", "chosen"] = Field(description="How the answer came about.")
-    key: str = Field(
-        pattern="^[A-Za-z0-9_-]{16,64}$", description="Made anew for each answer: sent twice, it counts once."
+    page: JsonInteger = Field(ge=1, le=100_000, description="The number of the participant's page.")
+    place: JsonInteger = Field(ge=1, le=1000, description="The position of the item on the page, from 1.")
+    value: JsonInteger = Field(
+        ge=0, le=100_000, description=f"The position of the slider, 0 to {SLIDER_MAX}, or the index of the option."
     )
+    how: Literal["moved", "confirmed", "chosen"] = Field(description="How the answer was given.")
+    key: str = Field(pattern="^[A-Za-z0-9_-]{16,64}$", description="Idempotency key, new for each answer.")
 
 
-class ProgressOut(_Document):
-    """How far the page is."""
+class ProgressOut(FrozenModel):
+    """How many items of the page are answered."""
 
-    page: int = Field(description="Which of the person's pages.")
+    page: int = Field(description="The number of the participant's page.")
     answered: int = Field(description="Items with an answer.")
     of: int = Field(description="Items on the page.")
 
 
-class ErrorOut(_Document):
-    """Why it was refused."""
+class ErrorOut(FrozenModel):
+    """Why the request was rejected."""
 
     error: str = Field(description="One sentence.")
 
 
-class Api:
+class JsonApi:
     """The JSON routes of one study."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, context: AppContext) -> None:
+        self.context = context
 
     async def answer(self, request: Request) -> Response:
-        """Keep one answer."""
+        """Save one answer."""
         person = await self._bearer(request)
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise RefusedError(415, "JSON is expected here.")
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type != "application/json":
+            raise RequestRejectedError(415, "JSON is expected here.")
         try:
-            sent = AnswerIn.model_validate_json(await request.body())
+            body = AnswerIn.model_validate_json(await request.body())
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "body"
-            raise RefusedError(422, f"{where}: {first['msg']}") from None
-        now, study = self.desk.clock(), self.desk.study
-        said = Said(sent.value, sent.how)
-        standing = await self.desk.run(
-            lambda tx: answers.save(tx, study, person, sent.page, sent.place, said, sent.key, now)
+            raise RequestRejectedError(422, f"{where}: {first['msg']}") from None
+        now, study = self.context.clock(), self.context.study
+        answer = ItemAnswer(body.value, body.how)
+        progress = await self.context.run(
+            lambda tx: save_answer(tx, study, person, body.page, body.place, answer, body.key, now)
         )
-        return JSONResponse(asdict(standing))
+        return JSONResponse(asdict(progress))
 
-    async def progress(self, request: Request) -> Response:
-        """How far the person's open page is."""
+    async def page_progress(self, request: Request) -> Response:
+        """How many items of the participant's open page are answered."""
         person = await self._bearer(request)
-        standing = await self.desk.run(lambda tx: answers.progress(tx, person, participants.by_id(tx, person).sent + 1))
-        return JSONResponse(asdict(standing))
+        progress = await self.context.run(lambda tx: page_progress(tx, person, get_participant(tx, person).sent + 1))
+        return JSONResponse(asdict(progress))
 
-    async def counts(self, request: Request) -> Response:
+    async def study_progress(self, request: Request) -> Response:
         """Live counts, for the researcher."""
-        if await self.desk.session(request) is None:
-            self.desk.limit(STRANGER, address(request))
-            raise RefusedError(401, "Log in first.")
-        now, study = self.desk.clock(), self.desk.study
-        counted = await self.desk.run(lambda tx: progress.counts(tx, study, now))
-        return JSONResponse(counted.model_dump())
+        if await self.context.session(request) is None:
+            self.context.limit(UNKNOWN_LIMIT, client_address(request))
+            raise RequestRejectedError(401, "Log in first.")
+        now, study = self.context.clock(), self.context.study
+        progress = await self.context.run(lambda tx: study_progress(tx, study, now))
+        return JSONResponse(progress.model_dump())
 
     async def schema(self, request: Request) -> Response:
-        """What this API takes and gives."""
-        return JSONResponse(openapi(self.desk.study))
+        """The description of this API."""
+        return JSONResponse(openapi(self.context.study))
 
     async def _bearer(self, request: Request) -> int:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         try:
-            return await self.desk.person(request, token if scheme.lower() == "bearer" else "")
-        except RefusedError as refused:
-            if refused.status == 404:
-                raise RefusedError(401, refused.sentence) from None
+            return await self.context.person(request, token if scheme.lower() == "bearer" else "")
+        except RequestRejectedError as rejected:
+            if rejected.status == 404:
+                raise RequestRejectedError(401, rejected.message) from None
             raise
 
 
 def openapi(study: Study) -> dict[str, Any]:
-    """The API in OpenAPI 3.1, from the models that check it and what the study's items can be answered with."""
+    """The API in OpenAPI 3.1, derived from the models that validate it and the answers that the study's items allow."""
     answer = AnswerIn.model_json_schema()
     answer["properties"]["how"]["enum"] = list(HOW[study.kind])
-    answer["properties"]["value"]["maximum"] = max(largest(item) for item in study.items)
+    answer["properties"]["value"]["maximum"] = max(item.max_value for item in study.items)
 
     def content(model: type[BaseModel]) -> dict[str, Any]:
         return {"application/json": {"schema": model.model_json_schema()}}
 
-    def replies(good: type[BaseModel], *refusals: int) -> dict[str, Any]:
-        shared = {str(status): {"description": "Refused.", "content": content(ErrorOut)} for status in refusals}
-        return {"200": {"description": "Done.", "content": content(good)}, **shared}
+    def responses(success: type[BaseModel], *errors: int) -> dict[str, Any]:
+        failed = {str(status): {"description": "Rejected.", "content": content(ErrorOut)} for status in errors}
+        return {"200": {"description": "Success.", "content": content(success)}, **failed}
 
-    person: list[dict[str, list[str]]] = [{"link": []}]
+    participant: list[dict[str, list[str]]] = [{"link": []}]
     return {
         "openapi": "3.1.0",
         "info": {"title": "seesay judge", "version": __version__},
@@ -131,18 +128,18 @@ def openapi(study: Study) -> dict[str, Any]:
             "/api/answers": {
                 "post": {
                     "operationId": "answer",
-                    "summary": "Keep one answer.",
-                    "security": person,
+                    "summary": "Save one answer.",
+                    "security": participant,
                     "requestBody": {"required": True, "content": {"application/json": {"schema": answer}}},
-                    "responses": replies(ProgressOut, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503),
+                    "responses": responses(ProgressOut, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503),
                 }
             },
             "/api/progress": {
                 "get": {
                     "operationId": "progress",
-                    "summary": "How far the person's open page is.",
-                    "security": person,
-                    "responses": replies(ProgressOut, 401, 429),
+                    "summary": "How many items of the participant's open page are answered.",
+                    "security": participant,
+                    "responses": responses(ProgressOut, 401, 429),
                 }
             },
             "/api/counts": {
@@ -150,13 +147,13 @@ def openapi(study: Study) -> dict[str, Any]:
                     "operationId": "counts",
                     "summary": "Live counts, for the researcher.",
                     "security": [{"researcher": []}],
-                    "responses": replies(Counts, 401, 429),
+                    "responses": responses(StudyProgress, 401, 429),
                 }
             },
         },
         "components": {
             "securitySchemes": {
-                "link": {"type": "http", "scheme": "bearer", "description": "The token of an annotator's link."},
+                "link": {"type": "http", "scheme": "bearer", "description": "The token of a participant's link."},
                 "researcher": {"type": "apiKey", "in": "cookie", "name": "seesay_researcher"},
             }
         },

@@ -12,16 +12,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from seesay.judge.answers import RefusedError
-from seesay.judge.storage.database import Database, setting
+from seesay.judge.answers import RequestRejectedError
+from seesay.judge.storage.database import Database, get_setting
 from seesay.judge.study import Study
-from seesay.judge.web.api import Api
-from seesay.judge.web.context import Desk
-from seesay.judge.web.middleware import Gate, SecurityHeaders
-from seesay.judge.web.pages import Pages
-from seesay.judge.web.rate_limits import Limiter
-from seesay.judge.web.rendering import ASSETS, asset, refusal
-from seesay.judge.web.researcher import Researcher
+from seesay.judge.web.api import JsonApi
+from seesay.judge.web.context import AppContext
+from seesay.judge.web.middleware import RequestGuard, SecurityHeaders
+from seesay.judge.web.pages import ParticipantPages
+from seesay.judge.web.rate_limits import RateLimiter
+from seesay.judge.web.rendering import ASSETS, asset, error_response
+from seesay.judge.web.researcher import ResearcherPages
 
 
 def make_app(
@@ -30,14 +30,14 @@ def make_app(
     *,
     public_url: str = "",
     clock: Callable[[], float] = time.time,
-    limiter: Limiter | None = None,
+    limiter: RateLimiter | None = None,
 ) -> Starlette:
-    """The application. It holds nothing that the database does not: a server may be killed and started again."""
-    secret, join = database.submit(lambda tx: (setting(tx, "secret"), setting(tx, "join"))).result()
+    """The application. All state is in the database: a server may be killed and restarted."""
+    secret, join = database.submit(lambda tx: (get_setting(tx, "secret"), get_setting(tx, "join"))).result()
     if not secret or not join:
-        raise ValueError("the study has not been begun")
-    desk = Desk(study, database, secret, join, public_url.rstrip("/"), clock, limiter or Limiter())
-    pages, researcher, api = Pages(desk), Researcher(desk), Api(desk)
+        raise ValueError("the study has not been initialised")
+    context = AppContext(study, database, secret, join, public_url.rstrip("/"), clock, limiter or RateLimiter())
+    pages, researcher, api = ParticipantPages(context), ResearcherPages(context), JsonApi(context)
     return Starlette(
         routes=[
             Route("/", pages.front),
@@ -45,7 +45,7 @@ def make_app(
             Route("/a/preview/picture/0/{place:int}", researcher.picture),
             Route("/a/{token}", pages.show),
             Route("/a/{token}/consent", pages.consent, methods=["POST"]),
-            Route("/a/{token}/page/{page:int}", pages.send, methods=["POST"]),
+            Route("/a/{token}/page/{page:int}", pages.submit, methods=["POST"]),
             Route("/a/{token}/picture/{page:int}/{place:int}", pages.picture),
             Route("/researcher", researcher.show),
             Route("/researcher/login", researcher.login, methods=["POST"]),
@@ -55,31 +55,31 @@ def make_app(
             Route("/researcher/preview", researcher.preview),
             Route("/researcher/export.zip", researcher.export),
             Route("/api/answers", api.answer, methods=["POST"]),
-            Route("/api/progress", api.progress),
-            Route("/api/counts", api.counts),
+            Route("/api/progress", api.page_progress),
+            Route("/api/counts", api.study_progress),
             Route("/api/openapi.json", api.schema),
             Route("/static/{name}", _static),
         ],
-        middleware=[Middleware(SecurityHeaders), Middleware(Gate, public_url=public_url)],
-        exception_handlers={RefusedError: _refused, HTTPException: _not_there},
+        middleware=[Middleware(SecurityHeaders), Middleware(RequestGuard, public_url=public_url)],
+        exception_handlers={RequestRejectedError: _rejected, HTTPException: _http_error},
     )
 
 
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in ASSETS:
-        raise RefusedError(404, "There is nothing here.")
+        raise RequestRejectedError(404, "There is nothing here.")
     return Response(asset(name), media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RefusedError)
-    return refusal(request.url.path, error)
+async def _rejected(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestRejectedError)
+    return error_response(request.url.path, error)
 
 
-async def _not_there(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    sentence = {404: "There is nothing here.", 405: "This is not how this address is used."}.get(error.status_code)
-    response = refusal(request.url.path, RefusedError(error.status_code, sentence or str(error.detail)))
+    message = {404: "There is nothing here.", 405: "This address does not support this method."}.get(error.status_code)
+    response = error_response(request.url.path, RequestRejectedError(error.status_code, message or str(error.detail)))
     response.headers.update(error.headers or {})
     return response

@@ -1,4 +1,4 @@
-"""What every request handler shares: the study, its database, its secrets and its limits."""
+"""What all request handlers share: the study, its database, its secrets and its rate limits."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from seesay.judge import participants, secret
-from seesay.judge.answers import RefusedError
-from seesay.judge.storage.database import Database, Transaction, UnavailableError, one
+from seesay.judge import participants, security
+from seesay.judge.answers import RequestRejectedError
+from seesay.judge.storage.database import Database, Transaction, UnavailableError, first_row
 from seesay.judge.study import Study
-from seesay.judge.web.rate_limits import PERSON, STRANGER, Limiter, Rate
+from seesay.judge.web.rate_limits import PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateLimit, RateLimiter
 
 T = TypeVar("T")
 COOKIE = "seesay_researcher"
 SESSION_HOURS = 12
-_MOST_FIELDS = 1000
-_MOST_KNOWN = 50_000
+_MAX_FIELDS = 1000
+_MAX_CACHED = 50_000
 
 
 @dataclass
-class Desk:
-    """One study as a server holds it."""
+class AppContext:
+    """One study as the server holds it."""
 
     study: Study
     database: Database
@@ -34,71 +34,74 @@ class Desk:
     join_key: str
     public_url: str = ""
     clock: Callable[[], float] = time.time
-    limiter: Limiter = field(default_factory=Limiter)
-    _known: dict[str, int] = field(default_factory=dict)
+    limiter: RateLimiter = field(default_factory=RateLimiter)
+    _person_ids: dict[str, int] = field(default_factory=dict)
 
     async def run(self, work: Callable[[Transaction], T]) -> T:
-        """Work in one transaction; it is on the disk when this returns."""
+        """Run a function in a transaction; it is on disk when this returns."""
         try:
             return await asyncio.wrap_future(self.database.submit(work))
         except UnavailableError:
-            raise RefusedError(503, "This could not be kept just now: it is tried again, or reload the page.") from None
+            raise RequestRejectedError(
+                503, "This could not be saved just now: it is tried again, or reload the page."
+            ) from None
 
-    def limit(self, rate: Rate, key: str) -> None:
-        """Refuse what comes too fast."""
-        if not self.limiter.allows(rate, key):
-            raise RefusedError(429, "Too many requests: wait a moment and try again.")
+    def limit(self, limit: RateLimit, key: str) -> None:
+        """Reject requests beyond a rate limit."""
+        if not self.limiter.allows(limit, key):
+            raise RequestRejectedError(429, "Too many requests: wait a moment and try again.")
 
     async def person(self, request: Request, token: str) -> int:
-        """The number of the person whose link this is; guesses are counted by address."""
-        found = self._known.get(token)
-        if found is None and secret.is_token(token):
-            found = await self.run(lambda tx: participants.by_token(tx, token))
-        if found is None:
-            self.limit(STRANGER, address(request))
-            raise RefusedError(404, "This link is not known here. Check that you copied all of it.")
-        if len(self._known) < _MOST_KNOWN:  # a link is never another person's, so it is looked up once
-            self._known[token] = found
-        self.limit(PERSON, str(found))
-        return found
+        """The id of the participant with this link; guesses are limited by address."""
+        person = self._person_ids.get(token)
+        if person is None and security.is_token(token):
+            person = await self.run(lambda tx: participants.find_by_token(tx, token))
+        if person is None:
+            self.limit(UNKNOWN_LIMIT, client_address(request))
+            raise RequestRejectedError(404, "This link is unknown. Check that you copied all of it.")
+        if len(self._person_ids) < _MAX_CACHED:  # a link never changes its participant, so it is looked up once
+            self._person_ids[token] = person
+        self.limit(PARTICIPANT_LIMIT, str(person))
+        return person
 
     async def session(self, request: Request) -> str | None:
-        """The researcher's session, if the request carries one that is good."""
+        """The researcher's session, if the request has a valid one."""
         token = request.cookies.get(COOKIE, "")
-        if not secret.is_token(token):
+        if not security.is_token(token):
             return None
         now = self.clock()
-        found = await self.run(
-            lambda tx: one(tx, "SELECT 1 FROM session WHERE token = ? AND expires > ?", secret.digest(token), now)
+        digest = security.digest(token)
+        row = await self.run(
+            lambda tx: first_row(tx, "SELECT 1 FROM session WHERE token = ? AND expires > ?", digest, now)
         )
-        return token if found else None
+        return token if row else None
 
     def form_token(self, *parts: object) -> str:
-        """A token that only the form made for it carries."""
-        return secret.sign(self.secret, "form", *parts)
+        """The token of a form for one participant and purpose."""
+        return security.sign(self.secret, "form", *parts)
 
     def check_form(self, form: Mapping[str, str], *parts: object) -> None:
-        """Refuse a form that was not made here, for this person and purpose."""
-        if not secret.is_signed(form.get("form", ""), self.secret, "form", *parts):
-            raise RefusedError(403, "This form was not made for you, or is out of date. Open your link again.")
+        """Reject a form that this server did not issue for this participant and purpose."""
+        if not security.verify_signature(form.get("form", ""), self.secret, "form", *parts):
+            raise RequestRejectedError(403, "This form is not valid for you, or is out of date. Open your link again.")
 
 
-def address(request: Request) -> str:
-    """Where a request comes from; used for limits and never kept."""
+def client_address(request: Request) -> str:
+    """The address of the client; used for rate limits and never stored."""
     return request.client.host if request.client else ""
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; a name that stands twice is refused."""
+    """The fields of a form; a repeated name is rejected."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise RefusedError(415, "A form is expected here.")
+        raise RequestRejectedError(415, "A form is expected here.")
     body = await request.body()
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
     except (ValueError, UnicodeDecodeError):
-        raise RefusedError(400, "This form cannot be read.") from None
+        raise RequestRejectedError(400, "This form cannot be read.") from None
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        raise RefusedError(400, "A field of this form stands twice.")
+        raise RequestRejectedError(400, "A field of this form is repeated.")
     return fields

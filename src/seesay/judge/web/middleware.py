@@ -1,14 +1,14 @@
-"""What stands around every page: security headers, a limit to the size of bodies, and one origin for forms."""
+"""Middleware of every request: security headers, a limit on the size of bodies, and same-origin forms."""
 
 from __future__ import annotations
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from seesay.judge.answers import RefusedError
-from seesay.judge.web.rendering import refusal
+from seesay.judge.answers import RequestRejectedError
+from seesay.judge.web.rendering import error_response
 
-MOST_BYTES = 64 * 1024
+MAX_BODY_BYTES = 64 * 1024
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -18,7 +18,7 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # never to another site; `no-referrer` would hide the origin from ourselves
+    "Referrer-Policy": "same-origin",  # never to another site; `no-referrer` would also hide the origin from this one
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -26,7 +26,7 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Strict headers on everything; nothing is kept in caches but the style and the script."""
+    """Strict headers on every response; only static files may be cached."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -36,7 +36,7 @@ class SecurityHeaders:
             await self.app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -44,17 +44,17 @@ class SecurityHeaders:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self.app(scope, receive, guarded)
+        await self.app(scope, receive, send_with_headers)
 
 
-class Gate:
-    """Bodies above the limit and forms of another origin are refused before anything looks at them."""
+class RequestGuard:
+    """Rejects bodies above the limit and forms from another origin before they reach a handler."""
 
-    def __init__(self, app: ASGIApp, public_url: str = "", most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, app: ASGIApp, public_url: str = "", max_bytes: int = MAX_BODY_BYTES) -> None:
         self.app = app
-        self._public = _host(public_url)
-        self.most_bytes = most_bytes
-        self._too_long = RefusedError(413, f"More than {most_bytes // 1024} KiB is not taken.")
+        self._public_host = _host(public_url)
+        self.max_bytes = max_bytes
+        self._too_large = RequestRejectedError(413, f"The request is larger than {max_bytes // 1024} KiB.")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -62,26 +62,26 @@ class Gate:
             return
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.most_bytes:
-            await refusal(scope["path"], self._too_long)(scope, receive, send)
+        if not length.isdigit() or int(length) > self.max_bytes:
+            await error_response(scope["path"], self._too_large)(scope, receive, send)
             return
         origin = headers.get("origin")
-        ours = {headers.get("host"), self._public or None}  # a proxy may give itself as the host
-        if scope["method"] not in ("GET", "HEAD") and origin and _host(origin) not in ours:
-            strange = RefusedError(403, "This form comes from another site.")
-            await refusal(scope["path"], strange)(scope, receive, send)
+        own_hosts = {headers.get("host"), self._public_host or None}  # a proxy may send its own host name
+        if scope["method"] not in ("GET", "HEAD") and origin and _host(origin) not in own_hosts:
+            foreign = RequestRejectedError(403, "This form comes from another site.")
+            await error_response(scope["path"], foreign)(scope, receive, send)
             return
-        came = 0
+        received = 0
 
-        async def counted() -> Message:
-            nonlocal came
+        async def receive_limited() -> Message:
+            nonlocal received
             message = await receive()
-            came += len(message.get("body", b""))
-            if came > self.most_bytes:
-                raise self._too_long
+            received += len(message.get("body", b""))
+            if received > self.max_bytes:
+                raise self._too_large
             return message
 
-        await self.app(scope, counted, send)
+        await self.app(scope, receive_limited, send)
 
 
 def _host(url: str) -> str:

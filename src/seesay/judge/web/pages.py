@@ -1,4 +1,4 @@
-"""What an annotator meets: consent, pages of items, the end. Plain HTML that works without the script."""
+"""The participants' pages: consent, pages of items, the end. Plain HTML that works without the script."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from seesay.judge import answers, participants, secret
-from seesay.judge.answers import RefusedError, Said
-from seesay.judge.assignment import Slot, Turn, turn
-from seesay.judge.storage.database import Transaction, setting
-from seesay.judge.study import Item, Study
-from seesay.judge.web.context import Desk, address, read_form
-from seesay.judge.web.rate_limits import ARRIVAL, STRANGER
-from seesay.judge.web.rendering import page
+from seesay.judge import participants, security
+from seesay.judge.answers import RequestRejectedError, submit_page
+from seesay.judge.assignment import ItemAnswer, NextStep, PageItem, next_step
+from seesay.judge.storage.database import Transaction, get_setting
+from seesay.judge.study import Study, StudyItem
+from seesay.judge.web.context import AppContext, client_address, read_form
+from seesay.judge.web.rate_limits import JOIN_LIMIT, UNKNOWN_LIMIT
+from seesay.judge.web.rendering import html_page
 
 _FIELD = re.compile(r"(v|ok)([1-9][0-9]{0,3})")
 _NUMBER = re.compile(r"[0-9]{1,4}")
@@ -28,149 +28,148 @@ _PICTURES = {
     ".gif": ("image/gif", b"GIF8"),
     ".webp": ("image/webp", b"RIFF"),
 }
-_SITES = (("prolific", "PROLIFIC_PID"), ("mturk", "workerId"))
+_WORKER_PARAMETERS = (("prolific", "PROLIFIC_PID"), ("mturk", "workerId"))
 _MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
-class Pages:
-    """The annotators' routes of one study."""
+class ParticipantPages:
+    """The participants' routes of one study."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, context: AppContext) -> None:
+        self.context = context
 
     async def front(self, request: Request) -> Response:
-        """Someone with no link."""
-        self.desk.limit(STRANGER, address(request))
-        raise RefusedError(403, "To take part you need your own link. The researcher who invited you can send it.")
+        """The answer to someone without a link."""
+        self.context.limit(UNKNOWN_LIMIT, client_address(request))
+        raise RequestRejectedError(
+            403, "To take part you need your own link. The researcher who invited you can send it."
+        )
 
     async def join(self, request: Request) -> Response:
-        """A worker sent by Prolific or Mechanical Turk, known by the parameter that the site adds to the link."""
-        if not secret.is_signed(secret.sign("", request.path_params["key"]), "", self.desk.join_key):
-            self.desk.limit(STRANGER, address(request))
-            raise RefusedError(404, "This link is not known here. Check that you copied all of it.")
+        """Admit a worker sent by Prolific or Mechanical Turk, identified by the parameter that the site adds."""
+        if not security.verify_signature(security.sign("", request.path_params["key"]), "", self.context.join_key):
+            self.context.limit(UNKNOWN_LIMIT, client_address(request))
+            raise RequestRejectedError(404, "This link is unknown. Check that you copied all of it.")
+        study = self.context.study
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
-            return page("preview.html", study=self.desk.study, slots=sample(self.desk.study), token="")
-        self.desk.limit(ARRIVAL, address(request))
-        named = [(source, request.query_params.get(name, "")) for source, name in _SITES]
-        source, worker = next(((source, worker) for source, worker in named if 0 < len(worker) <= 200), ("", ""))
+            return html_page("preview.html", study=study, page_items=sample_page(study), token="")
+        self.context.limit(JOIN_LIMIT, client_address(request))
+        workers = [(site, request.query_params.get(parameter, "")) for site, parameter in _WORKER_PARAMETERS]
+        site, worker = next(((site, worker) for site, worker in workers if 0 < len(worker) <= 200), ("", ""))
         if not worker:
-            raise RefusedError(400, "This link lacks the id that your site adds to it. Open it from the site.")
-        now = self.desk.clock()
-        token = await self.desk.run(lambda tx: participants.join(tx, source, worker, now))
+            raise RequestRejectedError(400, "This link lacks the id that your site adds to it. Open it from the site.")
+        now = self.context.clock()
+        token = await self.context.run(lambda tx: participants.join(tx, site, worker, now))
         return RedirectResponse(f"/a/{token}", 303)
 
     async def show(self, request: Request) -> Response:
-        """Where a person stands now."""
+        """What a participant sees now."""
         token = request.path_params["token"]
-        person = await self.desk.person(request, token)
-        now = self.desk.clock()
-        standing = await self.desk.run(lambda tx: turn(tx, self.desk.study, person, now))
-        return self._page(token, standing)
+        person = await self.context.person(request, token)
+        now = self.context.clock()
+        step = await self.context.run(lambda tx: next_step(tx, self.context.study, person, now))
+        return self._render(token, step)
 
     async def consent(self, request: Request) -> Response:
-        """A person agrees."""
+        """Record a participant's consent."""
         token = request.path_params["token"]
-        person = await self.desk.person(request, token)
+        person = await self.context.person(request, token)
         form = await read_form(request)
-        self.desk.check_form(form, "consent", person)
+        self.context.check_form(form, "consent", person)
         if form.get("agree") != "yes":
-            raise RefusedError(422, "To take part, tick the box that says you agree.")
-        now = self.desk.clock()
+            raise RequestRejectedError(422, "To take part, tick the box that says you agree.")
+        now = self.context.clock()
 
         def work(tx: Transaction) -> None:
-            if setting(tx, "state") == "open":
-                participants.consent(tx, person, now)
+            if get_setting(tx, "state") == "open":
+                participants.record_consent(tx, person, now)
 
-        await self.desk.run(work)
+        await self.context.run(work)
         return RedirectResponse(f"/a/{token}", 303)
 
-    async def send(self, request: Request) -> Response:
-        """A person sends a page. What is missing is asked for again; what was given is kept either way."""
+    async def submit(self, request: Request) -> Response:
+        """Store a page. Missing answers are asked for again; the others are stored either way."""
         token = request.path_params["token"]
         number = int(request.path_params["page"])
-        person = await self.desk.person(request, token)
+        person = await self.context.person(request, token)
         form = await read_form(request)
-        self.desk.check_form(form, "page", person, number)
-        said = _answers(self.desk.study, form)
-        now = self.desk.clock()
-        study = self.desk.study
-        standing = await self.desk.run(lambda tx: answers.send(tx, study, person, number, said, f"page {number}", now))
-        if standing.answered == standing.of:
+        self.context.check_form(form, "page", person, number)
+        study, now = self.context.study, self.context.clock()
+        answers = _parse_answers(study, form)
+        progress = await self.context.run(lambda tx: submit_page(tx, study, person, number, answers, now))
+        if progress.is_complete:
             return RedirectResponse(f"/a/{token}", 303)
-        again = await self.desk.run(lambda tx: turn(tx, study, person, now))
-        return self._page(token, again, missing=True)
+        step = await self.context.run(lambda tx: next_step(tx, study, person, now))
+        return self._render(token, step, missing=True)
 
     async def picture(self, request: Request) -> Response:
-        """The picture of an item on the person's own page."""
-        person = await self.desk.person(request, request.path_params["token"])
+        """The picture of an item on the participant's own page."""
+        person = await self.context.person(request, request.path_params["token"])
         place, number = int(request.path_params["place"]), int(request.path_params["page"])
-        row = await self.desk.run(
-            lambda tx: tx.rows(
+        rows = await self.context.run(
+            lambda tx: tx.execute(
                 "SELECT item FROM assignment WHERE person = ? AND page = ? AND place = ?", person, number, place
             )
         )
-        if not row:
-            raise RefusedError(404, "There is no such picture on your page.")
-        return picture_of(self.desk.study.by_id[row[0][0]])
+        if not rows:
+            raise RequestRejectedError(404, "There is no such picture on your page.")
+        return picture_response(self.context.study.items_by_id[rows[0][0]])
 
-    def _page(self, token: str, standing: Turn, missing: bool = False) -> Response:
-        desk, person = self.desk, standing.person
-        common: dict[str, Any] = {"study": desk.study, "token": token, "person": person}
-        if standing.status == "consent":
-            return page("consent.html", **common, form=desk.form_token("consent", person.id))
-        if standing.status == "page":
-            return page(
-                "judge.html",
+    def _render(self, token: str, step: NextStep, missing: bool = False) -> Response:
+        study, participant = self.context.study, step.participant
+        common: dict[str, Any] = {"study": study, "token": token}
+        if step.status == "consent":
+            return html_page("consent.html", **common, form=self.context.form_token("consent", participant.id))
+        if step.status == "page":
+            return html_page(
+                "page.html",
                 status=422 if missing else 200,
                 **common,
-                form=desk.form_token("page", person.id, standing.page),
-                number=standing.page,
-                slots=standing.slots,
+                form=self.context.form_token("page", participant.id, step.page),
+                number=step.page,
+                page_items=step.items,
                 missing=missing,
-                answered=sum(slot.given is not None for slot in standing.slots),
+                answered=sum(page_item.answer is not None for page_item in step.items),
             )
-        return page("end.html", **common, status_name=standing.status, link=_return_link(desk.study, person.code))
+        code, return_url = participant.code, study.design.return_url
+        link = return_url.replace("{code}", code) if return_url.startswith("https://") else ""
+        return html_page("end.html", **common, status_name=step.status, code=code, link=link)
 
 
-def sample(study: Study) -> tuple[Slot, ...]:
-    """A page as the first person might get it, for looking at."""
-    chance = study.rng("preview")
-    chosen = chance.sample(study.measured, min(study.design.per_page, len(study.measured)))
-    chosen += chance.sample(study.controls, min(study.design.controls, len(study.controls)))
-    chance.shuffle(chosen)
-    return tuple(Slot(place, item, study.start(0, item.id), None) for place, item in enumerate(chosen, start=1))
+def sample_page(study: Study) -> tuple[PageItem, ...]:
+    """A page as a participant might get it, for previews."""
+    rng = study.rng("preview")
+    items = rng.sample(study.measured, min(study.design.per_page, len(study.measured)))
+    items += rng.sample(study.controls, min(study.design.controls, len(study.controls)))
+    rng.shuffle(items)
+    return tuple(PageItem(place, item, study.initial_position(0, item.id)) for place, item in enumerate(items, start=1))
 
 
-def picture_of(item: Item) -> Response:
-    """A picture's bytes, if they are those of a picture."""
+def picture_response(item: StudyItem) -> Response:
+    """The bytes of a picture, if the file's content is that of a picture."""
     path = Path(item.picture or "")
-    kind, begin = _PICTURES.get(path.suffix.lower(), ("", b""))
+    media_type, signature = _PICTURES.get(path.suffix.lower(), ("", b""))
     try:
-        content = path.read_bytes() if kind else b""
+        content = path.read_bytes() if media_type else b""
     except OSError:
         content = b""
-    if not content.startswith(begin) or not content:
-        raise RefusedError(404, "This picture is not there.")
-    return Response(content, media_type=kind)
+    if not content.startswith(signature) or not content:
+        raise RequestRejectedError(404, "There is no such picture.")
+    return Response(content, media_type=media_type)
 
 
-def _answers(study: Study, form: Mapping[str, str]) -> dict[int, Said]:
-    """The answers in a form. A slider counts only with its box, ticked by the person or by the script when it moved."""
-    found: dict[int, Said] = {}
+def _parse_answers(study: Study, form: Mapping[str, str]) -> dict[int, ItemAnswer]:
+    """The answers in a form. A slider counts only with its box ticked, by the participant or by the script."""
+    answers: dict[int, ItemAnswer] = {}
     for name, value in form.items():
         match = _FIELD.fullmatch(name)
         if match is None or match[1] == "ok":
             continue
         if not _NUMBER.fullmatch(value):
-            raise RefusedError(422, "An answer must be a whole number.")
+            raise RequestRejectedError(422, "An answer must be a whole number.")
         place = int(match[2])
         if study.kind == "choice":
-            found[place] = Said(int(value), "chosen")
+            answers[place] = ItemAnswer(int(value), "chosen")
         elif box := form.get(f"ok{place}"):
-            found[place] = Said(int(value), "moved" if box == "moved" else "confirmed")
-    return found
-
-
-def _return_link(study: Study, code: str) -> str:
-    address = study.design.return_url
-    return address.replace("{code}", code) if address.startswith("https://") else ""
+            answers[place] = ItemAnswer(int(value), "moved" if box == "moved" else "confirmed")
+    return answers

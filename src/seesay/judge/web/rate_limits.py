@@ -1,4 +1,4 @@
-"""Rate limits, kept in the memory of the process: enough against guessing and runaway scripts on one server."""
+"""Rate limits, held in the memory of each process: enough against guessing and runaway scripts on one server."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_MOST_KEYS = 20_000
+_MAX_KEYS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """So many at once, and so many a second after that."""
+class RateLimit:
+    """A number of requests at once (`burst`), and per second after that."""
 
     burst: float
     per_second: float
 
 
-PERSON = Rate(burst=120, per_second=10)
-"""Requests of one annotator: far more than a hand can make."""
-STRANGER = Rate(burst=30, per_second=0.5)
-"""Requests of one address that name no valid link or session."""
-LOGIN = Rate(burst=8, per_second=0.1)
-"""Passwords tried from one address."""
-ARRIVAL = Rate(burst=300, per_second=5)
-"""New people of one address: a whole class may sit behind it."""
+PARTICIPANT_LIMIT = RateLimit(burst=120, per_second=10)
+"""Requests of one participant: far more than anyone makes by hand."""
+UNKNOWN_LIMIT = RateLimit(burst=30, per_second=0.5)
+"""Requests from one address without a valid link or session."""
+LOGIN_LIMIT = RateLimit(burst=8, per_second=0.1)
+"""Login attempts from one address."""
+JOIN_LIMIT = RateLimit(burst=300, per_second=5)
+"""New participants from one address: a whole class may share it."""
 
 
-class Limiter:
-    """A token bucket for each key; the keys unused for longest are forgotten first."""
+class RateLimiter:
+    """One token bucket per key; the least recently used keys are dropped first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._buckets: OrderedDict[tuple[Rate, str], tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[tuple[RateLimit, str], tuple[float, float]] = OrderedDict()
 
-    def allows(self, rate: Rate, key: str) -> bool:
-        """Take one from the key's bucket, if there is one."""
+    def allows(self, limit: RateLimit, key: str) -> bool:
+        """Take a token from the bucket of the key, if there is one."""
         now = self._clock()
-        level, then = self._buckets.pop((rate, key), (rate.burst, now))
-        level = min(rate.burst, level + (now - then) * rate.per_second)
-        self._buckets[rate, key] = (level - 1 if level >= 1 else level, now)
-        while len(self._buckets) > _MOST_KEYS:
+        tokens, updated = self._buckets.pop((limit, key), (limit.burst, now))
+        tokens = min(limit.burst, tokens + (now - updated) * limit.per_second)
+        self._buckets[limit, key] = (tokens - 1 if tokens >= 1 else tokens, now)
+        while len(self._buckets) > _MAX_KEYS:
             self._buckets.popitem(last=False)
-        return level >= 1
+        return tokens >= 1

@@ -1,4 +1,4 @@
-"""HTML from templates: names and texts are escaped, Markdown cannot hold HTML, and nothing is loaded from outside."""
+"""HTML from templates: texts are escaped, Markdown cannot contain HTML, and nothing is loaded from other sites."""
 
 from __future__ import annotations
 
@@ -12,55 +12,55 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge.answers import RefusedError
-from seesay.judge.study import TOP
+from seesay.judge.answers import RequestRejectedError
+from seesay.judge.study import SLIDER_MAX
 
 ASSETS = {
     "icon.svg": "image/svg+xml",
     "style.css": "text/css",
-    "script.js": "text/javascript",
-    "watch.js": "text/javascript",
+    "page.js": "text/javascript",
+    "researcher.js": "text/javascript",
 }
 
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("seesay.judge.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["markdown"] = markdown
-    made.globals.update(version=__version__, top=TOP)
-    return made
+    environment.filters["markdown"] = markdown
+    environment.globals.update(version=__version__, slider_max=SLIDER_MAX)
+    return environment
 
 
-def page(template: str, status: int = 200, **values: Any) -> Response:
+def html_page(template: str, status: int = 200, **values: Any) -> Response:
     """A page as a response."""
     return HTMLResponse(_environment().get_template(template).render(**values), status)
 
 
-def refusal(path: str, refused: RefusedError) -> Response:
-    """A refusal as a page for people, or as JSON for scripts."""
-    headers = {"WWW-Authenticate": "Bearer"} if refused.status == 401 else {}
-    if refused.status == 429:
+def error_response(path: str, error: RequestRejectedError) -> Response:
+    """An error as a page for people, or as JSON for scripts."""
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
+    if error.status == 429:
         headers["Retry-After"] = "5"
     if path.startswith("/api/"):
-        return JSONResponse({"error": refused.sentence}, refused.status, headers)
-    response = page("refused.html", refused.status, sentence=refused.sentence, code=refused.status)
+        return JSONResponse({"error": error.message}, error.status, headers)
+    response = html_page("error.html", error.status, message=error.message, code=error.status)
     response.headers.update(headers)
     return response
 
 
 def markdown(text: str) -> Markup:
-    """Markdown without HTML and without pictures: a page asks nothing of any other site."""
-    reader = MarkdownIt("commonmark", {"html": False}).disable("image")
-    return Markup(reader.render(text))
+    """Markdown without HTML and without pictures: a page loads nothing from other sites."""
+    parser = MarkdownIt("commonmark", {"html": False}).disable("image")
+    return Markup(parser.render(text))
 
 
 @cache
 def asset(name: str) -> bytes:
-    """The style or the script."""
+    """The content of a static file."""
     return (files("seesay.judge.web") / "templates" / name).read_bytes()

@@ -1,27 +1,27 @@
 """Caption metrics, equal to the COCO evaluation's without Java.
 
->>> corpus = Corpus.tokenized(["A dog runs."], [["A dog is running.", "The dog runs fast!"]])
+>>> corpus = CaptionCorpus.tokenized(["A dog runs."], [["A dog is running.", "The dog runs fast!"]])
 >>> [round(metric.value, 3) for metric in bleu(corpus)][:2]
 [0.717, 0.717]
 >>> round(rouge(corpus).value, 3)
 0.557
 """
 
+from seesay.metrics.base import Measurement
 from seesay.metrics.captions.bleu import bleu, unigram_precision
 from seesay.metrics.captions.cider import DocumentFrequency, cider, cider_d
-from seesay.metrics.captions.corpus import Corpus
+from seesay.metrics.captions.corpus import CaptionCorpus
 from seesay.metrics.captions.evaluate import PairedTest, compare, evaluate, fuse, signature
-from seesay.metrics.captions.meteor import Resources, load, meteor
+from seesay.metrics.captions.meteor import MeteorResources, load, meteor
 from seesay.metrics.captions.rouge import longest_common_subsequence, rouge, rouge_l
 from seesay.metrics.captions.tokenize import tokenize
-from seesay.metrics.measured import Measured
 
 __all__ = [
-    "Corpus",
+    "CaptionCorpus",
     "DocumentFrequency",
-    "Measured",
+    "Measurement",
+    "MeteorResources",
     "PairedTest",
-    "Resources",
     "bleu",
     "cider",
     "cider_d",

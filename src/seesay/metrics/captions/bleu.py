@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray
-from seesay.metrics.captions.corpus import Corpus
+from seesay.metrics.base import FloatArray, Measurement, Metric, measure
+from seesay.metrics.captions.corpus import CaptionCorpus
 from seesay.metrics.captions.ngrams import ORDERS, lookup
-from seesay.metrics.measured import Measured
 
 _TINY, _SMALL = 1e-15, 1e-9
 """Added above and below each fraction: no n-gram at all gives nearly 0, not a division by zero."""
 
 
-def statistics(corpus: Corpus) -> FloatArray:
-    """A row a caption: clipped matches of order 1 to 4, n-grams of order 1 to 4, length, closest reference length.
+def statistics(corpus: CaptionCorpus) -> FloatArray:
+    """One row per caption: clipped matches of order 1 to 4, n-grams of order 1 to 4, length, closest reference length.
 
     Of two references equally close the shorter one counts.
     """
@@ -56,14 +55,16 @@ def pooled(order: int, sums: FloatArray) -> FloatArray:
     return np.asarray(precision * brevity)
 
 
-def bleu(corpus: Corpus) -> list[Measured]:
+BLEU = tuple(
+    Metric(f"BLEU-{order}", f"Shared n-grams of 1 to {order} words, with a brevity penalty.", statistics, value)
+    for order in range(1, ORDERS + 1)
+    for value in [partial(pooled, order)]
+)
+
+
+def bleu(corpus: CaptionCorpus) -> list[Measurement]:
     """BLEU-1 to BLEU-4, of the corpus and of each caption."""
-    rows = statistics(corpus)
-    metrics = []
-    for order in range(1, ORDERS + 1):
-        pool: Callable[[FloatArray], FloatArray] = partial(pooled, order)
-        metrics.append(Measured(f"BLEU-{order}", pool(rows), rows, pool))
-    return metrics
+    return measure(BLEU, corpus)
 
 
 def unigram_precision(hypothesis: str, references: Sequence[str], *, clipped: bool = False) -> float:
@@ -84,5 +85,5 @@ def unigram_precision(hypothesis: str, references: Sequence[str], *, clipped: bo
     most: Counter[str] = Counter()
     for reference in references:
         most |= Counter(reference.split())
-    found = sum(min(count, most[word]) if clipped else count for word, count in words.items() if word in most)
-    return found / words.total()
+    matched = sum(min(count, most[word]) if clipped else count for word, count in words.items() if word in most)
+    return matched / words.total()

@@ -7,18 +7,21 @@ evaluation's length counts bigrams, not words; it is kept.
 from __future__ import annotations
 
 import json
-import warnings
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.metrics.base import FloatArray
-from seesay.metrics.captions.corpus import Corpus
+from seesay.files import write_text
+from seesay.metrics.base import FloatArray, Measurement, mean_metric, ratio
+from seesay.metrics.captions.corpus import CaptionCorpus
 from seesay.metrics.captions.ngrams import ORDERS, GramCounts, lookup
-from seesay.metrics.measured import Measured, mean_of, ratio
+
+log = logging.getLogger(__name__)
 
 SIGMA = 6.0
 
@@ -40,14 +43,12 @@ class DocumentFrequency:
         return cls(len(references), counts)
 
     def save(self, path: Path) -> None:
-        """As JSON."""
-        path.write_text(
-            json.dumps({"images": self.images, "counts": self.counts}, ensure_ascii=False), encoding="utf-8"
-        )
+        """Write as JSON."""
+        write_text(path, json.dumps({"images": self.images, "counts": self.counts}, ensure_ascii=False))
 
     @classmethod
     def load(cls, path: Path) -> DocumentFrequency:
-        """From `save`'s JSON."""
+        """Read what `save` wrote."""
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             images, counts = saved["images"], saved["counts"]
@@ -66,22 +67,29 @@ def _grams(text: str) -> list[str]:
     return [" ".join(words[i : i + k]) for k in range(1, ORDERS + 1) for i in range(len(words) - k + 1)]
 
 
-def cider_d(corpus: Corpus, frequency: DocumentFrequency | None = None, sigma: float = SIGMA) -> Measured:
+def cider_d(corpus: CaptionCorpus, frequency: DocumentFrequency | None = None, sigma: float = SIGMA) -> Measurement:
     """CIDEr-D of each caption; the corpus figure is their mean. Without `frequency`, counted from the references."""
-    return mean_of("CIDEr-D", _scores(corpus, frequency, sigma))
+    return _measurement("CIDEr-D", corpus, frequency, sigma)
 
 
-def cider(corpus: Corpus, frequency: DocumentFrequency | None = None) -> Measured:
+def cider(corpus: CaptionCorpus, frequency: DocumentFrequency | None = None) -> Measurement:
     """CIDEr: plain cosines, neither clipped nor punished for length, times 10 as CIDEr-D is."""
-    return mean_of("CIDEr", _scores(corpus, frequency, None))
+    return _measurement("CIDEr", corpus, frequency, None)
 
 
-def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | None) -> FloatArray:
+def _measurement(
+    name: str, corpus: CaptionCorpus, frequency: DocumentFrequency | None, sigma: float | None
+) -> Measurement:
+    meaning = "Similarity of n-grams to the references, rare ones weighing more."
+    metric = mean_metric(name, meaning, partial(_scores, frequency=frequency, sigma=sigma), undefined=0.0)
+    return Measurement(metric, metric.stats(corpus))
+
+
+def _scores(corpus: CaptionCorpus, frequency: DocumentFrequency | None, sigma: float | None) -> FloatArray:
     n = len(corpus)
     images = n if frequency is None else frequency.images
     if images == 1:
-        message = "CIDEr of one image is 0: every document frequency is 1 of 1; give a table made from more images."
-        warnings.warn(message, stacklevel=3)
+        log.warning("CIDEr of one image is 0: every document frequency is 1 of 1; use a table made from more images.")
     tables = corpus.grams.tables
     texts = n + len(corpus.owner)
     total = np.zeros(len(corpus.owner))
@@ -98,7 +106,7 @@ def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | 
         clipped = ours if sigma is None else np.minimum(ours, theirs)
         dot = np.bincount(reference, clipped * theirs, minlength=len(total)).astype(np.float64)
         scale = norm[:n][corpus.owner] * norm[n:]
-        total += ratio(dot, scale)
+        total += ratio(dot, scale, undefined=0.0)
     if sigma is not None:
         length = np.bincount(tables[1].text, tables[1].count, minlength=texts)
         difference = length[:n][corpus.owner] - length[n:]
@@ -107,12 +115,12 @@ def _scores(corpus: Corpus, frequency: DocumentFrequency | None, sigma: float | 
     return np.asarray(10 * sums / (ORDERS * np.bincount(corpus.owner, minlength=n)))
 
 
-def _own_frequency(corpus: Corpus, table: GramCounts) -> FloatArray:
+def _own_frequency(corpus: CaptionCorpus, table: GramCounts) -> FloatArray:
     split = int(np.searchsorted(table.text, len(corpus)))
     kinds = np.int64(max(1, table.kinds))
     image = corpus.owner[table.text[split:] - len(corpus)]
     return np.bincount(np.unique(image * kinds + table.gram[split:]) % kinds, minlength=table.kinds).astype(np.float64)
 
 
-def _given_frequency(corpus: Corpus, order: int, frequency: DocumentFrequency) -> FloatArray:
+def _given_frequency(corpus: CaptionCorpus, order: int, frequency: DocumentFrequency) -> FloatArray:
     return np.asarray([frequency.counts.get(gram, 0) for gram in corpus.grams.spell(order)], np.float64)

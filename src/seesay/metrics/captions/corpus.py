@@ -14,7 +14,7 @@ from seesay.metrics.captions.tokenize import Tokenizer
 
 
 @dataclass(frozen=True)
-class Corpus:
+class CaptionCorpus:
     """Tokenised captions of one system, each with one or more tokenised references."""
 
     hypotheses: Sequence[str]
@@ -30,7 +30,7 @@ class Corpus:
                 raise UserError(f"Caption {i + 1} has no reference: give each at least one.")
 
     @classmethod
-    def tokenized(cls, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus:
+    def tokenized(cls, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> CaptionCorpus:
         """From raw text."""
         tokenize = Tokenizer()
         return cls([tokenize(text) for text in hypotheses], [[tokenize(text) for text in refs] for refs in references])

@@ -8,22 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay import __version__
-from seesay.metrics.base import FloatArray
+from seesay.metrics.base import FloatArray, Measurement, Metric
 from seesay.metrics.bootstrap import Resamples
 from seesay.metrics.captions.bleu import bleu
 from seesay.metrics.captions.cider import DocumentFrequency, cider_d
-from seesay.metrics.captions.corpus import Corpus
-from seesay.metrics.captions.meteor import Resources, meteor
+from seesay.metrics.captions.corpus import CaptionCorpus
+from seesay.metrics.captions.meteor import MeteorResources, meteor
 from seesay.metrics.captions.rouge import rouge
-from seesay.metrics.measured import Measured
 from seesay.metrics.paired import Difference, paired_bootstrap, sign_flip
 
 FUSION = "average fusion"
 
 
 def evaluate(
-    corpus: Corpus, resources: Resources | None, frequency: DocumentFrequency | None = None, jobs: int = 1
-) -> list[Measured]:
+    corpus: CaptionCorpus, resources: MeteorResources | None, frequency: DocumentFrequency | None = None, jobs: int = 1
+) -> list[Measurement]:
     """BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D and their average. Without `resources`, neither METEOR nor the average."""
     blues = bleu(corpus)
     rest = [rouge(corpus), cider_d(corpus, frequency)]
@@ -34,21 +33,22 @@ def evaluate(
     return [*blues, best, *rest, fuse([blues[-1], best, *rest], name)]
 
 
-def fuse(parts: Sequence[Measured], name: str = FUSION) -> Measured:
+def fuse(parts: Sequence[Measurement], name: str = FUSION) -> Measurement:
     """The plain mean of figures, as one figure: of BLEU-4, METEOR, ROUGE-L and CIDEr-D it is the average fusion.
 
     The mean is taken of the corpus figures, so that a resample of captions moves all parts together.
     """
-    ends = np.cumsum([part.statistics.shape[1] for part in parts]).tolist()
+    ends = np.cumsum([part.statistics.shape[1] for part in parts])[:-1].tolist()
 
-    def pool(sums: FloatArray) -> FloatArray:
-        figures = [
-            part.pool(sums[..., end - part.statistics.shape[1] : end]) for part, end in zip(parts, ends, strict=True)
-        ]
-        return np.asarray(np.mean(figures, axis=0))
+    def value(sums: FloatArray) -> FloatArray:
+        columns = np.split(sums, ends, axis=-1)
+        return np.asarray(np.mean([part.metric.value(c) for part, c in zip(parts, columns, strict=True)], axis=0))
 
-    scores = np.mean([part.scores for part in parts], axis=0)
-    return Measured(name, scores, np.hstack([part.statistics for part in parts]), pool)
+    def stats(corpus: CaptionCorpus) -> FloatArray:
+        return np.hstack([part.metric.stats(corpus) for part in parts])
+
+    metric = Metric(name, f"The mean of {', '.join(part.name for part in parts)}.", stats, value)
+    return Measurement(metric, np.hstack([part.statistics for part in parts]))
 
 
 @dataclass(frozen=True)
@@ -61,20 +61,24 @@ class PairedTest:
 
 
 def compare(
-    a: Sequence[Measured], b: Sequence[Measured], objects: Sequence[str], resamples: Resamples
+    a: Sequence[Measurement], b: Sequence[Measurement], objects: Sequence[str], resamples: Resamples
 ) -> list[PairedTest]:
     """Paired tests of two systems on the same captions' references, metric by metric."""
     tests = []
     for one, other in zip(a, b, strict=True):
         left, right = one.statistics[None], other.statistics[None]
-        difference = paired_bootstrap(left, right, resamples, one.pool)
-        p = sign_flip(left, right, objects, one.pool, flips=resamples.resamples, seed=resamples.seed)
+        difference = paired_bootstrap(left, right, resamples, one.metric.value)
+        p = sign_flip(left, right, objects, one.metric.value, flips=resamples.resamples, seed=resamples.seed)
         tests.append(PairedTest(one.name, difference, p))
     return tests
 
 
 def signature(
-    corpus: Corpus, resources: Resources | None, frequency: DocumentFrequency | None, resamples: int, seed: int
+    corpus: CaptionCorpus,
+    resources: MeteorResources | None,
+    frequency: DocumentFrequency | None,
+    resamples: int,
+    seed: int,
 ) -> str:
     """How the numbers were made, in one line."""
     counts = {len(references) for references in corpus.references}

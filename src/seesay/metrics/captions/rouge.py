@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seesay.metrics.captions.corpus import Corpus
-from seesay.metrics.measured import Measured, mean_of
+from seesay.metrics.base import FloatArray, Measurement, mean_metric
+from seesay.metrics.captions.corpus import CaptionCorpus
 
 BETA = 1.2
 
 
 def longest_common_subsequence(left: Sequence[str], right: Sequence[str]) -> int:
-    """Its length, with one bit a word of `left` (Hyyrö, 2004): a row of the table is one addition of integers."""
+    """Its length, one bit per word of `left` (Hyyrö, 2004): a row of the table is one addition of integers."""
     return _subsequence(_places(left), len(left), right)
 
 
@@ -53,7 +53,14 @@ def rouge_l(hypothesis: str, references: Sequence[str], beta: float = BETA) -> f
     return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
 
 
-def rouge(corpus: Corpus) -> Measured:
+def rouge(corpus: CaptionCorpus) -> Measurement:
     """ROUGE-L of each caption; the corpus figure is their mean."""
+    return Measurement(ROUGE_L, ROUGE_L.stats(corpus))
+
+
+def _scores(corpus: CaptionCorpus) -> FloatArray:
     scores = [rouge_l(text, refs) for text, refs in zip(corpus.hypotheses, corpus.references, strict=True)]
-    return mean_of("ROUGE-L", np.asarray(scores))
+    return np.asarray(scores)
+
+
+ROUGE_L = mean_metric("ROUGE-L", "Longest common subsequence with the references.", _scores, undefined=0.0)

@@ -6,17 +6,17 @@
 (2, 3)
 """
 
-from seesay.metrics.parses.parameters import Parameters, read_parameters
-from seesay.metrics.parses.parseval import MismatchError, Score, parseval, score
-from seesay.metrics.parses.trees import BadTreeError, Bracket, Tree, parse, read_trees
+from seesay.metrics.parses.parameters import EvalbParameters, read_parameters
+from seesay.metrics.parses.parseval import MismatchError, ParseScore, parseval, score
+from seesay.metrics.parses.trees import BadTreeError, Bracket, ParseTree, parse, read_trees
 
 __all__ = [
     "BadTreeError",
     "Bracket",
+    "EvalbParameters",
     "MismatchError",
-    "Parameters",
-    "Score",
-    "Tree",
+    "ParseScore",
+    "ParseTree",
     "parse",
     "parseval",
     "read_parameters",

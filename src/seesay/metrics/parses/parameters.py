@@ -9,7 +9,7 @@ from seesay.errors import UserError
 
 
 @dataclass(frozen=True)
-class Parameters:
+class EvalbParameters:
     """The defaults are those of COLLINS.prm (evalb's README, section 6).
 
     A deleted label takes its word along if it is a tag, and only its bracket if it is a constituent.
@@ -35,7 +35,7 @@ _NUMBERS = ("DEBUG", "MAX_ERROR", "CUTOFF_LEN", "LABELED")
 _SETS = {"DELETE_LABEL": 1, "DELETE_LABEL_FOR_LENGTH": 1, "EQ_LABEL": 2, "EQ_WORD": 2}
 
 
-def read_parameters(path: Path) -> Parameters:
+def read_parameters(path: Path) -> EvalbParameters:
     """From a file as evalb reads it. `DEBUG` and `MAX_ERROR` are taken and change nothing: every error is reported."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -53,7 +53,7 @@ def read_parameters(path: Path) -> Parameters:
             sets[name].add(tuple(values))
         else:
             raise UserError(f"Line {number} of {path} is no parameter of evalb: {line.strip()[:60]!r}.")
-    return Parameters(
+    return EvalbParameters(
         frozenset(label for (label,) in sets["DELETE_LABEL"]),
         frozenset(label for (label,) in sets["DELETE_LABEL_FOR_LENGTH"]),
         frozenset(frozenset(both) for both in sets["EQ_LABEL"]),

@@ -10,13 +10,12 @@ from itertools import accumulate
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray
-from seesay.metrics.measured import Measured, ratio
-from seesay.metrics.parses.parameters import Parameters
-from seesay.metrics.parses.trees import Bracket, Tree
+from seesay.metrics.base import FloatArray, Measurement, Metric, measure, ratio
+from seesay.metrics.parses.parameters import EvalbParameters
+from seesay.metrics.parses.trees import Bracket, ParseTree
 
 _FUNCTION = re.compile(r"(?<=.)[-=].*", re.DOTALL)
-DEFAULT = Parameters()
+DEFAULT = EvalbParameters()
 
 
 class MismatchError(ValueError):
@@ -24,7 +23,7 @@ class MismatchError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ParseScore:
     """One sentence as a row of evalb's table; `unlabelled` are the brackets that match if labels do not count."""
 
     length: int
@@ -37,7 +36,7 @@ class Score:
     tags: int
 
 
-def score(gold: Tree, test: Tree, parameters: Parameters = DEFAULT) -> Score:
+def score(gold: ParseTree, test: ParseTree, parameters: EvalbParameters = DEFAULT) -> ParseScore:
     """Compare two parses of a sentence. Raises MismatchError if their words differ."""
     kept_gold, kept_test = _kept(gold, parameters), _kept(test, parameters)
     if sum(kept_gold) != sum(kept_test):
@@ -49,7 +48,7 @@ def score(gold: Tree, test: Tree, parameters: Parameters = DEFAULT) -> Score:
         if not parameters.same_word(word, other):
             raise MismatchError(f"the words differ: '{word}' in gold, '{other}' in test")
     golds, tests = _brackets(gold, kept_gold, parameters), _brackets(test, kept_test, parameters)
-    return Score(
+    return ParseScore(
         length=sum(tag not in parameters.delete_for_length for tag in gold.tags),
         matched=_matched(golds, tests, parameters, labelled=True),
         unlabelled=_matched(golds, tests, parameters, labelled=False),
@@ -61,12 +60,12 @@ def score(gold: Tree, test: Tree, parameters: Parameters = DEFAULT) -> Score:
     )
 
 
-def _kept(tree: Tree, parameters: Parameters) -> list[bool]:
+def _kept(tree: ParseTree, parameters: EvalbParameters) -> list[bool]:
     return [tag not in parameters.delete for tag in tree.tags]
 
 
 def _reconcile(
-    gold: Tree, kept_gold: list[bool], test: Tree, kept_test: list[bool], parameters: Parameters
+    gold: ParseTree, kept_gold: list[bool], test: ParseTree, kept_test: list[bool], parameters: EvalbParameters
 ) -> tuple[list[bool], list[bool]]:
     """A word that only one side deletes, because the other tagged it wrongly, goes back (evalb since 2006)."""
     at_gold = [i for i, tag in enumerate(gold.tags) if tag not in parameters.delete_for_length]
@@ -79,11 +78,11 @@ def _reconcile(
     return kept_gold, kept_test
 
 
-def _words(tree: Tree, kept: list[bool]) -> list[tuple[str, str]]:
+def _words(tree: ParseTree, kept: list[bool]) -> list[tuple[str, str]]:
     return [pair for pair, keep in zip(zip(tree.words, tree.tags, strict=True), kept, strict=True) if keep]
 
 
-def _brackets(tree: Tree, kept: list[bool], parameters: Parameters) -> list[Bracket]:
+def _brackets(tree: ParseTree, kept: list[bool], parameters: EvalbParameters) -> list[Bracket]:
     """Brackets over what is left, without function tags, deleted labels and those that cover nothing."""
     before = list(accumulate(kept, initial=0))
     found = []
@@ -95,7 +94,7 @@ def _brackets(tree: Tree, kept: list[bool], parameters: Parameters) -> list[Brac
     return found
 
 
-def _matched(golds: list[Bracket], tests: list[Bracket], parameters: Parameters, *, labelled: bool) -> int:
+def _matched(golds: list[Bracket], tests: list[Bracket], parameters: EvalbParameters, *, labelled: bool) -> int:
     """How many test brackets find a gold one that no other has taken."""
     free: dict[tuple[int, int], list[str]] = {}
     for bracket in golds:
@@ -125,8 +124,8 @@ def _crosses(a: Bracket, b: Bracket) -> bool:
 _COLUMNS = ("matched", "unlabelled", "gold", "test", "crossing", "complete", "none", "two", "tags", "words", "one")
 
 
-def statistics(scores: Sequence[Score]) -> FloatArray:
-    """A row a sentence, in the order of `_COLUMNS`."""
+def statistics(scores: Sequence[ParseScore]) -> FloatArray:
+    """One row per sentence, in the order of `_COLUMNS`."""
     rows = [
         (s.matched, s.unlabelled, s.gold, s.test, s.crossing, s.matched == s.gold == s.test, s.crossing == 0,
          s.crossing <= 2, s.tags, s.words, 1)
@@ -136,32 +135,28 @@ def statistics(scores: Sequence[Score]) -> FloatArray:
 
 
 def _share(above: str, below: str, sums: FloatArray) -> FloatArray:
-    return ratio(sums[..., _COLUMNS.index(above)], sums[..., _COLUMNS.index(below)])
+    return ratio(sums[..., _COLUMNS.index(above)], sums[..., _COLUMNS.index(below)], undefined=0.0)
 
 
 def _f1(matched: str, sums: FloatArray) -> FloatArray:
     precision, recall = _share(matched, "test", sums), _share(matched, "gold", sums)
-    return ratio(2 * precision * recall, precision + recall)
+    return ratio(2 * precision * recall, precision + recall, undefined=0.0)
 
 
-def parseval(scores: Sequence[Score], parameters: Parameters = DEFAULT) -> list[Measured]:
+def parseval(scores: Sequence[ParseScore], parameters: EvalbParameters = DEFAULT) -> list[Measurement]:
     """evalb's summary: precision, recall and F1, labelled and not, complete match, crossing brackets, tags."""
-    rows = statistics(scores)
-    kinds = [("labelled", "matched")] * parameters.labelled + [("unlabelled", "unlabelled")]
-    pools = [
-        entry
-        for kind, matched in kinds
-        for entry in (
-            (f"{kind} precision", partial(_share, matched, "test")),
-            (f"{kind} recall", partial(_share, matched, "gold")),
-            (f"{kind} F1", partial(_f1, matched)),
-        )
+    metrics = []
+    for kind, matched in [("labelled", "matched")] * parameters.labelled + [("unlabelled", "unlabelled")]:
+        metrics += [
+            (f"{kind} precision", "Share of the test brackets that gold has too.", partial(_share, matched, "test")),
+            (f"{kind} recall", "Share of the gold brackets that test has too.", partial(_share, matched, "gold")),
+            (f"{kind} F1", "Harmonic mean of precision and recall.", partial(_f1, matched)),
+        ]
+    metrics += [
+        ("complete match", "Share of sentences with equal brackets.", partial(_share, "complete", "one")),
+        ("average crossing", "Test brackets that cross a gold one, per sentence.", partial(_share, "crossing", "one")),
+        ("no crossing", "Share of sentences without a crossing bracket.", partial(_share, "none", "one")),
+        ("two or less crossing", "Share of sentences with 2 crossings or fewer.", partial(_share, "two", "one")),
+        ("tagging accuracy", "Share of words with the gold tag.", partial(_share, "tags", "words")),
     ]
-    pools += [
-        ("complete match", partial(_share, "complete", "one")),
-        ("average crossing", partial(_share, "crossing", "one")),
-        ("no crossing", partial(_share, "none", "one")),
-        ("two or less crossing", partial(_share, "two", "one")),
-        ("tagging accuracy", partial(_share, "tags", "words")),
-    ]
-    return [Measured(name, pool(rows), rows, pool) for name, pool in pools]
+    return measure([Metric(name, meaning, statistics, value) for name, meaning, value in metrics], scores)

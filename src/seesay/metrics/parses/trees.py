@@ -24,7 +24,7 @@ class Bracket:
 
 
 @dataclass(slots=True)
-class Tree:
+class ParseTree:
     """A parse without its shape: words with tags, and brackets, the innermost and leftmost first."""
 
     words: list[str] = field(default_factory=list)
@@ -32,17 +32,21 @@ class Tree:
     brackets: list[Bracket] = field(default_factory=list)
 
 
+TreeRow = tuple[int, "ParseTree | BadRow | None"]
+"""The number of a line, and the parse that begins there."""
+
+
 class BadTreeError(ValueError):
     """Why a tree cannot be read."""
 
 
-def parse(text: str) -> Tree:
+def parse(text: str) -> ParseTree:
     """One parse, or several side by side: a line may hold a parse that found no root.
 
     >>> parse("(S (NP (PRP it)) (VP (VBD was)))").brackets[-1]
     Bracket(label='S', start=0, end=2)
     """
-    tree = Tree()
+    tree = ParseTree()
     open_labels: list[tuple[str, int]] = []
     tokens = _TOKEN.findall(text)
     at = 0
@@ -71,26 +75,28 @@ def parse(text: str) -> Tree:
     return tree
 
 
-def read_trees(path: Path) -> list[tuple[int, Tree | BadRow | None]]:
-    """The parses of a file in order, each with its line; None for an empty line where every parse has one line.
-
-    A parse begins with a bracket at the beginning of a line; the lines after it that do not are part of it.
-    """
+def read_trees(path: Path) -> list[TreeRow]:
+    """The parses of a file in order, each with its line; None for an empty line where every parse has one line."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
-    lines = raw.decode("utf-8-sig", "replace").split("\n")
+    rows = split_trees(raw.decode("utf-8-sig", "replace").split("\n"))
+    if not rows:
+        raise UserError(f"{path} holds no parse: it is empty.")
+    return rows
+
+
+def split_trees(lines: list[str]) -> list[TreeRow]:
+    """The parses of the lines of a file.
+
+    A parse begins with a bracket at the beginning of a line; the lines after it that do not are part of it.
+    """
     while lines and not lines[-1].strip():
         lines.pop()
-    if not lines:
-        raise UserError(f"{path} holds no parse: it is empty.")
-    whole = all(line.startswith("(") or not line.strip() for line in lines)
-    return [(number, _read(number, text)) for number, text in (_each_line(lines) if whole else _chunks(lines))]
-
-
-def _each_line(lines: list[str]) -> Iterator[tuple[int, str]]:
-    yield from enumerate(lines, 1)
+    one_per_line = all(line.startswith("(") or not line.strip() for line in lines)
+    texts = enumerate(lines, 1) if one_per_line else _chunks(lines)
+    return [(number, _read(number, text)) for number, text in texts]
 
 
 def _chunks(lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -105,7 +111,7 @@ def _chunks(lines: list[str]) -> Iterator[tuple[int, str]]:
         yield start, "\n".join(held)
 
 
-def _read(number: int, text: str) -> Tree | BadRow | None:
+def _read(number: int, text: str) -> ParseTree | BadRow | None:
     if not text.strip():
         return None
     if len(text) > LONGEST_TREE:

@@ -1,7 +1,8 @@
-"""Encoders by name: what turns texts into vectors, for linear probes and categories.
+"""Encoders by name: models that turn texts into vectors, for linear probes and categories.
 
-A name is a model's, as everywhere (catalogue, folder, GGUF file, Hub id); its config.json says how its texts are read.
-`clip-bert:BERT+CLIP` builds CLIP-BERT from two models, `clip-bert-implicit:FOLDER` reads one without imagination.
+A name is a model's, as everywhere (catalogue, folder, GGUF file, Hub id, the prefix of a plug-in); its config.json says
+how texts are read. `clip-bert:BERT+CLIP` builds CLIP-BERT from two models, `clip-bert-implicit:FOLDER` reads one
+without imagination.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     from seesay.models import MODELS, locate
     from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.encoders import clip_bert
-    from seesay.models.hf.loading import converted
+    from seesay.models.hf.loading import convert_gguf
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
@@ -44,7 +45,7 @@ def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     if name in CATALOGUE:
         return lambda: load_source(name, source_of(CATALOGUE[name], options), options)
     if path.suffix == ".gguf":
-        return lambda: load_source(name, converted(path), options)
+        return lambda: load_source(name, convert_gguf(path), options)
     return lambda: load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
 
 
@@ -65,7 +66,7 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
     from seesay.models.hf.loading import read_config
 
     config = read_config(name, source, options)
-    kinds = {
+    loaders = {
         "clip": clip.load_clip,
         "clip_text_model": clip.load_clip,
         "siglip": clip.load_siglip,
@@ -75,8 +76,8 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
         "vilt": vilt.load_vilt,
         "visual_bert": visual_bert.load_visual_bert,
     }
-    if config.model_type in kinds:
-        return kinds[config.model_type](name, source, options)
+    if config.model_type in loaders:
+        return loaders[config.model_type](name, source, options)
     if config.model_type == "bert" and hasattr(config, clip_bert.FEATURES):
         return clip_bert.load_clip_bert(name, str(source), "", options, imagine=True)
     steps = sentence.steps_of(name, source, options)

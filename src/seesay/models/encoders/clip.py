@@ -6,7 +6,7 @@ from pathlib import Path
 
 from seesay.models.base import Model
 from seesay.models.encoders.base import BatchEncoder, complete
-from seesay.models.hf.loading import open_model
+from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
 
 
@@ -14,9 +14,9 @@ def load_clip(name: str, source: str | Path, options: ModelOptions) -> Model:
     """CLIP: the state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4)."""
     from transformers import CLIPTextModel
 
-    opened = complete(name, open_model(name, source, options, lambda _: CLIPTextModel))
+    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: CLIPTextModel))
     return BatchEncoder(
-        name, opened, lambda ids: opened.model(input_ids=ids).pooler_output, options, pooling="end-of-text"
+        name, checkpoint, lambda ids: checkpoint.model(input_ids=ids).pooler_output, options, pooling="end-of-text"
     )
 
 
@@ -24,12 +24,12 @@ def load_siglip(name: str, source: str | Path, options: ModelOptions) -> Model:
     """SigLIP: its head on the last position. Every text is padded to the full length, as in its training."""
     from transformers import SiglipTextModel
 
-    opened = complete(name, open_model(name, source, options, lambda _: SiglipTextModel))
+    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: SiglipTextModel))
     return BatchEncoder(
         name,
-        opened,
-        lambda ids: opened.model(input_ids=ids).pooler_output,
+        checkpoint,
+        lambda ids: checkpoint.model(input_ids=ids).pooler_output,
         options,
         pooling="last-position",
-        padded_to=int(opened.model.config.max_position_embeddings),
+        padded_to=int(checkpoint.model.config.max_position_embeddings),
     )

@@ -1,10 +1,10 @@
 """CLIP-BERT (Norlund, Hagström & Johansson 2021): a BERT that may be shown one CLIP feature after its last token.
 
-Layout of a checkpoint, after the published code: a BERT folder (config.json, model.safetensors, tokeniser) whose
+Layout of a checkpoint, after the published code: a BERT folder (config.json, model.safetensors, tokenizer) whose
 config.json says `img_feature_dim` and whose weights hold `bert.img_projection.weight` and `.bias`; beside it, in the
 folder `clip`, the CLIP whose text tower imagines (else `clip_model` of config.json names one, else CLIP ViT-B/32).
 
-Imagination ("explicit"): the projected CLIP feature of the text itself stands where the picture's stood in training: a
+Imagination ("explicit"): the projected CLIP feature of the text itself takes the place of the picture's in training: a
 last position without position or type embedding. Without it ("implicit") the BERT reads the text alone.
 """
 
@@ -20,9 +20,9 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import AUTO_BUDGET, BatchEncoder, Rows, complete, first_token
-from seesay.models.hf.batching import equal_lengths, halving, must_fit
-from seesay.models.hf.loading import Opened, open_model
+from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, complete, first_token
+from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
+from seesay.models.hf.loading import Checkpoint, load_checkpoint
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -58,52 +58,55 @@ def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, im
     from transformers import BertModel
 
     source = _folder(bert) or bert
-    opened = complete(name, open_model(name, source, options, lambda _: BertModel), spare=("pooler",))
+    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: BertModel), spare=("pooler",))
     if not imagine:
-        return BatchEncoder(name, opened, first_token(opened.model), options, pooling="first")
-    tower = load_tower(name, clip or clip_of(source, opened.config), replace(options, revision=None))
+        return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
+    tower = load_tower(name, clip or clip_for(source, checkpoint.config), replace(options, revision=None))
     weights = {} if clip else _weights(name, source, options.revision)
-    projection = read_projection(name, weights, opened, tower, drawn=bool(clip))
-    encoder = Imagining(name, opened, tower, projection, options)
+    projection = read_projection(name, weights, checkpoint, tower, drawn=bool(clip))
+    encoder = ImaginingBert(name, checkpoint, tower, projection, options)
     if clip:
         encoder.note(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.")
     return encoder
 
 
-def clip_of(source: str | Path, config: Any) -> str:
+def clip_for(source: str | Path, config: Any) -> str:
     """Which CLIP belongs to a checkpoint."""
     beside = Path(source) / "clip"
     return str(beside) if beside.is_dir() else str(getattr(config, "clip_model", CLIP))
 
 
-def load_tower(name: str, clip: str, options: ModelOptions) -> Opened:
+def load_tower(name: str, clip: str, options: ModelOptions) -> Checkpoint:
     """CLIP's text tower with its projection: the feature that lies in the space of pictures."""
     from transformers import CLIPTextModelWithProjection
 
-    tower = open_model(f"{name} (CLIP: {clip})", _folder(clip) or clip, options, lambda _: CLIPTextModelWithProjection)
+    tower = load_checkpoint(
+        f"{name} (CLIP: {clip})", _folder(clip) or clip, options, lambda _: CLIPTextModelWithProjection
+    )
     return complete(clip, tower)
 
 
 def read_projection(
-    name: str, weights: Mapping[str, torch.Tensor], bert: Opened, tower: Opened, *, drawn: bool
+    name: str, weights: Mapping[str, torch.Tensor], bert: Checkpoint, tower: Checkpoint, *, drawn: bool
 ) -> torch.nn.Linear:
     """The layer from CLIP's feature to BERT's states: the checkpoint's, or for two models drawn with a seed."""
     import torch
 
-    given = int(tower.model.config.projection_dim)
+    features = int(tower.model.config.projection_dim)
     hidden = int(bert.model.config.hidden_size)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        layer = torch.nn.Linear(given, hidden)
+        layer = torch.nn.Linear(features, hidden)
     if not drawn:
-        found = {key: tensor for key, tensor in weights.items() if f"{PROJECTION}." in key}
-        named = {key.rpartition(f"{PROJECTION}.")[2]: tensor for key, tensor in found.items()}
-        if set(named) != {"weight", "bias"} or named["weight"].shape != (hidden, given):
+        projection = {
+            key.rpartition(f"{PROJECTION}.")[2]: tensor for key, tensor in weights.items() if f"{PROJECTION}." in key
+        }
+        if set(projection) != {"weight", "bias"} or projection["weight"].shape != (hidden, features):
             raise UserError(
-                f"'{name}' holds no {PROJECTION} from CLIP's {given} numbers to BERT's {hidden}: give another CLIP "
+                f"'{name}' holds no {PROJECTION} from CLIP's {features} numbers to BERT's {hidden}: give another CLIP "
                 "(clip_model in its config.json, or the folder clip), or clip-bert:BERT+CLIP."
             )
-        layer.load_state_dict(named)
+        layer.load_state_dict(projection)
     return layer.to(bert.model.device, bert.model.dtype).eval()
 
 
@@ -128,45 +131,47 @@ def _weights(name: str, source: str | Path, revision: str | None) -> dict[str, t
     return tensors
 
 
-class Imagining(Model):
+class ImaginingBert(Model):
     """BERT with the CLIP feature of each text after its last token; the vector is the first token's state."""
 
+    family = "encoder"
+
     def __init__(
-        self, name: str, bert: Opened, tower: Opened, projection: torch.nn.Linear, options: ModelOptions
+        self, name: str, bert: Checkpoint, tower: Checkpoint, projection: torch.nn.Linear, options: ModelOptions
     ) -> None:
         self.name, self.fingerprint = name, f"{bert.fingerprint}-first-imagining-{tower.fingerprint}"
         self._bert, self._tokenizer, self._projection = bert.model, bert.tokenizer, projection
         self._tower = BatchEncoder(name, tower, lambda ids: tower.model(input_ids=ids).text_embeds, options, pooling="")
-        self._budget = options.batch_size or AUTO_BUDGET
+        self._budget = options.batch_size or DEFAULT_BUDGET
 
-    def encode(self, texts: Sequence[str]) -> Rows:
-        """One row a text."""
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         sentences = [tuple(ids) for ids in self._tokenizer(list(texts))["input_ids"]]
-        must_fit(self.name, self._bert, max(map(len, sentences)) + 1)
+        refuse_too_long(self.name, self._bert, max(map(len, sentences)) + 1)
         imagined = self._tower.encode(texts)
-        rows, self._budget = halving(lambda budget: self._read(sentences, imagined, budget), self._budget)
+        rows, self._budget = halve_until_it_fits(lambda budget: self._read(sentences, imagined, budget), self._budget)
         return rows
 
-    def _read(self, sentences: Sequence[tuple[int, ...]], imagined: Rows, budget: int) -> Rows:
+    def _read(self, sentences: Sequence[tuple[int, ...]], imagined: Vectors, budget: int) -> Vectors:
         import torch
 
         rows = np.empty((len(sentences), self._bert.config.hidden_size), np.float32)
         features = torch.from_numpy(imagined).to(self._bert.device, self._bert.dtype)
         with torch.inference_mode():
-            for members in equal_lengths(sentences, budget):
+            for members in batches_of_equal_length(sentences, budget):
                 ids = torch.tensor([sentences[i] for i in members], device=self._bert.device)
                 rows[members] = with_feature(self._bert, ids, self._projection(features[members])).float().cpu().numpy()
         return rows
 
 
 def with_feature(bert: Any, ids: torch.Tensor, feature: torch.Tensor) -> torch.Tensor:
-    """The first token's state when the projected feature stands last: layer-normed, but neither placed nor typed."""
+    """The first token's state; the projected feature, layer-normed and without position or type, is the last input."""
     import torch
 
     embedding = bert.embeddings
     words = embedding(input_ids=ids)
-    seen = embedding.dropout(embedding.LayerNorm(feature))[:, None]
-    states: torch.Tensor = bert.encoder(torch.cat([words, seen], dim=1), attention_mask=None)[0]
+    picture = embedding.dropout(embedding.LayerNorm(feature))[:, None]
+    states: torch.Tensor = bert.encoder(torch.cat([words, picture], dim=1), attention_mask=None)[0]
     return states[:, 0]

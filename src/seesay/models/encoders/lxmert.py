@@ -1,6 +1,6 @@
 """LXMERT with its visual stream removed: language layers, then the language half of the cross-modality layers.
 
-Where a cross-modality layer would look at objects it finds none: the attention's result is zero, and only its output
+Where a cross-modality layer would attend to objects there are none: the attention's result is zero, and only its output
 block (dense, residual, layer norm) runs on it, as Hagström & Johansson 2022 ask LXMERT with text alone.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.models.base import Model
 from seesay.models.encoders.base import BatchEncoder, complete
-from seesay.models.hf.loading import open_model
+from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -23,8 +23,10 @@ def load_lxmert(name: str, source: str | Path, options: ModelOptions) -> Model:
     from transformers import LxmertModel
 
     unused = ("pooler", "visn", "r_layers")
-    opened = complete(name, open_model(name, source, options, lambda _: LxmertModel), spare=unused)
-    return BatchEncoder(name, opened, lambda ids: language(opened.model, ids)[:, 0], options, pooling="first-language")
+    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: LxmertModel), spare=unused)
+    return BatchEncoder(
+        name, checkpoint, lambda ids: language(checkpoint.model, ids)[:, 0], options, pooling="first-language"
+    )
 
 
 def language(model: Any, ids: torch.Tensor) -> torch.Tensor:

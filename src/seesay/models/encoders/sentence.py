@@ -1,4 +1,4 @@
-"""Sentence encoders (Reimers & Gurevych 2019): the pooling that the folder's sentence-transformers files describe.
+"""Sentence encoders (Reimers & Gurevych 2019), with the pooling that their sentence-transformers files describe.
 
 The last step of many of them, scaling to unit length, is left out: a cosine does not need it, and a linear layer
 learns no less from the length.
@@ -17,7 +17,7 @@ from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.encoders.base import BatchEncoder, complete
 from seesay.models.encoders.text import encoder_class
-from seesay.models.hf.loading import open_model
+from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -28,30 +28,28 @@ POOLING = {
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_max_tokens": "max",
 }
-
-
-STEPS = ("Transformer", "Pooling", "Dense", "Normalize")
+MODULES = ("Transformer", "Pooling", "Dense", "Normalize")
 ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU")
 
 
 @dataclass(frozen=True)
-class Steps:
-    """How a sentence encoder's states become one vector: a pooling, then folders of dense layers ("" scales to unit
-    length, which a layer after it needs)."""
+class PoolingSteps:
+    """How states become one vector: a pooling, then folders of dense layers ("" scales to unit length, which a layer
+    after it needs)."""
 
     pooling: str
     after: tuple[str, ...] = ()
 
 
-def steps_of(name: str, source: str | Path, options: ModelOptions) -> Steps | None:
+def steps_of(name: str, source: str | Path, options: ModelOptions) -> PoolingSteps | None:
     """What follows the transformer; None where the model is no sentence encoder, or one that takes the last token."""
     listed = _read(source, "modules.json", options)
     if listed is None:
         return None
     modules = _modules(name, listed)
-    strange = [kind for kind, _ in modules if kind not in STEPS]
-    if strange:
-        raise UserError(f"'{name}' makes its vectors in a step that seesay does not know ({strange[0]}).")
+    unknown = [kind for kind, _ in modules if kind not in MODULES]
+    if unknown:
+        raise UserError(f"'{name}' makes its vectors with a module that seesay does not support ({unknown[0]}).")
     folder = next((path for kind, path in modules if kind == "Pooling"), None)
     settings = _read(source, f"{folder}/config.json", options) if folder else None
     after = [path if kind == "Dense" else "" for kind, path in modules if kind in ("Dense", "Normalize")]
@@ -59,8 +57,8 @@ def steps_of(name: str, source: str | Path, options: ModelOptions) -> Steps | No
         after.pop()
     pooling = _pooling(name, settings) if settings is not None else None
     if pooling is None and after:
-        raise UserError(f"'{name}' has a dense layer without a pooling before it that seesay knows.")
-    return None if pooling is None else Steps(pooling, tuple(after))
+        raise UserError(f"'{name}' has a dense layer without a supported pooling before it.")
+    return None if pooling is None else PoolingSteps(pooling, tuple(after))
 
 
 def _modules(name: str, listed: Any) -> list[tuple[str, str]]:
@@ -68,7 +66,7 @@ def _modules(name: str, listed: Any) -> list[tuple[str, str]]:
     modules = []
     for module in listed if isinstance(listed, list) else [None]:
         if not isinstance(module, dict) or not all(isinstance(module.get(key), str) for key in ("type", "path")):
-            raise UserError(f"'{name}' has a modules.json that is no list of modules with a type and a path.")
+            raise UserError(f"'{name}' has a modules.json that is not a list of modules with a type and a path.")
         path = PurePosixPath(module["path"].replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or ":" in module["path"]:
             raise UserError(f"'{name}' has a modules.json that leads out of its folder ({module['path']}).")
@@ -81,29 +79,31 @@ def _pooling(name: str, settings: Any) -> str | None:
         raise UserError(f"'{name}' has a pooling whose config.json is no JSON object.")
     if settings.get("pooling_mode_lasttoken"):
         return None  # a causal model's own way
-    chosen = [pooling for key, pooling in POOLING.items() if settings.get(key)]
+    poolings = [pooling for key, pooling in POOLING.items() if settings.get(key)]
     others = [
         key for key, on in settings.items() if key.startswith("pooling_mode") and on is True and key not in POOLING
     ]
-    if len(chosen) != 1 or others:
-        raise UserError(f"'{name}' pools its states in a way seesay does not know ({', '.join(others) or 'several'}).")
-    return chosen[0]
+    if len(poolings) != 1 or others:
+        raise UserError(
+            f"'{name}' pools its states in a way that seesay does not support ({', '.join(others) or 'several'})."
+        )
+    return poolings[0]
 
 
-def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: Steps) -> Model:
+def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: PoolingSteps) -> Model:
     """The transformer with its pooling and the layers after it."""
     import torch
 
     spare = ("pooler", "decoder", "lm_head")
-    opened = complete(name, open_model(name, source, options, encoder_class), spare=spare)
+    checkpoint = complete(name, load_checkpoint(name, source, options, encoder_class), spare=spare)
     layers, marks = [], [steps.pooling]
     for folder in steps.after:
         layer, mark = _dense(name, source, folder, options) if folder else (torch.nn.functional.normalize, "unit")
         layers.append(
-            layer.to(opened.model.device, opened.model.dtype) if isinstance(layer, torch.nn.Module) else layer
+            layer.to(checkpoint.model.device, checkpoint.model.dtype) if isinstance(layer, torch.nn.Module) else layer
         )
         marks.append(mark)
-    vectors = pooled(opened.model, steps.pooling)
+    vectors = pooled(checkpoint.model, steps.pooling)
 
     def after(ids: torch.Tensor) -> torch.Tensor:
         rows = vectors(ids)
@@ -111,7 +111,7 @@ def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: S
             rows = layer(rows)
         return rows
 
-    return BatchEncoder(name, opened, after, options, pooling="-".join(marks))
+    return BatchEncoder(name, checkpoint, after, options, pooling="-".join(marks))
 
 
 def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) -> tuple[torch.nn.Module, str]:
@@ -152,20 +152,20 @@ def pooled(model: Any, pooling: str) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def _find(source: str | Path, file: str, options: ModelOptions) -> Path:
-    """A file beside the weights, in the folder or on the hub; it may not be there."""
+    """A file beside the weights, in the folder or on the hub; it may be missing."""
     from transformers.utils.hub import cached_file
 
     path = Path(source) / file
     if Path(source).is_dir():
         return path
-    found = cached_file(
+    cached = cached_file(
         str(source),
         file,
         revision=options.revision,
         _raise_exceptions_for_missing_entries=False,
         _raise_exceptions_for_connection_errors=False,
     )
-    return Path(found) if found else path
+    return Path(cached) if cached else path
 
 
 def _read(source: str | Path, file: str, options: ModelOptions) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from seesay.models.base import Model
 from seesay.models.encoders.base import BatchEncoder, complete, first_token
-from seesay.models.hf.loading import open_model
+from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
 
 
@@ -14,5 +14,5 @@ def load_visual_bert(name: str, source: str | Path, options: ModelOptions) -> Mo
     """The model, whose visual embeddings are then simply absent."""
     from transformers import VisualBertModel
 
-    opened = complete(name, open_model(name, source, options, lambda _: VisualBertModel), spare=("pooler",))
-    return BatchEncoder(name, opened, first_token(opened.model), options, pooling="first")
+    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: VisualBertModel), spare=("pooler",))
+    return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CHARS_A_TOKEN = 4
+CHARS_PER_TOKEN = 4
 MEMORY_SIGNS = ("out of memory", "can't allocate memory", "not enough memory", "alloc_failed")
 
 
-def by_budget(
+def batches_by_budget(
     prompts: Sequence[Prompt], order: Sequence[int], budget: int, characters: Callable[[Prompt], int]
 ) -> list[list[int]]:
-    """Indices in the given order, cut where the estimated tokens pass the budget; every batch holds one at least.
+    """Indices in the given order, in batches of at most `budget` estimated tokens and at least one prompt.
 
-    Characters stand in for tokens: cheap to count, and the same on every machine.
+    Characters stand in for tokens: they are cheap to count, and the same on every machine.
     """
     batches: list[list[int]] = []
     cost = 0
     for index in order:
-        tokens = characters(prompts[index]) // CHARS_A_TOKEN + 1
+        tokens = characters(prompts[index]) // CHARS_PER_TOKEN + 1
         if not batches or cost + tokens > budget:
             batches.append([])
             cost = 0
@@ -44,24 +44,24 @@ def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield chunk
 
 
-def bundles(texts: Iterable[str], most: int, *, characters: int = 1 << 18) -> Iterator[list[str]]:
-    """The texts in lists of `most`, or of fewer where they are long: what is in memory at a time has an end."""
-    bundle: list[str] = []
+def text_batches(texts: Iterable[str], most: int, *, characters: int = 1 << 18) -> Iterator[list[str]]:
+    """The texts in lists of `most`, or of fewer where they are long, so that memory is bounded."""
+    batch: list[str] = []
     size = 0
     for text in texts:
-        bundle.append(text)
+        batch.append(text)
         size += len(text)
-        if len(bundle) == most or size >= characters:
-            yield bundle
-            bundle, size = [], 0
-    if bundle:
-        yield bundle
+        if len(batch) == most or size >= characters:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
-def equal_lengths(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
+def batches_of_equal_length(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
     """Indices of the sentences in batches of one length and of at most `budget` tokens, equal ones counted once.
 
-    No batch needs padding: convolutions and Fourier transforms would let it leak into what is asked.
+    No batch needs padding, which convolutions and Fourier transforms would let leak into the answers.
     """
     batches: list[list[int]] = []
     tokens = 0
@@ -79,7 +79,7 @@ def equal_lengths(sentences: Sequence[Sequence[int]], budget: int) -> list[list[
 
 
 def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]:
-    """Where windows over a text begin and stop, and from where on each is scored: every token but the first, once.
+    """Begin, stop and first scored token of the windows over a text: every token but the first is scored once.
 
     Each window but the first repeats at least `window - stride` tokens, so that none is scored without context
     (the scheme of transformers' guide to the perplexity of texts of any length).
@@ -87,31 +87,31 @@ def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]
     >>> windows(10, 6, 3)
     [(0, 6, 1), (3, 9, 6), (6, 10, 9)]
     """
-    found = []
+    spans = []
     scored = 1
     for begin in range(0, length, stride):
         stop = min(begin + window, length)
-        found.append((begin, stop, scored))
+        spans.append((begin, stop, scored))
         scored = stop
         if stop == length:
             break
-    return found
+    return spans
 
 
-def must_fit(name: str, model: PreTrainedModel, tokens: int) -> None:
-    """Refuses a text that is longer than the model's table of positions."""
-    most = positions(model)
+def refuse_too_long(name: str, model: PreTrainedModel, tokens: int) -> None:
+    """Refuse a text that is longer than the model's table of positions."""
+    most = max_positions(model)
     if most is not None and tokens > most:
         raise UserError(f"A text of {tokens:,} tokens is longer than the {most:,} that '{name}' can read.")
 
 
-def positions(model: PreTrainedModel) -> int | None:
-    """How many tokens the model's table of positions has room for; None where there is no such table."""
+def max_positions(model: PreTrainedModel) -> int | None:
+    """The number of tokens that the model's table of positions can hold; None where there is no such table."""
     try:
         table = getattr(model.config.get_text_config(), "max_position_embeddings", None) or -1
-    except NotImplementedError:  # what XLNet and Funnel say for "no limit"
+    except NotImplementedError:  # XLNet's and Funnel's way to say "no limit"
         return None
-    # RoBERTa's kind counts from its padding id on, so it reads fewer tokens than the table has rows.
+    # RoBERTa and its relatives count from their padding id on, so they read fewer tokens than the table has rows.
     skipped = max(
         (
             module.padding_idx + 1
@@ -124,17 +124,17 @@ def positions(model: PreTrainedModel) -> int | None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an accelerator or the CPU's allocator said that memory ran out."""
+    """Whether an accelerator or the CPU's allocator reported that memory ran out."""
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in MEMORY_SIGNS)
     )
 
 
-def halving(work: Callable[[int], T], budget: int, *, smallest: int = 16) -> tuple[T, int]:
-    """The work done with this budget, or with half of it for as long as memory runs out; and the budget that held."""
+def halve_until_it_fits(compute: Callable[[int], T], budget: int, *, smallest: int = 16) -> tuple[T, int]:
+    """The result with this budget, halved for as long as memory runs out; and the budget that was enough."""
     while True:
         try:
-            return work(budget), budget
+            return compute(budget), budget
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise

@@ -1,18 +1,18 @@
 """From a Hub id, a folder or a GGUF file to a model that answers. Other people's files are untrusted here:
-weights come from safetensors or GGUF, and code from a model's repository runs only when asked for."""
+weights come from safetensors or GGUF, and code from a model's repository runs only when the user asks for it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seesay.errors import UserError
+from seesay.errors import UserError, first_line, missing_extra
+from seesay.files import atomic_folder
 from seesay.folders import cache_folder
 from seesay.models.hf.batching import is_out_of_memory
 from seesay.models.options import Family
@@ -26,28 +26,26 @@ if TYPE_CHECKING:
 
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
-HUB_PATIENCE = 5  # seconds
+HUB_TIMEOUT = 5  # seconds
 CACHE_LINE = 64  # bytes
 TRIAL = "What color is the sky?"
 
 
 def require_models() -> None:
-    """One sentence with the install line where PyTorch and transformers are missing."""
+    """One sentence with the install line where PyTorch or transformers is missing."""
     os.environ.setdefault("TQDM_DISABLE", "1")  # progress is shown by the command, not by libraries
     try:
         import torch  # noqa: F401
         import transformers
     except ImportError as error:
-        raise UserError(
-            f"Local models need an extra that is not installed ({error.name}): pip install 'seesay[models]'"
-        ) from error
+        raise missing_extra("A local model", "models", error) from error
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
 
 
 @dataclass(frozen=True)
-class Opened:
-    """What was read from a folder or the hub, and which of the weights asked for were not there."""
+class Checkpoint:
+    """What was read from a folder or the hub, and which of the network's weights its files lack."""
 
     model: Any
     tokenizer: Any
@@ -56,38 +54,53 @@ class Opened:
     missing: tuple[str, ...]
 
 
-def open_model(
+def load_checkpoint(
     name: str, source: str | Path, options: ModelOptions, choose: Callable[[PreTrainedConfig], Any]
-) -> Opened:
-    """The model in evaluation mode, its tokeniser and its fingerprint; `choose` names the class for a configuration."""
+) -> Checkpoint:
+    """The network in evaluation mode, its tokenizer and its fingerprint; `choose` maps a configuration to a class."""
     require_models()
     import torch
     from transformers import AutoTokenizer
 
     config = read_config(name, source, options)
-    where: dict[str, Any] = {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, **hub_arguments(options))
+    except Exception as error:  # other people's files fail in more ways than can be listed
+        raise loading_error(name, source, options, error) from error
+    model, missing = load_network(name, source, options, choose(config))
+    if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
+        # transformers makes an empty one where there is none
+        raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
+    digest = fingerprint(source, options.revision)
+    if model.dtype != torch.float32:  # other digits, so another run
+        digest += f"-{str(model.dtype).removeprefix('torch.')}"
+    return Checkpoint(model, tokenizer, config, digest, missing)
+
+
+def load_network(
+    name: str, source: str | Path, options: ModelOptions, model_class: Any, what: str = ""
+) -> tuple[Any, tuple[str, ...]]:
+    """A network in evaluation mode, and the names of the weights that its files lack; `what` names it in an error."""
+    import torch
+
     device = device_of(options.device)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, **where)
-        model, report = choose(config).from_pretrained(
+        model, report = model_class.from_pretrained(
             source,
-            **where,
+            **hub_arguments(options),
             dtype=torch.float32 if device == "cpu" else "auto",
             device_map=None if device == "cpu" else device,
             use_safetensors=None if options.allow_pickle else True,
             output_loading_info=True,
         )
-    except UserError:
-        raise
-    except Exception as error:  # other people's files fail in more ways than can be listed
-        raise UserError(_why(name, source, options, error)) from error
-    if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
-        # transformers makes an empty one where there is none
-        raise UserError(f"'{name}' has no tokeniser: save it beside the weights (tokenizer.save_pretrained).")
-    fingerprint = _fingerprint(source, options.revision)
-    if model.dtype != torch.float32:  # other digits, so another run
-        fingerprint += f"-{str(model.dtype).removeprefix('torch.')}"
-    return Opened(aligned(model).eval(), tokenizer, config, fingerprint, tuple(sorted(report["missing_keys"])))
+    except Exception as error:
+        raise loading_error(name, source, options, error, what) from error
+    return aligned(model).eval(), tuple(sorted(report["missing_keys"]))
+
+
+def hub_arguments(options: ModelOptions) -> dict[str, Any]:
+    """What every `from_pretrained` is given."""
+    return {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
 
 
 def aligned(model: torch.nn.Module) -> torch.nn.Module:
@@ -102,65 +115,78 @@ def aligned(model: torch.nn.Module) -> torch.nn.Module:
     return model
 
 
-def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrainedConfig:
-    """What a model's config.json says, or one sentence that says why there is none."""
+def find_source(name: str, revision: str | None) -> str | Path:
+    """The folder of that name or the Hub id, or one sentence that says why there is neither."""
     require_models()
-    from transformers import AutoConfig
-
-    if not Path(source).is_dir() and not on_hub(str(source), options.revision):
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if not on_hub(name, revision):
         raise UserError(
             f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not give it "
             "(offline, unknown or private?). `seesay models` lists what works without the hub."
         )
+    return name
+
+
+def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrainedConfig:
+    """The model's configuration, or one sentence that says why there is none."""
+    require_models()
+    from transformers import AutoConfig
+
+    if not Path(source).is_dir():
+        find_source(str(source), options.revision)
     try:
-        config: PreTrainedConfig = AutoConfig.from_pretrained(
-            source, trust_remote_code=options.trust_remote_code, revision=options.revision
-        )
+        config: PreTrainedConfig = AutoConfig.from_pretrained(source, **hub_arguments(options))
     except Exception as error:
-        raise UserError(_why(name, source, options, error)) from error
+        raise loading_error(name, source, options, error) from error
     return config
 
 
 def load_transformers(name: str, source: str | Path, options: ModelOptions) -> Model:
-    """A masked, causal or encoder-decoder model, found out from its own configuration unless the user says which."""
+    """A masked, causal or encoder-decoder model, as its configuration says unless the user names the family."""
     require_models()
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-    from seesay.models.hf.causal import Causal
-    from seesay.models.hf.masked import Masked
-    from seesay.models.hf.seq2seq import EncoderDecoder
+    from seesay.models.hf.causal import CausalModel
+    from seesay.models.hf.masked import MaskedModel
+    from seesay.models.hf.seq2seq import EncoderDecoderModel
 
     heads = {
-        "masked": AutoModelForMaskedLM,
-        "causal": AutoModelForCausalLM,
-        "encoder-decoder": AutoModelForSeq2SeqLM,
+        Family.MASKED: AutoModelForMaskedLM,
+        Family.CAUSAL: AutoModelForCausalLM,
+        Family.ENCODER_DECODER: AutoModelForSeq2SeqLM,
     }
-    opened = open_model(name, source, options, lambda config: heads[options.family or family_of(name, config)])
-    family = options.family or family_of(name, opened.config)
-    if opened.missing:
+
+    def family_for(config: PreTrainedConfig) -> Family:
+        return Family(options.family) if options.family else family_of(name, config)
+
+    checkpoint = load_checkpoint(name, source, options, lambda config: heads[family_for(config)])
+    family = family_for(checkpoint.config)
+    if checkpoint.missing:
         raise UserError(
-            f"'{name}' lacks {len(opened.missing)} of the weights that a {family} model needs ({opened.missing[0]}, "
-            "…): they would be random. It was saved without its language-model head, or for another use."
+            f"'{name}' lacks {len(checkpoint.missing)} of the weights that a {family} model needs "
+            f"({checkpoint.missing[0]}, …): they would be random. It was saved without its language-model head, or for "
+            "another use."
         )
-    model, tokenizer, fingerprint = opened.model, opened.tokenizer, opened.fingerprint
-    if not tokenizer.is_fast:
-        raise UserError(f"'{name}' has only a slow tokeniser, which does not say where its tokens stand in the text.")
-    if family == "masked":
-        return Masked(name, model, tokenizer, fingerprint, batch_size=options.batch_size)
-    if family == "encoder-decoder":
-        return EncoderDecoder(name, model, tokenizer, fingerprint, style=options.style, batch_size=options.batch_size)
-    return Causal(name, model, tokenizer, fingerprint, scope=options.scope, batch_size=options.batch_size)
+    if not checkpoint.tokenizer.is_fast:
+        raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
+    parts = (checkpoint.model, checkpoint.tokenizer, checkpoint.fingerprint)
+    if family == Family.MASKED:
+        return MaskedModel(name, *parts, batch_size=options.batch_size)
+    if family == Family.ENCODER_DECODER:
+        return EncoderDecoderModel(name, *parts, style=options.style, batch_size=options.batch_size)
+    return CausalModel(name, *parts, scope=options.scope, batch_size=options.batch_size)
 
 
 def load_gguf(name: str, path: Path, options: ModelOptions) -> Model:
     """A GGUF file, converted once into the cache: reading it takes half a minute, its safetensors half a second."""
-    return load_transformers(name, converted(path), options)
+    return load_transformers(name, convert_gguf(path), options)
 
 
-def converted(path: Path) -> Path:
+def convert_gguf(path: Path) -> Path:
     """The folder with the GGUF file's weights as float32 safetensors, made if it is not there yet."""
-    digest = file_digest([path])
-    folder = cache_folder() / "models" / f"{path.stem}-{digest}"
+    folder = cache_folder() / "models" / f"{path.stem}-{file_digest([path])}"
     if (folder / "config.json").is_file():
         return folder
     require_models()
@@ -168,26 +194,19 @@ def converted(path: Path) -> Path:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     try:
-        where: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
-        model: Any = AutoModelForCausalLM.from_pretrained(path.parent, **where, dtype=torch.float32)
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
+        arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
+        model: Any = AutoModelForCausalLM.from_pretrained(path.parent, **arguments, dtype=torch.float32)
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, **arguments)
     except Exception as error:
-        raise UserError(f"Could not read '{path}' as a GGUF model: {_first_line(error)}") from error
+        raise UserError(f"Could not read '{path}' as a GGUF model: {first_line(error)}") from error
     # transformers refuses to save what it thinks is still quantised
     model.hf_quantizer = None
     model.is_quantized = False
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
-        made = Path(unfinished) / folder.name
-        model.save_pretrained(made)
-        tokenizer.save_pretrained(made)
-        try:
-            made.replace(folder)
-        except OSError:  # another process may have been quicker
-            if not (folder / "config.json").is_file():
-                raise
+    with atomic_folder(folder, is_complete=lambda made: (made / "config.json").is_file()) as unfinished:
+        model.save_pretrained(unfinished)
+        tokenizer.save_pretrained(unfinished)
     return folder
 
 
@@ -201,14 +220,14 @@ def on_hub(hub_id: str, revision: str | None = None) -> bool:
     try:
         if isinstance(try_to_load_from_cache(hub_id, "config.json", revision=revision), str):
             return True
-        get_hf_file_metadata(hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_PATIENCE)
+        get_hf_file_metadata(hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_TIMEOUT)
     except Exception:  # each version of the library has another HTTP client with errors of its own
         return False
     return True
 
 
 def file_digest(paths: Iterable[Path]) -> str:
-    """A digest of the files' contents, in order of name."""
+    """A digest of the files' names and contents, in order of name."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(paths):
         digest.update(path.name.encode())
@@ -218,11 +237,11 @@ def file_digest(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def _fingerprint(source: str | Path, revision: str | None) -> str:
-    """The weights' digest for a folder; for the Hub the commit, which names every file's content."""
+def fingerprint(source: str | Path, revision: str | None, patterns: Iterable[str] = SHAPES_ANSWERS) -> str:
+    """A digest of the files of a folder that match; for the Hub the commit, which names every file's content."""
     folder = Path(source)
     if folder.is_dir():
-        return file_digest(path for pattern in SHAPES_ANSWERS for path in folder.glob(pattern))
+        return file_digest(path for pattern in patterns for path in folder.glob(pattern))
     return commit(str(source), revision)
 
 
@@ -236,74 +255,82 @@ def commit(hub_id: str, revision: str | None) -> str:
     return Path(copy).parent.name
 
 
-def device_of(wanted: str) -> str:
-    """The device asked for, or an accelerator if there is one."""
+def device_of(name: str) -> str:
+    """The device of that name; for `auto` an accelerator if there is one."""
     import torch
 
-    if wanted == "auto":
+    if name == "auto":
         return "auto" if torch.accelerator.is_available() else "cpu"
     try:
-        torch.empty(0, device=wanted)
+        torch.empty(0, device=name)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise UserError(f"There is no device '{wanted}' here ({_first_line(error)}): try --device auto.") from error
-    return wanted
+        raise UserError(f"There is no device '{name}' here ({first_line(error)}): try --device auto.") from error
+    return name
 
 
-def family_of(name: str, config: PreTrainedConfig) -> str:
-    """Masked, causal or encoder-decoder, from what the configuration says of itself."""
+def family_of(name: str, config: PreTrainedConfig) -> Family:
+    """The family that a configuration stands for."""
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
         MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     )
 
     if config.is_encoder_decoder:
-        return "encoder-decoder"
+        return Family.ENCODER_DECODER
     architecture = (config.architectures or [""])[0]
     if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
-        return "masked"
+        return Family.MASKED
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):
-        return "causal"
+        return Family.CAUSAL
     if config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        return "masked"
+        return Family.MASKED
     if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        return "causal"
+        return Family.CAUSAL
     raise UserError(
         f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which cannot fill a slot; "
         f"if it can, say how with --family {' | '.join(Family)}."
     )
 
 
-def _why(name: str, source: str | Path, options: ModelOptions, error: Exception) -> str:
-    """One sentence for the many ways in which loading fails."""
-    folder, text = Path(source), _first_line(error)
+def loading_error(name: str, source: str | Path, options: ModelOptions, error: Exception, what: str = "") -> UserError:
+    """One sentence for the many ways in which loading fails; `what` names the kind of model that was expected."""
+    folder, text = Path(source), first_line(error)
     if "trust_remote_code" in str(error):
-        return f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
-    if "Unrecognized configuration class" in str(error):
-        return f"'{name}' is not a {options.family or 'known'} model: try another --family ({', '.join(Family)})."
-    if is_out_of_memory(error):
-        return f"'{name}' does not fit into this machine's memory."
-    if folder.is_dir():
-        pickled = sorted(p.name for p in [*folder.glob("*.bin"), *folder.glob("*.pt")])
-        if pickled and not options.allow_pickle and not any(folder.glob("*.safetensors")):
-            return f"'{name}' has only pickled weights ({pickled[0]}), {PICKLED}"
-        if not (folder / "config.json").is_file():
-            return f"The folder '{name}' holds no config.json: it is not a transformers model."
-        return f"The model in '{name}' could not be read (a file may be damaged or half-downloaded): {text}"
-    if "safetensors" in str(error) and "does not appear" in str(error):
-        return f"'{name}' has no safetensors weights, only pickled ones, {PICKLED}"
-    return f"The hub has '{name}', but it could not be loaded: {text}"
+        sentence = f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
+    elif "Unrecognized configuration class" in str(error) and what:
+        sentence = f"'{name}' is no {what}."
+    elif "Unrecognized configuration class" in str(error):
+        sentence = f"'{name}' is not a {options.family or 'known'} model: try another --family ({', '.join(Family)})."
+    elif is_out_of_memory(error):
+        sentence = f"'{name}' does not fit into this machine's memory."
+    elif not folder.is_dir() and "safetensors" in str(error) and "does not appear" in str(error):
+        sentence = f"'{name}' has no safetensors weights, only pickled ones, {PICKLED}"
+    elif not folder.is_dir():
+        sentence = f"The hub has '{name}', but it could not be loaded: {text}"
+    elif not options.allow_pickle and not any(folder.glob("*.safetensors")) and (pickled := _pickled(folder)):
+        sentence = f"'{name}' has only pickled weights ({pickled[0]}), {PICKLED}"
+    elif not (folder / "config.json").is_file():
+        sentence = f"The folder '{name}' holds no config.json: it is not a transformers model."
+    else:
+        sentence = f"The model in '{name}' could not be read (a file may be damaged or half-downloaded): {text}"
+    return UserError(sentence)
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+def _pickled(folder: Path) -> list[str]:
+    return sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
+
+
+def refuse_missing(name: str, missing: Sequence[str]) -> None:
+    """Refuse a network some of whose weights its files lack."""
+    if missing:
+        raise UserError(f"'{name}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random.")
 
 
 def model_type(folder: Path) -> str | None:
-    """What the folder's configuration says is in it."""
+    """The model type that the folder's configuration names."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    found = config.get("model_type") if isinstance(config, dict) else None
-    return found if isinstance(found, str) else None
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    return kind if isinstance(kind, str) else None

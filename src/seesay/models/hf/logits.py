@@ -1,4 +1,4 @@
-"""Log-probabilities at the positions that are asked, and nowhere else."""
+"""Logits at the positions that are needed, and nowhere else."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 def logits_at(
     model: PreTrainedModel, inputs: dict[str, Any], rows: torch.Tensor, columns: torch.Tensor
 ) -> torch.Tensor:
-    """The vocabulary's logits at (row, column) of the batch, one line a position.
+    """The vocabulary's logits at (row, column) of the batch, one row per position.
 
-    The output layer is most of a small model's work, so the hidden states are cut to the asked positions before they
+    The output layer is most of a small model's work, so the hidden states are cut to these positions before they
     reach it. Where an architecture does not call that layer as a module, the cut is made afterwards.
     """
 

@@ -1,8 +1,8 @@
-"""Many sentences as one tree of tokens, so that what they share is computed once.
+"""Many sentences as one tree of tokens, so that shared beginnings are computed once.
 
 Sentences that begin alike share their nodes; an attention mask lets a token see its own ancestors and nothing else.
 A causal model fed the tree gives every sentence the same hidden states as if it stood alone (Miao et al. 2024,
-SpecInfer, use the same device to check many drafts at once).
+SpecInfer, use the same device to verify many drafts at once).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Tree:
+class PrefixTree:
     """Nodes in an order in which parents come first. `paths[i]` are the nodes of sentence i, token by token."""
 
     ids: NDArray[np.int64]
@@ -24,7 +24,7 @@ class Tree:
     paths: list[list[int]]
 
     def visible(self) -> NDArray[np.bool_]:
-        """Which node sees which: itself and its ancestors."""
+        """Which node attends to which: itself and its ancestors."""
         size = len(self.ids)
         mask = np.zeros((size, size), dtype=np.bool_)
         for node, parent in enumerate(self.parents):
@@ -34,10 +34,10 @@ class Tree:
         return mask
 
 
-def grow(sentences: Sequence[Sequence[int]]) -> Tree:
+def build(sentences: Sequence[Sequence[int]]) -> PrefixTree:
     """The tree of all the sentences.
 
-    >>> tree = grow([(5, 6, 7), (5, 6, 8), (5, 9)])
+    >>> tree = build([(5, 6, 7), (5, 6, 8), (5, 9)])
     >>> tree.ids.tolist(), tree.depths.tolist(), tree.paths
     ([5, 6, 7, 8, 9], [0, 1, 2, 2, 1], [[0, 1, 2], [0, 1, 3], [0, 4]])
     """
@@ -58,13 +58,13 @@ def grow(sentences: Sequence[Sequence[int]]) -> Tree:
             node = child
             path.append(node)
         paths.append(path)
-    return Tree(np.array(ids, np.int64), np.array(parents, np.int64), np.array(depths, np.int64), paths)
+    return PrefixTree(np.array(ids, np.int64), np.array(parents, np.int64), np.array(depths, np.int64), paths)
 
 
 def split(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
-    """Indices of the sentences in groups whose trees have at most `budget` nodes, neighbours being alike.
+    """Indices of the sentences in groups whose trees have at most `budget` nodes; similar sentences go together.
 
-    A sentence longer than the budget stands alone.
+    A sentence longer than the budget is a group of its own.
     """
     groups: list[list[int]] = []
     nodes = 0

@@ -1,8 +1,8 @@
 """Encoder-decoder models: the log-probability of the answer given the question.
 
 Style `qa` asks as UnifiedQA was trained (Khashabi et al. 2020, and the README of github.com/allenai/unifiedqa): the
-text with a blank, a backslash and an n (no line break), then the options lettered, all in lower case.
-Style `infill` asks as T5 was pre-trained: the slot is a sentinel, the decoder writes what belongs there.
+text with a blank, a backslash and an n (no line break), then the lettered options, all in lower case.
+Style `infill` asks as T5 was pre-trained: the slot is a sentinel, and the decoder writes what belongs there.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import Model
 from seesay.models.encoders.base import encode_texts, first_token
-from seesay.models.hf.batching import CHARS_A_TOKEN, by_budget, chunks, halving, must_fit
+from seesay.models.hf.base import TransformersModel
+from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import lettered, question
@@ -25,11 +25,10 @@ from seesay.questions import SLOT, Prompt, Scores
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-AUTO_BUDGET = 1024
 SENTINEL = "<extra_id_0>"
 
 
-class EncoderDecoder(Model):
+class EncoderDecoderModel(TransformersModel):
     """A model that reads the question with its encoder and writes the answer with its decoder."""
 
     family = "encoder-decoder"
@@ -37,41 +36,39 @@ class EncoderDecoder(Model):
     def __init__(
         self,
         name: str,
-        model: PreTrainedModel,
+        network: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         fingerprint: str,
         *,
         style: str = "qa",
         batch_size: int | None = None,
     ) -> None:
-        first = [model.config.decoder_start_token_id, model.config.pad_token_id]
+        first = [network.config.decoder_start_token_id, network.config.pad_token_id]
         start = next((token for token in first if token is not None), None)
         if start is None:
             raise UserError(f"The configuration of '{name}' does not say what its decoder starts with.")
         sentinel: Any = tokenizer.convert_tokens_to_ids(SENTINEL)
         if style == "infill" and sentinel in (None, tokenizer.unk_token_id):
-            raise UserError(f"The tokeniser of '{name}' has no {SENTINEL}: it cannot be asked in the style 'infill'.")
+            raise UserError(f"The tokenizer of '{name}' has no {SENTINEL}: it cannot be asked in the style 'infill'.")
         self._first = [int(start), int(sentinel)] if style == "infill" else [int(start)]
-        self.name, self.fingerprint, self.scope, self._style = name, fingerprint, f"answer-{style}", style
-        self._model, self._tokenizer = model.eval(), tokenizer
-        self._budget = batch_size or AUTO_BUDGET
-        self._batch_size = 2 * self._budget
+        super().__init__(name, network, tokenizer, fingerprint, batch_size=batch_size)
+        self.scope, self._style = f"answer-{style}", style
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches of questions of like length."""
+        """Batches of questions of similar length."""
         order = sorted(range(len(prompts)), key=lambda i: (len(self._question(prompts[i])), prompts[i].text, i))
-        return by_budget(prompts, order, self._batch_size, lambda prompt: len(self._question(prompt)))
+        return batches_by_budget(prompts, order, self._planned, lambda prompt: len(self._question(prompt)))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and, for an option of one token, vocabulary rank."""
-        results, self._budget = halving(lambda budget: self._answer(prompts, budget), self._budget)
-        return results
+        return self._in_memory(lambda budget: self._answer(prompts, budget))
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""
-        states = first_token(self._model.get_encoder())
-        rows, self._budget = encode_texts(self.name, self._model, self._tokenizer, states, texts, self._budget)
-        return rows
+        states = first_token(self._network.get_encoder())
+        return self._in_memory(
+            lambda budget: encode_texts(self.name, self._network, self._tokenizer, states, texts, budget)
+        )
 
     def _question(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None)
@@ -79,65 +76,65 @@ class EncoderDecoder(Model):
             return text.replace(SLOT, SENTINEL)
         return f"{question(text)} \\n {lettered(prompt.options)}".lower()
 
-    def _spell(self, option: str) -> tuple[int, ...]:
-        written = option.lower() if self._style == "qa" else option
-        ids = tuple(self._tokenizer(written, add_special_tokens=False)["input_ids"])
+    def _tokenize(self, option: str) -> tuple[int, ...]:
+        text = option.lower() if self._style == "qa" else option
+        ids = tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
         if not ids or self._tokenizer.unk_token_id in ids:
             raise UserError(
-                f"The tokeniser of '{self.name}' cannot write the option {option!r} (it becomes an unknown token): "
+                f"The tokenizer of '{self.name}' cannot write the option {option!r} (it becomes an unknown token): "
                 "leave the option out or use another model."
             )
         return ids
 
     def _answer(self, prompts: Sequence[Prompt], budget: int) -> list[Scores]:
-        spelt = [[self._spell(option) for option in prompt.options] for prompt in prompts]
+        tokenized = [[self._tokenize(option) for option in prompt.options] for prompt in prompts]
         questions = [self._question(prompt) for prompt in prompts]
-        found: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
-        size = max(1, budget // (max(map(len, questions), default=0) // CHARS_A_TOKEN + 1))
+        scores: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
+        size = max(1, budget // (max(map(len, questions), default=0) // CHARS_PER_TOKEN + 1))
         for members in chunks(range(len(prompts)), size):
-            found |= self._decode({i: questions[i] for i in members}, {i: spelt[i] for i in members}, 4 * size)
+            scores |= self._decode({i: questions[i] for i in members}, {i: tokenized[i] for i in members}, 4 * size)
         return [
             Scores(
-                logp=tuple(found[i, option][0] for option in options),
+                logp=tuple(scores[i, option][0] for option in options),
                 tokens=tuple(map(len, options)),
                 chars=tuple(map(len, prompts[i].options)),
-                rank=tuple(found[i, option][1] for option in options),
+                rank=tuple(scores[i, option][1] for option in options),
             )
-            for i, options in enumerate(spelt)
+            for i, options in enumerate(tokenized)
         ]
 
     def _decode(
-        self, questions: Mapping[int, str], spelt: Mapping[int, Sequence[tuple[int, ...]]], size: int
+        self, questions: Mapping[int, str], tokenized: Mapping[int, Sequence[tuple[int, ...]]], size: int
     ) -> dict[tuple[int, tuple[int, ...]], tuple[float, int]]:
-        """Log-probability and rank of each question's answers; questions and shared beginnings are computed once."""
+        """Log-probability and rank of each question's answers; questions and shared prefixes are computed once."""
         import torch
         from transformers.modeling_outputs import BaseModelOutput
 
-        device, first = self._model.device, self._first
-        found: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
+        device, first = self._network.device, self._first
+        scores: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
         with torch.inference_mode():
-            read = self._tokenizer(list(questions.values()), padding=True, return_tensors="pt").to(device)
-            must_fit(self.name, self._model, read["input_ids"].shape[1])
-            states = self._model.get_encoder()(
-                input_ids=read["input_ids"], attention_mask=read["attention_mask"]
+            encoded = self._tokenizer(list(questions.values()), padding=True, return_tensors="pt").to(device)
+            refuse_too_long(self.name, self._network, encoded["input_ids"].shape[1])
+            states = self._network.get_encoder()(
+                input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"]
             ).last_hidden_state
-            place = {i: row for row, i in enumerate(questions)}
-            written = sorted({(i, option[:-1]) for i in questions for option in spelt[i]})
-            for batch in chunks(written, size):
-                longest = max(len(beginning) for _, beginning in batch)
+            row_of = {i: row for row, i in enumerate(questions)}
+            prefixes = sorted({(i, option[:-1]) for i in questions for option in tokenized[i]})
+            for batch in chunks(prefixes, size):
+                longest = max(len(prefix) for _, prefix in batch)
                 inputs = torch.tensor(
-                    [[*first, *beginning, *[0] * (longest - len(beginning))] for _, beginning in batch], device=device
+                    [[*first, *prefix, *[0] * (longest - len(prefix))] for _, prefix in batch], device=device
                 )
-                source = torch.tensor([place[i] for i, _ in batch], device=device)
-                # The positions that predict the answer's tokens: the last of `first`, and each token of the beginning.
+                source = torch.tensor([row_of[i] for i, _ in batch], device=device)
+                # The positions that predict the answer's tokens: the last of `first`, and each token of the prefix.
                 cells = [(row, len(first) - 1 + k) for row, (_, b) in enumerate(batch) for k in range(len(b) + 1)]
                 line = {cell: number for number, cell in enumerate(cells)}
                 rows, columns = (torch.tensor(axis, device=device) for axis in zip(*cells, strict=True))
                 logits = logits_at(
-                    self._model,
+                    self._network,
                     {
                         "encoder_outputs": BaseModelOutput(last_hidden_state=states[source]),
-                        "attention_mask": read["attention_mask"][source],
+                        "attention_mask": encoded["attention_mask"][source],
                         "decoder_input_ids": inputs,
                         "use_cache": False,
                     },
@@ -145,10 +142,10 @@ class EncoderDecoder(Model):
                     columns,
                 )
                 logps = logits.log_softmax(-1)
-                for row, (i, beginning) in enumerate(batch):
-                    for option in {o for o in spelt[i] if o[:-1] == beginning}:
+                for row, (i, prefix) in enumerate(batch):
+                    for option in {o for o in tokenized[i] if o[:-1] == prefix}:
                         lines = [line[row, len(first) - 1 + k] for k in range(len(option))]
                         chosen = torch.tensor(option, device=device)
                         rank = ranks(logits[lines[0]], chosen)[0] if len(option) == 1 else 0
-                        found[i, option] = (float(logps[lines, chosen].sum()), rank)
-        return found
+                        scores[i, option] = (float(logps[lines, chosen].sum()), rank)
+        return scores

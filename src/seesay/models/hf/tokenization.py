@@ -1,6 +1,6 @@
-"""Options spelt as they stand in their sentence: the one place where text becomes tokens.
+"""Options as they are tokenized in their sentence: the one place where text becomes tokens.
 
-The whole sentence is tokenised with the option in the slot, and the option's tokens are found by their character
+The whole sentence is tokenized with the option in the slot, and the option's tokens are found by their character
 offsets. So RoBERTa's leading space, SentencePiece's marks and upper case come out as they would in running text.
 """
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
-    """A sentence with an option in its slot: its tokens, which of them spell the option, and its characters."""
+class TokenizedOption:
+    """A sentence with an option in its slot: its tokens, which of them are the option's, and its characters."""
 
     ids: tuple[int, ...]
     start: int
@@ -36,7 +36,9 @@ def resolve_separator(text: str, separator: str | None) -> str:
     return text.replace(SEPARATOR, separator) if separator else text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
 
 
-def spell(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest: bool = True) -> list[list[Spelling]]:
+def tokenize_options(
+    tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest: bool = True
+) -> list[list[TokenizedOption]]:
     """Every prompt with each of its options; without `rest` the sentence ends with the option."""
     separator = tokenizer.sep_token
     spans: list[tuple[int, int]] = []
@@ -49,7 +51,7 @@ def spell(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest
     if not texts:
         return []
     encoded = tokenizer(texts, return_offsets_mapping=True, return_special_tokens_mask=True)
-    spelt = iter(
+    options = iter(
         _locate(ids, offsets, special, span, text, tokenizer)
         for ids, offsets, special, span, text in zip(
             encoded["input_ids"],
@@ -60,7 +62,7 @@ def spell(tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest
             strict=True,
         )
     )
-    return [[next(spelt) for _ in prompt.options] for prompt in prompts]
+    return [[next(options) for _ in prompt.options] for prompt in prompts]
 
 
 def _locate(
@@ -70,7 +72,7 @@ def _locate(
     span: tuple[int, int],
     text: str,
     tokenizer: PreTrainedTokenizerBase,
-) -> Spelling:
+) -> TokenizedOption:
     begin, end = span
     inside = [
         i
@@ -80,12 +82,12 @@ def _locate(
     option = text[begin:end]
     if not option.strip() or not inside or tokenizer.unk_token_id in [ids[i] for i in inside]:
         raise UserError(
-            f"The tokeniser of {tokenizer.name_or_path!r} cannot write the option {option!r} (it becomes an "
+            f"The tokenizer of {tokenizer.name_or_path!r} cannot write the option {option!r} (it becomes an "
             "unknown token): leave the option out or use another model."
         )
     start = inside[0]
-    # Where a tokeniser writes the space before the option as a token of its own, that token is the option's first:
-    # for other options the space is part of their first token, and all must stand against the same prefix.
+    # Where a tokenizer makes the space before the option a token of its own, that token is the option's first: for
+    # other options the space is part of their first token, and all must be scored against the same prefix.
     if start and not special[start - 1] and not text[slice(*offsets[start - 1])].strip():
         start -= 1
-    return Spelling(tuple(ids), start, inside[-1] + 1, len(text) - begin)
+    return TokenizedOption(tuple(ids), start, inside[-1] + 1, len(text) - begin)

@@ -1,4 +1,4 @@
-"""Chat servers have no log-probability of a given text: the model makes one constrained choice among the options.
+"""Chat servers give no log-probability of a given text: the model makes one constrained choice among the options.
 
 The figures say so (`family: chat`, `scope: choice`).
 """
@@ -17,12 +17,12 @@ from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.client import Client
 from seesay.questions import SLOT, Prompt, Scores
 
-REFUSED = math.log(1e-6)  # what a constrained choice leaves for the options not taken
+REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
 TRIAL = Prompt(f"The opposite of up is {SLOT}.", ("down", "left"))
 
 
-class Chat(Model):
-    """`/v1/chat/completions`, held to the options by a JSON schema."""
+class ChatServer(Model):
+    """`/v1/chat/completions`, constrained to the options by a JSON schema."""
 
     family = "chat"
     scope = "choice"
@@ -34,7 +34,7 @@ class Chat(Model):
         self.fingerprint = hashlib.blake2b(f"{client.base} {client.model} chat".encode(), digest_size=8).hexdigest()
         if self._choose(TRIAL) not in TRIAL.options:
             raise UserError(
-                f"{client.base} does not hold its answers to the given options (response_format json_schema): "
+                f"{client.base} does not restrict its answers to the given options (response_format json_schema): "
                 "its choices cannot be scored."
             )
 
@@ -56,7 +56,7 @@ class Chat(Model):
 
     def _choose(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None).replace(SLOT, "___")
-        asked = f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(prompt.options)}."
+        request = f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(prompt.options)}."
         schema = {  # an object at the root: OpenAI takes nothing else there
             "type": "object",
             "properties": {"answer": {"type": "string", "enum": list(dict.fromkeys(prompt.options))}},
@@ -64,23 +64,27 @@ class Chat(Model):
             "additionalProperties": False,
         }
         body = {
-            "messages": [{"role": "user", "content": asked}],
+            "messages": [{"role": "user", "content": request}],
             "temperature": 0,
             "response_format": {
                 "type": "json_schema",
                 "json_schema": {"name": "choice", "strict": True, "schema": schema},
             },
         }
-        answer = self._client.post("chat/completions", body)
+        content = message_of(self._client.post("chat/completions", body), self._client.base)
         try:
-            content = str(answer["choices"][0]["message"]["content"] or "")
-        except (KeyError, IndexError, TypeError) as error:
-            raise UserError(f"{self._client.base} answered without a message: is it a chat server?") from error
-        try:
-            said: Any = json.loads(content)
+            reply: Any = json.loads(content)
         except json.JSONDecodeError:
             return content.strip()
-        return str(said.get("answer", "")) if isinstance(said, dict) else str(said)
+        return str(reply.get("answer", "")) if isinstance(reply, dict) else str(reply)
+
+
+def message_of(answer: dict[str, Any], base: str) -> str:
+    """The text of a chat server's answer."""
+    try:
+        return str(answer["choices"][0]["message"]["content"] or "")
+    except (KeyError, IndexError, TypeError) as error:
+        raise UserError(f"{base} answered without a message: is it a chat server?") from error
 
 
 def count_unanswered(answered: Sequence[Scores]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Talking to an OpenAI-compatible server: it tries again where that may help, and says in a sentence what is wrong."""
+"""An HTTP client for OpenAI-compatible servers: it retries where that may help, and explains errors in one sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from seesay.errors import UserError
+from seesay.errors import UserError, missing_extra
 
 PARALLEL = 4
 TRIES = 5
@@ -22,7 +22,7 @@ S = TypeVar("S")
 
 
 class RefusedError(UserError):
-    """The server said no: the request asks for something it does not do."""
+    """The server refused a request for something that it does not do."""
 
 
 class Client:
@@ -32,7 +32,7 @@ class Client:
         try:
             import httpx
         except ImportError as error:
-            raise UserError("Servers need an extra that is not installed: pip install 'seesay[api]'") from error
+            raise missing_extra("A server", "api", error) from error
         self.model, self.base = model, base.rstrip("/")
         self._transport_error = httpx.TransportError
         try:
@@ -47,21 +47,21 @@ class Client:
         self._http = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=TIMEOUT)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The server's answer to a question about its model."""
+        """The server's answer to a request to its model."""
         answer = self._post(f"{self.base}/{path}", {"model": self.model, **body})
         if not isinstance(answer, dict):
             raise UserError(f"{self.base} did not answer as an OpenAI-compatible server does.")
         return answer
 
-    def beside(self, path: str, body: dict[str, Any]) -> Any:
-        """What the server says at an address beside OpenAI's own."""
+    def post_beside(self, path: str, body: dict[str, Any]) -> Any:
+        """The server's answer at an address of its own, beside OpenAI's."""
         return self._post(f"{self.base.removesuffix('/v1')}/{path}", body)
 
-    def parallel(self, ask: Callable[[S], T], asked: Iterable[S]) -> dict[S, T]:
-        """Every distinct thing asked once, several at a time."""
-        unique = list(dict.fromkeys(asked))
+    def parallel(self, request: Callable[[S], T], items: Iterable[S]) -> dict[S, T]:
+        """The request for every distinct item, several at a time."""
+        unique = list(dict.fromkeys(items))
         with ThreadPoolExecutor(PARALLEL) as pool:
-            return dict(zip(unique, pool.map(ask, unique), strict=True))
+            return dict(zip(unique, pool.map(request, unique), strict=True))
 
     def _post(self, address: str, body: dict[str, Any]) -> Any:
         for attempt in range(TRIES):
@@ -79,24 +79,25 @@ class Client:
                         raise UserError(
                             f"{self.base} did not answer in JSON: is it an OpenAI-compatible server?"
                         ) from error
-                said = " ".join(response.text.split())[:200]
+                reason = " ".join(response.text.split())[:200]
                 if status in REFUSALS:
-                    raise RefusedError(f"{self.base} refused the request ({status}): {said}")
+                    raise RefusedError(f"{self.base} refused the request ({status}): {reason}")
                 if status not in BUSY and status < 500:
-                    raise UserError(self._why(status, said))
-                problem = f"status {status}: {said}"
-                asked = response.headers.get("Retry-After", "")
-                pause = max(pause, min(float(asked), LONGEST_PAUSE)) if asked.isdecimal() else pause
+                    raise UserError(self._explain(status, reason))
+                problem = f"status {status}: {reason}"
+                retry_after = response.headers.get("Retry-After", "")
+                if retry_after.isdecimal():
+                    pause = max(pause, min(float(retry_after), LONGEST_PAUSE))
             if attempt + 1 < TRIES:
                 time.sleep(pause)
         raise UserError(f"{self.base} gave no answer in {TRIES} tries ({problem}).")
 
-    def _why(self, status: int, said: str) -> str:
+    def _explain(self, status: int, reason: str) -> str:
         if status in (401, 403):
-            return f"{self.base} does not let you in ({status}): set OPENAI_API_KEY to a key that it knows."
+            return f"{self.base} denies access ({status}): set OPENAI_API_KEY to a key that it knows."
         if status == 404:
             return (
-                f"{self.base} has no such address or model (404: {said}): does the address end in /v1, is "
+                f"{self.base} has no such address or model (404: {reason}): does the address end in /v1, is "
                 f"'{self.model}' one of its models, and does it serve this --endpoint?"
             )
-        return f"{self.base} refused the request ({status}): {said}"
+        return f"{self.base} refused the request ({status}): {reason}"

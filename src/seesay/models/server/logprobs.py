@@ -1,4 +1,4 @@
-"""What servers tell of a completion: OpenAI's older layout of log-probabilities (vLLM) or the newer (llama.cpp)."""
+"""The log-probabilities in a server's answer, in OpenAI's older layout (vLLM) or the newer one (llama.cpp)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, cast
 
 from seesay.errors import UserError
 
-LOWEST = -9999.0  # an impossible token's, as vLLM has it
+LOWEST = -9999.0  # an impossible token's, as in vLLM
 
 
 @dataclass(frozen=True)
-class Next:
-    """The likeliest next tokens: log-probabilities by text and, where the server tells them, by id."""
+class NextTokens:
+    """The likeliest next tokens: log-probabilities by text and, where the server reports ids, by id."""
 
     texts: dict[str, float]
     ids: dict[int, float]
@@ -21,11 +21,11 @@ class Next:
 
     @property
     def least(self) -> float:
-        """The lowest log-probability told."""
+        """The lowest log-probability reported."""
         return min(self.texts.values(), default=LOWEST)
 
 
-def text_of(answer: dict[str, Any]) -> str:
+def completed_text(answer: dict[str, Any]) -> str:
     """The text that was completed."""
     try:
         return str(answer["choices"][0]["text"])
@@ -35,14 +35,14 @@ def text_of(answer: dict[str, Any]) -> str:
 
 def _logprobs(answer: dict[str, Any]) -> dict[str, Any]:
     try:
-        found = answer["choices"][0]["logprobs"]
+        logprobs = answer["choices"][0]["logprobs"]
     except (KeyError, IndexError, TypeError):
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", logprobs) if isinstance(logprobs, dict) else {}
 
 
-def tokens_told(answer: dict[str, Any]) -> tuple[list[str], list[float | None]]:
-    """The tokens told and their log-probabilities, in OpenAI's older layout or the newer one (llama.cpp)."""
+def prompt_tokens(answer: dict[str, Any]) -> tuple[list[str], list[float | None]]:
+    """The tokens reported and their log-probabilities, in either layout."""
     logprobs = _logprobs(answer)
     try:
         if "content" in logprobs:
@@ -51,10 +51,10 @@ def tokens_told(answer: dict[str, Any]) -> tuple[list[str], list[float | None]]:
             rows = list(zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True))
         return [str(token) for token, _ in rows], [None if logp is None else _number(logp) for _, logp in rows]
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"The server tells log-probabilities in a layout that is not OpenAI's ({error}).") from error
+        raise UserError(f"The server reports log-probabilities in a layout that is not OpenAI's ({error}).") from error
 
 
-def next_tokens(answer: dict[str, Any]) -> Next:
+def next_tokens(answer: dict[str, Any]) -> NextTokens:
     """The likeliest tokens at the first position, in either layout."""
     logprobs = _logprobs(answer)
     texts: dict[str, float] = {}
@@ -69,9 +69,9 @@ def next_tokens(answer: dict[str, Any]) -> Next:
         else:
             rows = (logprobs.get("top_logprobs") or [{}])[0] or {}
             texts = {str(token): _number(logp) for token, logp in rows.items()}
-        return Next(texts, ids, len(rows))
+        return NextTokens(texts, ids, len(rows))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"The server tells log-probabilities in a layout that is not OpenAI's ({error}).") from error
+        raise UserError(f"The server reports log-probabilities in a layout that is not OpenAI's ({error}).") from error
 
 
 def _number(logp: Any) -> float:

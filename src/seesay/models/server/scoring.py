@@ -1,11 +1,12 @@
-"""Three ways to the log-probability of a given text from a server that completes texts, the best that it can do:
+"""Three ways to get the log-probability of a given text from a server that completes texts, best first:
 
-- `Echo` (vLLM and others): the server tells the log-probabilities of the prompt's own tokens;
-- `Lookup` (llama.cpp): the server spells the text with its own tokeniser, and each token is looked up among the
-  likeliest next ones;
-- `Walk` (any other): the text is written token by token, always the longest of the likeliest next tokens that fits.
+- `EchoScorer` (vLLM and others): the server reports the log-probabilities of the prompt's own tokens;
+- `TokenLookupScorer` (llama.cpp): the server tokenizes the text, and each token is looked up among the likeliest next
+  ones;
+- `PrefixMatchScorer` (any other): the text is written token by token, always the longest of the likeliest next tokens
+  that fits.
 
-The last two need a request for every distinct beginning: for an option of one token that is one a prompt, and one more
+The last two need one request per distinct beginning: for an option of one token that is one per prompt, and one more
 for each further token of each option.
 """
 
@@ -13,56 +14,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from seesay.errors import UserError
 from seesay.models.server.client import Client, RefusedError
-from seesay.models.server.logprobs import Next, next_tokens, tokens_told
+from seesay.models.server.logprobs import NextTokens, next_tokens, prompt_tokens
 
 TOPS = (1000, 100, 20, 5)  # how many likeliest tokens to ask for: the most that the server grants
-DEEPER = 8  # and this many times as many, again and again, before a token counts as out of reach
+DEEPER = 8  # then this many times as many, again and again, before a token counts as out of reach
 MANY = 20  # tokens, among which some begin a word
 TRIALS = ("The opposite of up is", "Grass is usually", "Two and two make")
 
-Pair = tuple[str, str]  # what stands before, and what is scored
-Scored = tuple[float, int]  # its log-probability, and how many tokens it has
+Pair = tuple[str, str]  # a context, and the text after it that is scored
+PairScore = tuple[float, int]  # the text's log-probability and number of tokens
+Note = Callable[[str], None]
 
 
-class Scorer(Protocol):
+class Scorer:
     """One of the ways."""
 
-    def score(self, pairs: Sequence[Pair]) -> dict[Pair, Scored]:
-        """Every distinct pair, scored."""
+    key: ClassVar[str]
+    """Part of the fingerprints of servers: it must not change."""
+    whole_texts: ClassVar[bool] = False
+    """Whether a text of any length costs one request."""
+
+    def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
+        """The score of every distinct pair."""
+        raise NotImplementedError
 
 
-def scorer_for(client: Client, note: Callable[[str], None]) -> Scorer:
+def choose_scorer(client: Client, note: Note) -> Scorer:
     """The best way that the server allows; one clear sentence where there is none."""
-    echo = Echo(client)
+    echo = EchoScorer(client)
     if echo.works():
         return echo
-    likeliest = Likeliest(client)
-    lookup = Lookup(client, likeliest, note)
-    return lookup if lookup.works() else Walk(client, likeliest, note)
+    likeliest = LikeliestTokens(client)
+    lookup = TokenLookupScorer(client, likeliest, note)
+    return lookup if lookup.works() else PrefixMatchScorer(client, likeliest, note)
 
 
-class Echo:
+class EchoScorer(Scorer):
     """Reads the log-probabilities of the prompt's own tokens."""
+
+    key = "Echo"
+    whole_texts = True
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def score(self, pairs: Sequence[Pair]) -> dict[Pair, Scored]:
-        """A text's tokens are those after the ones that it shares with what stands before it.
+    def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
+        """A text's tokens are those after the ones that it shares with its context.
 
-        They are counted, not measured: some servers tell tokens without their spaces, or a beginning mark with them.
+        They are counted, not measured: some servers report tokens without their spaces, or a beginning-of-text token.
         """
-        told = self._client.parallel(self._echo, [text for c, target in pairs for text in (c, c + target)])
-        found = {}
+        echoed = self._client.parallel(self._echo, [text for c, target in pairs for text in (c, c + target)])
+        scores = {}
         for context, target in pairs:
-            (alone, _), (tokens, logps) = told[context], told[context + target]
+            (alone, _), (tokens, logps) = echoed[context], echoed[context + target]
             first = next((i for i, (a, b) in enumerate(zip(alone, tokens, strict=False)) if a != b), len(alone))
-            found[context, target] = math.fsum(logps[first:]), len(logps[first:])
-        return found
+            scores[context, target] = math.fsum(logps[first:]), len(logps[first:])
+        return scores
 
     def works(self) -> bool:
         """Whether the trial's own tokens come back, with log-probabilities that differ."""
@@ -73,9 +84,9 @@ class Echo:
         return len(tokens) >= len(TRIALS[0].split()) and len(set(logps[1:])) > 1
 
     def _echo(self, text: str) -> tuple[list[str], list[float]]:
-        """The tokens of a text and their log-probabilities, 0 for the first, which follows nothing."""
-        answer = self._client.post("completions", {**greedy(text), "echo": True, "logprobs": 1})
-        tokens, logps = tokens_told(answer)
+        """The tokens of a text and their log-probabilities, 0 for the first, which has no context."""
+        answer = self._client.post("completions", {**greedy_request(text), "echo": True, "logprobs": 1})
+        tokens, logps = prompt_tokens(answer)
         usage = answer.get("usage")
         count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
         # a token is generated as well, because some servers take a limit of 0 for none
@@ -85,7 +96,7 @@ class Echo:
         return tokens[:end], [0.0 if logp is None else logp for logp in logps[:end]]
 
 
-class Likeliest:
+class LikeliestTokens:
     """Asks for the likeliest next tokens, as many as the server grants."""
 
     def __init__(self, client: Client) -> None:
@@ -93,128 +104,133 @@ class Likeliest:
         self.top = self._granted()
         self._grows = self.top == TOPS[0]
 
-    def after(self, prompt: str | tuple[int, ...], enough: Callable[[Next], bool] = lambda _: True) -> Next:
-        """What may come next: more and more of it until it is enough, or the server tells no more."""
+    def after(self, prompt: str | tuple[int, ...], enough: Callable[[NextTokens], bool] = lambda _: True) -> NextTokens:
+        """What may come next: more and more of it until it is enough, or the server reports no more."""
         top = self.top
-        told = self._ask(prompt, top)
-        while self._grows and told.count >= top and not enough(told):
+        table = self._ask(prompt, top)
+        while self._grows and table.count >= top and not enough(table):
             top *= DEEPER
             try:
-                told = self._ask(prompt, top)
+                table = self._ask(prompt, top)
             except RefusedError:
                 self._grows = False
-        return told
+        return table
 
-    def _ask(self, prompt: str | tuple[int, ...], top: int) -> Next:
-        return next_tokens(self._client.post("completions", {**greedy(prompt), "logprobs": top}))
+    def _ask(self, prompt: str | tuple[int, ...], top: int) -> NextTokens:
+        return next_tokens(self._client.post("completions", {**greedy_request(prompt), "logprobs": top}))
 
     def _granted(self) -> int:
-        """The most that the server tells; refuses one whose log-probabilities say nothing."""
+        """The most that the server reports; one whose log-probabilities carry no information is refused."""
         base = self._client.base
         for top in TOPS:
             try:
-                told = self._ask(TRIALS[0], top).texts
+                logps = self._ask(TRIALS[0], top).texts
             except RefusedError:
                 continue
-            if len(told) < 2:
+            if len(logps) < 2:
                 raise UserError(
-                    f"{base} returns no log-probabilities: options cannot be scored. Start the server with them, see "
+                    f"{base} returns no log-probabilities: options cannot be scored. Start the server with them, check "
                     "that its address ends in /v1, or use --endpoint chat."
                 )
-            if max(told.values()) - min(told.values()) < 1e-6:
+            if max(logps.values()) - min(logps.values()) < 1e-6:
                 raise UserError(f"{base} returns the same log-probability for every token: they say nothing.")
-            if len(told) >= MANY and not any(token.startswith(" ") for token in told):
-                raise UserError(f"{base} tells its tokens without their spaces: options cannot be found among them.")
+            if len(logps) >= MANY and not any(token.startswith(" ") for token in logps):
+                raise UserError(f"{base} reports tokens without their spaces: options cannot be found among them.")
             return top
         raise UserError(f"{base} refuses every request with log-probabilities: use --endpoint chat.")
 
 
-class Lookup:
-    """Spells texts with the server's own tokeniser, and looks each token up among the likeliest next ones."""
+class TokenLookupScorer(Scorer):
+    """Tokenizes texts with the server's own tokenizer, and looks each token up among the likeliest next ones."""
 
-    def __init__(self, client: Client, likeliest: Likeliest, note: Callable[[str], None]) -> None:
+    key = "Lookup"
+
+    def __init__(self, client: Client, likeliest: LikeliestTokens, note: Note) -> None:
         self._client, self._likeliest, self._note = client, likeliest, note
 
-    def score(self, pairs: Sequence[Pair]) -> dict[Pair, Scored]:
+    def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """Every beginning is asked about once, for all the tokens that may follow it."""
-        spelt = self._client.parallel(self._spell, pairs)
-        wanted: dict[tuple[int, ...], set[int]] = {}
-        for ids, start in spelt.values():
+        tokenized = self._client.parallel(self._tokenize, pairs)
+        following: dict[tuple[int, ...], set[int]] = {}
+        for ids, start in tokenized.values():
             for i in range(start, len(ids)):
-                wanted.setdefault(ids[:i], set()).add(ids[i])
-        told = self._client.parallel(
-            lambda beginning: self._likeliest.after(beginning, lambda table: wanted[beginning] <= table.ids.keys()),
-            wanted,
+                following.setdefault(ids[:i], set()).add(ids[i])
+        tables = self._client.parallel(
+            lambda beginning: self._likeliest.after(beginning, lambda table: following[beginning] <= table.ids.keys()),
+            following,
         )
-        missing = {(b, token) for b, tokens in wanted.items() for token in tokens if token not in told[b].ids}
-        found = {}
-        astray = 0
-        for pair, (ids, start) in spelt.items():
-            steps = [(ids[:i], ids[i]) for i in range(start, len(ids))]
-            astray += any(step in missing for step in steps)
-            found[pair] = math.fsum(told[b].ids.get(token, told[b].least) for b, token in steps), len(steps)
-        _admit(astray, len(found), self._note)
-        return found
+        scores = {}
+        unreached = 0
+        for pair, (ids, start) in tokenized.items():
+            steps = [(tables[ids[:i]], ids[i]) for i in range(start, len(ids))]
+            unreached += any(token not in table.ids for table, token in steps)
+            scores[pair] = math.fsum(table.ids.get(token, table.least) for table, token in steps), len(steps)
+        _report_unreached(unreached, len(scores), self._note)
+        return scores
 
     def works(self) -> bool:
-        """Whether the server spells texts, and goes on from tokens as it does from their text."""
+        """Whether the server tokenizes texts, and continues tokens as it continues their text."""
         trial = TRIALS[0]
         try:
-            ids, start = self._spell((trial, " down"))
-            told = self._likeliest.after(ids[:start])
+            ids, start = self._tokenize((trial, " down"))
+            after_ids = self._likeliest.after(ids[:start]).ids
         except UserError:
             return False
-        text = self._likeliest.after(trial)
-        return bool(told.ids) and max(told.ids, key=told.ids.__getitem__) == max(text.ids, key=text.ids.__getitem__)
+        after_text = self._likeliest.after(trial).ids
+        return bool(after_ids) and max(after_ids, key=after_ids.__getitem__) == max(
+            after_text, key=after_text.__getitem__
+        )
 
-    def _spell(self, pair: Pair) -> tuple[tuple[int, ...], int]:
+    def _tokenize(self, pair: Pair) -> tuple[tuple[int, ...], int]:
         """The tokens of both texts together, and the first that covers any of the second."""
         context, target = pair
-        answer = self._client.beside(
+        answer = self._client.post_beside(
             "tokenize", {"content": context + target, "add_special": True, "with_pieces": True}
         )
         try:
             ids = tuple(int(token["id"]) for token in answer["tokens"])
             pieces = [_bytes(token["piece"]) for token in answer["tokens"]]
         except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{self._client.base} does not tell how it spells a text.") from error
+            raise UserError(f"{self._client.base} does not say how it tokenizes a text.") from error
         whole = b"".join(pieces)
         if not whole.endswith((context + target).encode()):
-            raise UserError(f"{self._client.base} spells {context + target!r} as another text.")
+            raise UserError(f"{self._client.base} tokenizes {context + target!r} as another text.")
         edge = len(whole) - len(target.encode())
         end = 0
         for start, piece in enumerate(pieces):
             end += len(piece)
             if end > edge:
                 return ids, start
-        raise UserError(f"{self._client.base} spells {target!r} with no token at all.")
+        raise UserError(f"{self._client.base} has no token for {target!r}.")
 
 
-class Walk:
-    """Writes texts with the likeliest next tokens, always the longest that fits, as a tokeniser mostly would."""
+class PrefixMatchScorer(Scorer):
+    """Writes texts with the likeliest next tokens, always the longest that fits, as a tokenizer mostly would."""
 
-    def __init__(self, client: Client, likeliest: Likeliest, note: Callable[[str], None]) -> None:
+    key = "Walk"
+
+    def __init__(self, client: Client, likeliest: LikeliestTokens, note: Note) -> None:
         self._client, self._likeliest, self._note = client, likeliest, note
 
-    def score(self, pairs: Sequence[Pair]) -> dict[Pair, Scored]:
-        """All texts a token further, until all are written."""
-        scored: dict[Pair, Scored] = dict.fromkeys(pairs, (0.0, 0))
+    def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
+        """All texts one token further, until all are written."""
+        scores: dict[Pair, PairScore] = dict.fromkeys(pairs, (0.0, 0))
         written = dict.fromkeys(pairs, 0)
-        astray = 0
-        while unfinished := [pair for pair in scored if written[pair] < len(pair[1])]:
+        unreached = 0
+        while unfinished := [pair for pair in scores if written[pair] < len(pair[1])]:
             open_texts = {pair: (pair[0] + pair[1][: written[pair]], pair[1][written[pair] :]) for pair in unfinished}
             tables = self._after(open_texts.values())
             for pair, (text, left) in open_texts.items():
-                logp, count = scored[pair]
+                logp, count = scores[pair]
                 table = tables[text]
                 token = _longest(table, left)
-                astray += token is None
-                scored[pair] = logp + (table.least if token is None else table.texts[token]), count + 1
+                unreached += token is None
+                scores[pair] = logp + (table.least if token is None else table.texts[token]), count + 1
                 written[pair] += len(left if token is None else token)
-        _admit(astray, len(scored), self._note)
-        return scored
+        _report_unreached(unreached, len(scores), self._note)
+        return scores
 
-    def _after(self, open_texts: Iterable[Pair]) -> dict[str, Next]:
+    def _after(self, open_texts: Iterable[Pair]) -> dict[str, NextTokens]:
         """What may follow each text, deep enough for what is left to write after it."""
         left: dict[str, list[str]] = {}
         for text, rest in open_texts:
@@ -224,30 +240,30 @@ class Walk:
         )
 
 
-def greedy(prompt: str | tuple[int, ...]) -> dict[str, Any]:
-    """The request that all others are made of: one token more, the likeliest."""
+def greedy_request(prompt: str | tuple[int, ...]) -> dict[str, Any]:
+    """The request that all others are made of: one more token, the likeliest."""
     return {"prompt": prompt, "max_tokens": 1, "temperature": 0}
 
 
-def _admit(astray: int, total: int, note: Callable[[str], None]) -> None:
-    """Say how many options were out of reach; refuse where that is most of them."""
-    if 2 * astray > total:
+def _report_unreached(unreached: int, total: int, note: Note) -> None:
+    """Report how many options were out of reach; refuse where that is most of them."""
+    if 2 * unreached > total:
         raise UserError(
-            f"{astray} of {total} options are not among the likeliest tokens that the server tells: they cannot be "
-            "scored. Let it tell more (vLLM: --max-logprobs), or use --endpoint chat."
+            f"{unreached} of {total} options are not among the likeliest tokens that the server reports: they cannot "
+            "be scored. Let it report more (vLLM: --max-logprobs), or use --endpoint chat."
         )
-    if astray:
+    if unreached:
         note(
-            f"{astray} of {total} options were not among the likeliest tokens that the server reports; they were given "
-            "the lowest log-probability it reported, which is too high."
+            f"{unreached} of {total} options were not among the likeliest tokens that the server reports; they were "
+            "given the lowest log-probability it reported, which is too high."
         )
 
 
-def _longest(table: Next, left: str) -> str | None:
+def _longest(table: NextTokens, left: str) -> str | None:
     return max((token for token in table.texts if token and left.startswith(token)), key=len, default=None)
 
 
-def _fits(table: Next, left: str) -> bool:
+def _fits(table: NextTokens, left: str) -> bool:
     """Whether a token fits that ends where a word does: further down there might be a longer one."""
     token = _longest(table, left)
     return token is not None and not left[len(token) :][:1].isalnum()

@@ -15,47 +15,47 @@ if TYPE_CHECKING:
 
     from seesay.models.options import ModelOptions
 
-Rows = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 
 
 class DualEncoder:
     """Pictures and texts in one space."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        from seesay.models.hf.components import load_part
+        from seesay.models.hf.components import load_component
 
         self.name = name
-        self._model: Any = load_part(name, options, "AutoModel", "dual encoder")
-        if not hasattr(self._model, "get_image_features"):
-            raise UserError(f"'{name}' is a {self._model.config.model_type}, no dual encoder: try CLIP or SigLIP.")
-        self._images: Any = load_part(name, options, "AutoImageProcessor", "dual encoder")
-        self._tokenizer: Any = load_part(name, options, "AutoTokenizer", "dual encoder")
+        self._network: Any = load_component(name, options, "AutoModel", "dual encoder")
+        if not hasattr(self._network, "get_image_features"):
+            raise UserError(f"'{name}' is a {self._network.config.model_type}, no dual encoder: try CLIP or SigLIP.")
+        self._images: Any = load_component(name, options, "AutoImageProcessor", "dual encoder")
+        self._tokenizer: Any = load_component(name, options, "AutoTokenizer", "dual encoder")
 
-    def pictures(self, pictures: Sequence[Image]) -> Rows:
-        """One row of length one a picture."""
+    def pictures(self, pictures: Sequence[Image]) -> Vectors:
+        """One row of length one per picture."""
         import torch
 
         with torch.inference_mode():
             inputs = self._images(images=[picture.convert("RGB") for picture in pictures], return_tensors="pt")
-            return _unit(self._model.get_image_features(pixel_values=inputs["pixel_values"]))
+            return _unit(self._network.get_image_features(pixel_values=inputs["pixel_values"]))
 
-    def texts(self, texts: Sequence[str]) -> Rows:
-        """One row of length one a text."""
+    def texts(self, texts: Sequence[str]) -> Vectors:
+        """One row of length one per text."""
         import torch
 
         # SigLIP was trained with every text padded to its full length
-        padding = "max_length" if self._model.config.model_type.startswith("siglip") else True
-        limit = self._model.config.text_config.max_position_embeddings
+        padding = "max_length" if self._network.config.model_type.startswith("siglip") else True
+        limit = self._network.config.text_config.max_position_embeddings
         with torch.inference_mode():
             inputs = self._tokenizer(
                 list(texts), return_tensors="pt", padding=padding, truncation=True, max_length=limit
             )
-            given = {name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs}
-            return _unit(self._model.get_text_features(**given))
+            arguments = {name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs}
+            return _unit(self._network.get_text_features(**arguments))
 
 
-def _unit(features: Any) -> Rows:
+def _unit(features: Any) -> Vectors:
     """Rows of length one, from a tensor or from an output that holds one."""
     tensor = getattr(features, "pooler_output", features).float()
-    rows: Rows = (tensor / tensor.norm(dim=-1, keepdim=True)).numpy()
+    rows: Vectors = (tensor / tensor.norm(dim=-1, keepdim=True)).numpy()
     return rows

@@ -1,4 +1,4 @@
-"""N-gram models in ARPA files, read and asked by our own code: the longest n-gram known, or one word less."""
+"""N-gram models in ARPA files: the longest known n-gram, or back-off to one word less."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from seesay.models.words.word_model import WordModel
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
 
-# A comment before \data\, which every reader skips. It says how texts become words; other files' words are
-# what stands between spaces, as KenLM has it.
+# A comment before \data\, which every reader skips. It says how texts become words; other files' words are separated
+# by spaces, as in KenLM.
 OURS = "# seesay: lower-cased words without punctuation"
 SECTION = re.compile(r"\\(\d+)-grams:")
 COUNT = re.compile(r"ngram (\d+)\s*=\s*(\d+)")
@@ -49,15 +49,15 @@ class Ngrams:
         raise KeyError(word)
 
 
-def load_arpa(rest: str, options: ModelOptions) -> Arpa:
+def load_arpa(rest: str, options: ModelOptions) -> NgramModel:
     """`arpa:FILE`, or any path that ends in .arpa or .arpa.gz."""
     path = Path(rest).expanduser()
     if not path.is_file():
         raise UserError(f"There is no ARPA file '{rest}'.")
-    return Arpa(rest, read_arpa(path), file_digest([path]))
+    return NgramModel(rest, read_arpa(path), file_digest([path]))
 
 
-class Arpa(WordModel):
+class NgramModel(WordModel):
     """An n-gram model."""
 
     family = "n-gram"
@@ -74,9 +74,9 @@ class Arpa(WordModel):
         """The vocabulary."""
         return (gram[0] for gram in self.ngrams.probabilities if len(gram) == 1)
 
-    def read(self, text: str) -> list[str]:
-        """Words as the file's maker cut them."""
-        return super().read(text) if self.ngrams.ours else text.split()
+    def split(self, text: str) -> list[str]:
+        """Words as the file's maker split them."""
+        return super().split(text) if self.ngrams.ours else text.split()
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
         """Natural logarithms."""
@@ -122,8 +122,8 @@ def write_arpa(path: Path, ngrams: Ngrams) -> None:
 def _parse(file: Iterable[str], path: Path) -> Ngrams:
     probabilities: dict[Gram, float] = {}
     backoffs: dict[Gram, float] = {}
-    said: dict[int, int] = {}
-    found: dict[int, int] = {}
+    declared: dict[int, int] = {}
+    counts: dict[int, int] = {}
     ours, begun, order, ended = False, False, 0, False
     for number, line in enumerate(file, 1):
         line = line.strip()
@@ -140,16 +140,16 @@ def _parse(file: Iterable[str], path: Path) -> Ngrams:
             probabilities[gram] = logp
             if backoff is not None:
                 backoffs[gram] = backoff
-            found[order] = found.get(order, 0) + 1
+            counts[order] = counts.get(order, 0) + 1
         elif count := COUNT.fullmatch(line):
-            said[int(count.group(1))] = int(count.group(2))
-    if not said:
+            declared[int(count.group(1))] = int(count.group(2))
+    if not declared:
         raise UserError(f"'{path}' is no ARPA file: it has no \\data\\ section with counts of n-grams.")
-    if not ended or said != found | {n: 0 for n, count in said.items() if count == 0}:
-        raise UserError(f"'{path}' ends too early or is damaged: it says {said} n-grams and has {found}.")
+    if not ended or declared != counts | {n: 0 for n, count in declared.items() if count == 0}:
+        raise UserError(f"'{path}' ends too early or is damaged: it declares {declared} n-grams and has {counts}.")
     if (END,) not in probabilities:
         raise UserError(f"'{path}' has no {END}: it cannot score sentences.")
-    return Ngrams(probabilities, backoffs, max(said), ours)
+    return Ngrams(probabilities, backoffs, max(declared), ours)
 
 
 def _row(line: str, order: int, path: Path, number: int) -> tuple[Gram, float, float | None]:

@@ -1,4 +1,4 @@
-"""A word-level LSTM of our own: `config.json`, `vocabulary.txt` and `model.safetensors` in a folder."""
+"""A word-level LSTM trained by seesay: `config.json`, `vocabulary.txt` and `model.safetensors` in a folder."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.errors import UserError
+from seesay.errors import UserError, first_line
+from seesay.files import write_json
 from seesay.models.base import FilledScores
-from seesay.models.hf.batching import halving
+from seesay.models.hf.batching import halve_until_it_fits
 from seesay.models.hf.loading import device_of, file_digest, require_models
 from seesay.models.words.vocabulary import Vocabulary
 from seesay.models.words.word_model import WordModel
@@ -22,19 +23,19 @@ if TYPE_CHECKING:
     import torch
 
     from seesay.models.options import ModelOptions
-    from seesay.models.words.lstm_network import Cell, Network
+    from seesay.models.words.lstm_network import LstmCell, LstmNetwork
 
 MODEL_TYPE = "seesay-lstm"
 FILES = ("config.json", "vocabulary.txt", "model.safetensors")
-AUTO_BUDGET = 4096
-ROWS = 256
+DEFAULT_BUDGET = 4096
+ROWS = 256  # of logits at a time: they stay in the processor's cache
 BEGIN_ID, END_ID = 1, 2
 
 Ids = tuple[int, ...]
 
 
-def save(folder: Path, network: Network, vocabulary: Vocabulary, *, drop: bool = False) -> None:
-    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is none.
+def save(folder: Path, network: LstmNetwork, vocabulary: Vocabulary, *, drop: bool = False) -> None:
+    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is not taken for one.
 
     `drop`: sentences with a rare word were dropped, so that the network has never met the unknown word.
     """
@@ -44,16 +45,16 @@ def save(folder: Path, network: Network, vocabulary: Vocabulary, *, drop: bool =
     vocabulary.save(folder / "vocabulary.txt")
     save_file({name: weights.contiguous() for name, weights in network.state_dict().items()}, folder / FILES[2])
     config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), "drop": drop, **asdict(network.sizes)}
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    write_json(folder / "config.json", config)
 
 
-def load(folder: Path) -> tuple[Network, Vocabulary]:
+def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
     """The network and its words, as saved."""
     require_models()
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from seesay.models.words.lstm_network import Network, Sizes
+    from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
 
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -61,18 +62,17 @@ def load(folder: Path) -> tuple[Network, Vocabulary]:
         if config["vocabulary"] != len(vocabulary):
             raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")
         weights = load_file(folder / "model.safetensors")
-        network = Network(len(vocabulary), Sizes(embedding=config["embedding"], hidden=config["hidden"]))
+        network = LstmNetwork(len(vocabulary), LstmSizes(embedding=config["embedding"], hidden=config["hidden"]))
         network.load_state_dict(weights)
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(
-            f"The model in '{folder}' could not be read (a file may be missing or damaged): {reason}"
+            f"The model in '{folder}' could not be read (a file may be missing or damaged): {first_line(error)}"
         ) from error
     return network, vocabulary
 
 
-def load_lstm(name: str, options: ModelOptions) -> Lstm:
-    """The folder as a model."""
+def load_lstm(name: str, options: ModelOptions) -> LstmModel:
+    """The model in a folder."""
     folder = Path(name).expanduser()
     network, vocabulary = load(folder)
     import torch
@@ -80,33 +80,39 @@ def load_lstm(name: str, options: ModelOptions) -> Lstm:
     named = device_of(options.device)
     device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
     fingerprint = file_digest(folder / file for file in FILES)
-    model = Lstm(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
-    model.drops = _drops(folder)
+    model = LstmModel(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
+    model.drops_unknown = _drops_unknown(folder)
     return model
 
 
-def _drops(folder: Path) -> bool:
-    """As the configuration says; an older one does not, but the training that made it may."""
+def _drops_unknown(folder: Path) -> bool:
+    """As the configuration says; an older one does not, but the settings of its training may."""
     for path in (folder / "config.json", folder / "training" / "settings.json"):
         try:
-            said = json.loads(path.read_text(encoding="utf-8"))["drop"]
+            drops = json.loads(path.read_text(encoding="utf-8"))["drop"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
-        return said is True
+        return drops is True
     return False
 
 
-class Lstm(WordModel):
+class LstmModel(WordModel):
     """Scores sentences by the chain rule, from the beginning mark to the end mark."""
 
     family = "lstm"
 
     def __init__(
-        self, name: str, network: Network, vocabulary: Vocabulary, fingerprint: str, *, batch_size: int | None = None
+        self,
+        name: str,
+        network: LstmNetwork,
+        vocabulary: Vocabulary,
+        fingerprint: str,
+        *,
+        batch_size: int | None = None,
     ) -> None:
         super().__init__(name, fingerprint)
         self._network, self.vocabulary = network.eval(), vocabulary
-        self._budget = batch_size or AUTO_BUDGET
+        self._budget = batch_size or DEFAULT_BUDGET
 
     def knows(self, word: str) -> bool:
         """Whether the word is in the vocabulary."""
@@ -117,27 +123,27 @@ class Lstm(WordModel):
         return self.vocabulary.tokens
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
-        """Sentences of like length are read together; what pads the shorter ones stands after their end."""
+        """Sentences of similar length are read together; what pads the shorter ones comes after their end."""
         ids = [self.vocabulary.sentence(sentence) for sentence in sentences]
-        found, self._budget = halving(lambda budget: self._batches(ids, budget), self._budget)
-        return found
+        logps, self._budget = halve_until_it_fits(lambda budget: self._batches(ids, budget), self._budget)
+        return logps
 
     def _batches(self, sentences: Sequence[Sequence[int]], budget: int) -> list[list[float]]:
-        found: list[list[float]] = [[] for _ in sentences]
+        logps: list[list[float]] = [[] for _ in sentences]
         batch: list[int] = []
         for index in sorted(range(len(sentences)), key=lambda i: len(sentences[i])):
             if batch and len(sentences[index]) * (len(batch) + 1) > budget:
-                self._read(sentences, batch, budget, found)
+                self._read(sentences, batch, budget, logps)
                 batch = []
             batch.append(index)
         if batch:
-            self._read(sentences, batch, budget, found)
-        return found
+            self._read(sentences, batch, budget, logps)
+        return logps
 
     def _read(
-        self, sentences: Sequence[Sequence[int]], batch: Sequence[int], budget: int, found: list[list[float]]
+        self, sentences: Sequence[Sequence[int]], batch: Sequence[int], budget: int, logps: list[list[float]]
     ) -> None:
-        """One batch, a longer text than the budget in pieces: the state goes on from one to the next."""
+        """One batch; texts longer than the budget in pieces, the state carried from one to the next."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
@@ -154,20 +160,22 @@ class Lstm(WordModel):
                 real = torch.arange(begin, begin + fed.shape[1], device=device) < lengths[:, None]
                 logp = iter(self._logp(hidden[real], targets[real]).tolist())
                 for index, count in zip(batch, real.sum(1).tolist(), strict=True):
-                    found[index] += [next(logp) for _ in range(count)]
+                    logps[index] += [next(logp) for _ in range(count)]
 
     def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
-        """Every word in every gap. What stands before a gap is read once, and its last state predicts all the words;
-        only what follows is read again for each of them."""
+        """Every word in every gap. The text before a gap is read once, and its last state predicts all the words; only
+        what follows is read again for each of them."""
         import torch
 
         fills = [self._numbers(self.fill(word)) for word in words]
         sides = [(self._numbers(self.known(before)), self._numbers(self.known(after))) for before, after in gaps]
         distinct = {side: i for i, side in enumerate(dict.fromkeys(sides))}
         with torch.inference_mode():
-            found, self._budget = halving(lambda budget: self._fill(fills, list(distinct), budget), self._budget)
+            logp, self._budget = halve_until_it_fits(
+                lambda budget: self._fill(fills, list(distinct), budget), self._budget
+            )
         lengths = np.array([[len(f) + len(b) + len(a) + 1 for b, a in sides] for f in fills], np.int64)
-        return FilledScores(found[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
+        return FilledScores(logp[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
 
     def _numbers(self, sentence: Sequence[str]) -> Ids:
         return tuple(self.vocabulary.number[word] for word in sentence)
@@ -176,28 +184,28 @@ class Lstm(WordModel):
         """log P of every sentence: words × gaps."""
         import torch
 
-        from seesay.models.words.lstm_network import Cell
+        from seesay.models.words.lstm_network import LstmCell
 
-        cell = Cell(self._network)
+        cell = LstmCell(self._network)
         h, c, shared = self._until(cell, [before for before, _ in sides])
         logits = self._network.output(h)
         firsts = torch.tensor([fill[0] for fill in fills], device=h.device)
         predicted = logits[:, firsts] - logits.logsumexp(1, keepdim=True) + shared[:, None]
-        found: NDArray[np.float64] = predicted.T.cpu().double().numpy()
+        logp: NDArray[np.float64] = predicted.T.cpu().double().numpy()
         order = sorted(range(len(sides)), key=lambda i: -len(sides[i][1]))  # the longest first
         for length in {len(fill) for fill in fills}:
             chosen = [i for i, fill in enumerate(fills) if len(fill) == length]
             begin = 0
             while begin < len(order):
                 longest = length + len(sides[order[begin]][1])
-                some = order[begin : begin + max(1, budget // (longest * len(chosen)))]
-                follows = self._after(cell, [fills[i] for i in chosen], [sides[i][1] for i in some], h[some], c[some])
-                found[np.ix_(chosen, some)] += follows.T.cpu().double().numpy()
-                begin += len(some)
-        return found
+                part = order[begin : begin + max(1, budget // (longest * len(chosen)))]
+                follows = self._after(cell, [fills[i] for i in chosen], [sides[i][1] for i in part], h[part], c[part])
+                logp[np.ix_(chosen, part)] += follows.T.cpu().double().numpy()
+                begin += len(part)
+        return logp
 
-    def _until(self, cell: Cell, befores: Sequence[Ids]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The states before gaps, and log P of what stands there."""
+    def _until(self, cell: LstmCell, befores: Sequence[Ids]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The states before the gaps, and log P of the texts before them."""
         import torch
 
         order = sorted(range(len(befores)), key=lambda i: -len(befores[i]))
@@ -213,7 +221,7 @@ class Lstm(WordModel):
         return h[back], c[back], logp[back]
 
     def _after(
-        self, cell: Cell, fills: Sequence[Ids], afters: Sequence[Ids], h: torch.Tensor, c: torch.Tensor
+        self, cell: LstmCell, fills: Sequence[Ids], afters: Sequence[Ids], h: torch.Tensor, c: torch.Tensor
     ) -> torch.Tensor:
         """log P of what follows each word's first token (gaps × words), from the states before the gaps.
 
@@ -231,18 +239,18 @@ class Lstm(WordModel):
         for step in range(text.shape[2] - 1):
             going = int((lengths + fill.shape[1] > step + 1).sum())
             h, c = cell(text[:going, :, step], h[:going], c[:going])
-            wanted = text[:going, :, step + 1]
-            logp[:going] += self._logp(h.flatten(0, 1), wanted.flatten()).view_as(wanted)
+            targets = text[:going, :, step + 1]
+            logp[:going] += self._logp(h.flatten(0, 1), targets.flatten()).view_as(targets)
         return logp
 
     def _logp(self, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """The targets' log-probabilities, one a row of hidden states; a few rows at a time stay in the cache."""
+        """The targets' log-probabilities, one per row of hidden states."""
         import torch
 
         parts = []
-        for some, wanted in zip(hidden.split(ROWS), targets.split(ROWS), strict=True):
-            logits = self._network.output(some)
-            parts.append(logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(1))
+        for states, chosen in zip(hidden.split(ROWS), targets.split(ROWS), strict=True):
+            logits = self._network.output(states)
+            parts.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
         return torch.cat(parts)
 
 

@@ -11,17 +11,17 @@ State = tuple[torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True)
-class Sizes:
+class LstmSizes:
     """Widths of the layers."""
 
     embedding: int
     hidden: int
 
 
-class Network(nn.Module):
-    """Reads numbers of words (batch × time) and predicts each next one."""
+class LstmNetwork(nn.Module):
+    """Reads word ids (batch × time) and predicts each next one."""
 
-    def __init__(self, vocabulary: int, sizes: Sizes, *, dropout: float = 0.0) -> None:
+    def __init__(self, vocabulary: int, sizes: LstmSizes, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.sizes = sizes
         self.embedding = nn.Embedding(vocabulary, sizes.embedding)
@@ -30,24 +30,24 @@ class Network(nn.Module):
         self.output = nn.Linear(sizes.hidden, vocabulary)
 
     def states(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """The hidden state after every word, and the state with which a text goes on."""
+        """The hidden state after every word, and the state from which a text is continued."""
         hidden, state = self.lstm(self.dropout(self.embedding(ids)), state)
         return self.dropout(hidden), state
 
     def forward(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """Logits of the next word after every word, and the state with which a text goes on."""
+        """Logits of the next word after every word, and the state from which a text is continued."""
         hidden, state = self.states(ids, state)
         return self.output(hidden), state
 
 
-class Cell:
+class LstmCell:
     """One step of a network's LSTM, for states of the same sentence with many words after it.
 
-    What a word adds to the gates is looked up: all words' are computed once. A state that several words follow
+    What a word adds to the gates is looked up, computed once for all words. A state that several words follow
     (gaps × 1 × hidden, where gaps × words are read) goes through the recurrent weights once.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: LstmNetwork) -> None:
         weights = dict(network.lstm.named_parameters())
         bias = weights["bias_ih_l0"] + weights["bias_hh_l0"]
         self._inputs = network.embedding.weight @ weights["weight_ih_l0"].T + bias

@@ -20,7 +20,7 @@ _EDGE_BEFORE, _EDGE_AFTER = r"(?<![\w'’-])", r"(?![\w'’-])"
 
 
 def words(text: str) -> list[str]:
-    """The words of a text; apostrophes, hyphens and underscores hold a word together.
+    """The words of a text; apostrophes, hyphens and underscores are part of a word.
 
     >>> words("A man's T-shirt, in_front_of 2 cats.")
     ['a', "man's", 't-shirt', 'in_front_of', '2', 'cats']
@@ -38,7 +38,7 @@ def joined(phrase: str) -> str:
 
 
 def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Finds any of the phrases between other words, the longest first: `on top of` is neither `on` nor `top`.
+    """Matches any of the phrases as whole words, the longest first: `on top of` is neither `on` nor `top`.
 
     Phrases that begin with the same word share it in the pattern, so that a word is compared once, not 97 times.
     """
@@ -71,7 +71,7 @@ def joiner(phrases: Iterable[str]) -> Callable[[str], str]:
 
 
 class Vocabulary:
-    """Tokens and their numbers; the first three are the unknown word, a sentence's beginning and its end."""
+    """Tokens and their ids; the first three are the unknown word, a sentence's beginning and its end."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         if tuple(tokens[:3]) != SPECIAL or len(set(tokens)) != len(tokens):
@@ -81,18 +81,18 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], *, smallest: int = 1) -> Vocabulary:
-        """The words that stand in the sentences `smallest` times or more, the commonest first."""
+        """The words that occur at least `smallest` times in the sentences, the most frequent first."""
         counts = Counter(word for sentence in sentences for word in sentence)
-        kept = [word for word, count in counts.items() if count >= smallest and word not in SPECIAL]
-        return cls([*SPECIAL, *sorted(kept, key=lambda word: (-counts[word], word))])
+        frequent = [word for word, count in counts.items() if count >= smallest and word not in SPECIAL]
+        return cls([*SPECIAL, *sorted(frequent, key=lambda word: (-counts[word], word))])
 
     @classmethod
     def read(cls, path: Path) -> Vocabulary:
-        """From a file with a token a line."""
+        """From a file with one token per line."""
         return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
 
     def save(self, path: Path) -> None:
-        """To a file with a token a line."""
+        """To a file with one token per line."""
         path.write_text("\n".join(self.tokens) + "\n", encoding="utf-8")
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class Vocabulary:
         return token in self.number
 
     def sentence(self, sentence: Iterable[str]) -> list[int]:
-        """A sentence's numbers between its beginning and its end; a word that is not here is the unknown one.
+        """A sentence's ids between beginning and end; a word that is not in the vocabulary is the unknown one.
 
         >>> Vocabulary([*SPECIAL, "cat"]).sentence(["a", "cat"])
         [1, 0, 3, 2]

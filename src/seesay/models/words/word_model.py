@@ -1,4 +1,4 @@
-"""What models of whole words have in common: how they read a text, score it and answer from its score."""
+"""What models of whole words share: how they read a text, score it and answer from its score."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.models.base import FilledScores, Model, TokenScores
-from seesay.models.hf.batching import bundles
+from seesay.models.hf.batching import text_batches
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.words.vocabulary import END, UNKNOWN, joined, joiner, words
 from seesay.questions import Prompt, Scores
 
 
 class WordModel(Model):
-    """A subclass says which words it knows and how probable each of a sentence's words is."""
+    """Subclasses say which words they know and how probable each word of a sentence is."""
 
     scope = "sentence"
     whole_words = True
     prompts_per_batch = 256
-    drops = False
-    """Whether sentences with unknown words were dropped in training: it then cannot score any."""
+    drops_unknown = False
+    """Whether sentences with unknown words were dropped in training: the model then cannot score any."""
 
     def __init__(self, name: str, fingerprint: str) -> None:
         self.name, self.fingerprint = name, fingerprint
@@ -35,18 +35,22 @@ class WordModel(Model):
         """The vocabulary."""
         raise NotImplementedError
 
+    def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
+        """Log-probabilities of each sentence's words and of its end, each given the words before it."""
+        raise NotImplementedError
+
     @cached_property
     def _join(self) -> Callable[[str], str]:
         """Makes one word of each phrase that is one in the vocabulary (`in_front_of`)."""
         return joiner(token.replace("_", " ") for token in self.tokens() if "_" in token.strip("_"))
 
-    def read(self, text: str) -> list[str]:
+    def split(self, text: str) -> list[str]:
         """The text's words, as the model was trained on them: phrases that it learnt as one word are one."""
         return words(self._join(text))
 
-    def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
-        """Log-probabilities of each sentence's words and of its end, given what stands before them."""
-        raise NotImplementedError
+    def known(self, text: str) -> list[str]:
+        """The text's words, unknown ones replaced by the unknown word."""
+        return [word if self.knows(word) else UNKNOWN for word in self.split(text)]
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
@@ -55,8 +59,8 @@ class WordModel(Model):
         if stride is not None:
             raise UserError(f"'{self.name}' reads texts of any length in one go: leave --stride out.")
         unknown = total = 0
-        for some in bundles(texts, self.prompts_per_batch):
-            sentences = [self.known(text) for text in some]
+        for batch in text_batches(texts, self.prompts_per_batch):
+            sentences = [self.known(text) for text in batch]
             total += sum(map(len, sentences))
             unknown += sum(sentence.count(UNKNOWN) for sentence in sentences)
             scored = iter(self.logps([sentence for sentence in sentences if self._scorable(sentence)]))
@@ -69,11 +73,11 @@ class WordModel(Model):
                     yield TokenScores(tuple(sentence), tuple(logp[:-1]))
                 else:
                     yield TokenScores((*sentence, END), tuple(logp))
-        if unknown and not self.drops:
+        if unknown and not self.drops_unknown:
             self.note(f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.")
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
-        """How `score` reads texts, for a signature."""
+        """Texts are read whole, with their end unless it is left out."""
         return f"eos:{'no' if end is False else 'yes'}|window:none"
 
     def can_score(self, text: str) -> bool:
@@ -81,7 +85,7 @@ class WordModel(Model):
         return self._scorable(self.known(text))
 
     def _scorable(self, sentence: Sequence[str]) -> bool:
-        return not self.drops or UNKNOWN not in sentence
+        return not self.drops_unknown or UNKNOWN not in sentence
 
     def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
         """Every word in every gap, whole sentences with their ends."""
@@ -94,39 +98,35 @@ class WordModel(Model):
         )
 
     def fill(self, word: str) -> list[str]:
-        """A word for a gap: of several words, one token if the model was trained on it as one."""
-        one = joined(word)
-        if self.knows(one):
-            return [one]
-        fill = self.known(word)
-        if UNKNOWN in fill:
+        """The tokens that fill a gap: a phrase is one token if the model was trained on it as one."""
+        if self.knows(joined(word)):
+            return [joined(word)]
+        tokens = self.known(word)
+        if UNKNOWN in tokens:
             self.note(f"'{self.name}' does not know '{word}': it counts as {UNKNOWN}.")
-        return fill
-
-    def known(self, text: str) -> list[str]:
-        """The text's words, unknown ones as the unknown word."""
-        return [word if self.knows(word) else UNKNOWN for word in self.read(text)]
+        return tokens
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """log P(option and the rest of the sentence | what stands before the slot)."""
-        spelt: list[tuple[list[str], int]] = []
+        """log P(option and the rest of the sentence | what precedes the slot)."""
+        sentences: list[tuple[list[str], int]] = []
         for prompt in prompts:
             before, after = (self.known(resolve_separator(part, None)) for part in prompt.parts)
             for option in prompt.options:
-                chosen = self.read(option)
-                if not chosen or not all(map(self.knows, chosen)):
+                tokens = self.split(option)
+                if not tokens or not all(map(self.knows, tokens)):
                     raise UserError(
                         f"'{self.name}' does not know the option {option!r}: leave the option out or use another model."
                     )
-                spelt.append(([*before, *chosen, *after], len(before)))
-        found = self.logps([sentence for sentence, _ in spelt])
-        rows = iter([logp[start:] for logp, (_, start) in zip(found, spelt, strict=True)])
-        return [self._scores(prompt, [next(rows) for _ in prompt.options]) for prompt in prompts]
+                sentences.append(([*before, *tokens, *after], len(before)))
+        logps = self.logps([sentence for sentence, _ in sentences])
+        rows = iter([logp[start:] for logp, (_, start) in zip(logps, sentences, strict=True)])
+        return [_scores(prompt, [next(rows) for _ in prompt.options]) for prompt in prompts]
 
-    def _scores(self, prompt: Prompt, rows: Sequence[Sequence[float]]) -> Scores:
-        after = prompt.parts[1]
-        return Scores(
-            logp=tuple(map(sum, rows)),
-            tokens=tuple(map(len, rows)),
-            chars=tuple(len(option) + len(after) for option in prompt.options),
-        )
+
+def _scores(prompt: Prompt, rows: Sequence[Sequence[float]]) -> Scores:
+    after = prompt.parts[1]
+    return Scores(
+        logp=tuple(map(sum, rows)),
+        tokens=tuple(map(len, rows)),
+        chars=tuple(len(option) + len(after) for option in prompt.options),
+    )

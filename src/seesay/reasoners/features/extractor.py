@@ -1,4 +1,4 @@
-"""What a reasoner looks with: the pixels as they are, objects found among them, or another network's features."""
+"""Feature extractors: the pixels as they are, objects found among them, or a pretrained network's feature maps."""
 
 from __future__ import annotations
 
@@ -13,69 +13,69 @@ from seesay.reasoners.features import objects
 Pictures = NDArray[np.uint8]
 
 
-class Eye(Protocol):
-    """Turns pictures of `side` pixels a side into what a network takes; `name` is how a user asks for it."""
+class FeatureExtractor(Protocol):
+    """Turns pictures of `image_size` pixels a side into the input of a network; `name` is how a user asks for it."""
 
     name: str
-    side: int
+    image_size: int
 
     @property
     def fingerprint(self) -> str:
-        """A digest that changes when it would see otherwise."""
+        """A digest that changes when the features would."""
 
     @property
-    def look_of(self) -> tuple[int, ...]:
-        """The form of what one picture becomes; channels first where it is a map."""
+    def feature_shape(self) -> tuple[int, ...]:
+        """The shape of one picture's features; channels first where they are a map."""
 
-    def look(self, pictures: Pictures) -> NDArray[Any]:
-        """Pictures (items, side, side, 3) as a network takes them: (items, …)."""
+    def extract(self, pictures: Pictures) -> NDArray[Any]:
+        """The features (items, …) of pictures (items, image_size, image_size, 3)."""
 
 
-class Pixels:
-    """The picture itself, bytes as they are: a network makes numbers from 0 to 1 of them when it takes them."""
+class PixelExtractor:
+    """The picture itself, as bytes; the networks scale them to numbers from 0 to 1."""
 
     name = "pixels"
 
-    def __init__(self, side: int) -> None:
-        self.side = side
-        self.fingerprint = f"pixels-{side}"
-        self.look_of = (3, side, side)
+    def __init__(self, image_size: int) -> None:
+        self.image_size = image_size
+        self.fingerprint = f"pixels-{image_size}"
+        self.feature_shape = (3, image_size, image_size)
 
-    def look(self, pictures: Pictures) -> NDArray[np.uint8]:
+    def extract(self, pictures: Pictures) -> NDArray[np.uint8]:
         """Channels first, as networks take them."""
         return np.ascontiguousarray(pictures.transpose(0, 3, 1, 2))
 
 
-class Objects:
+class ObjectExtractor:
     """Slots of objects, found without labels (see `objects`)."""
 
     name = "objects"
-    side = objects.SIDE
-    fingerprint = f"objects-{objects.SIDE}-{objects.OUTLINE}-2"
-    look_of = (objects.SLOTS, objects.WIDTH)
+    image_size = objects.IMAGE_SIZE
+    fingerprint = f"objects-{objects.IMAGE_SIZE}-{objects.OUTLINE}-2"
+    feature_shape = (objects.SLOTS, objects.SLOT_SIZE)
 
-    def look(self, pictures: Pictures) -> NDArray[np.float32]:
-        """A row of slots a picture."""
-        return objects.find(pictures)
+    def extract(self, pictures: Pictures) -> NDArray[np.float32]:
+        """One row of slots per picture."""
+        return objects.find_objects(pictures)
 
 
-def open_eye(name: str, side: int) -> Eye:
-    """The eye of this name: `pixels`, `objects`, or a network whose features are taken (see `features`)."""
+def open_extractor(name: str, image_size: int) -> FeatureExtractor:
+    """The extractor of this name: `pixels`, `objects`, or a pretrained network (see `pretrained`)."""
     if name == "pixels":
-        return Pixels(side)
+        return PixelExtractor(image_size)
     if name == "objects":
-        return Objects()
-    from seesay.reasoners.features.pretrained import open_features
+        return ObjectExtractor()
+    from seesay.reasoners.features.pretrained import open_pretrained
 
-    return open_features(name, side)
+    return open_pretrained(name, image_size)
 
 
-def picture(path: str, side: int) -> Pictures:
-    """A picture file as RGB, `side` pixels a side, every pixel the mean of what it covers."""
+def read_picture(path: str, image_size: int) -> Pictures:
+    """A picture file as RGB, `image_size` pixels a side, every pixel the mean of the area it covers."""
     from PIL import Image
 
     try:
         with Image.open(path) as image:
-            return np.asarray(image.convert("RGB").resize((side, side), Image.Resampling.BOX))
+            return np.asarray(image.convert("RGB").resize((image_size, image_size), Image.Resampling.BOX))
     except OSError as error:
         raise UserError(f"The picture {path} cannot be read: {error}") from error

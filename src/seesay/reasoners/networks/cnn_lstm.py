@@ -1,31 +1,26 @@
-"""CNN+LSTM: the whole picture as one vector beside the sentence's, and two layers over both."""
+"""CNN+LSTM: the whole picture as one vector, concatenated with the sentence's, and two layers over both."""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-from seesay.reasoners.config import Shape
-from seesay.reasoners.networks.layers import Stem
-from seesay.reasoners.networks.text_encoder import Reader
+from seesay.reasoners.config import NetworkConfig
+from seesay.reasoners.networks.base import ReasonerNetwork
+from seesay.reasoners.networks.layers import Stem, mlp
+from seesay.reasoners.networks.text_encoder import TextEncoder
 
 
-class CnnLstm(nn.Module):
-    """The plain baseline of visual question answering: no part of it knows which part of the picture is meant."""
+class CnnLstm(ReasonerNetwork):
+    """The plain baseline of visual question answering: it attends to no part of the picture in particular."""
 
-    def __init__(self, shape: Shape) -> None:
-        super().__init__()
-        self.reader = Reader(len(shape.words), shape.embedding, shape.hidden, nn.LSTM)
-        self.stem = Stem(shape.look[0], shape.width, shape.halvings, shape.levels, batch_norm=shape.batch_norm)
-        rows, columns = (-(-length // 2**shape.halvings) for length in shape.look[1:])
-        self.classifier = nn.Sequential(
-            nn.Linear(shape.width * rows * columns + shape.hidden, shape.classifier),
-            nn.ReLU(),
-            nn.Dropout(shape.dropout),
-            nn.Linear(shape.classifier, len(shape.answers)),
-        )
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        self.reader = TextEncoder(config, nn.LSTM)
+        self.stem = Stem(config)
+        rows, columns = (-(-length // 2**config.strided_layers) for length in config.input_shape[1:])
+        self.classifier = mlp(config.width * rows * columns + config.hidden, config)
 
-    def forward(self, pictures: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        both = torch.cat((self.stem(pictures).flatten(1), self.reader(words)), 1)
-        said: torch.Tensor = self.classifier(both)
-        return said
+    def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.classifier(torch.cat((self.stem(features).flatten(1), self.reader(words)), 1))
+        return logits

@@ -1,45 +1,48 @@
-"""FiLM (Perez et al. 2018): the sentence scales and shifts what the convolutions see, block by block."""
+"""FiLM (Perez et al. 2018): the sentence scales and shifts the feature maps, block by block."""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-from seesay.reasoners.config import Shape
-from seesay.reasoners.networks.layers import Stem, places
-from seesay.reasoners.networks.text_encoder import Reader
+from seesay.reasoners.attention_maps import AttentionMap, channel_maxima
+from seesay.reasoners.config import NetworkConfig
+from seesay.reasoners.networks.base import ReasonerNetwork
+from seesay.reasoners.networks.layers import Stem, add_coordinate_channels, mlp
+from seesay.reasoners.networks.text_encoder import TextEncoder
 
 
-class Film(nn.Module):
+class Film(ReasonerNetwork):
     """GRU, residual blocks modulated by its last state, a maximum over the picture, two layers."""
 
-    def __init__(self, shape: Shape) -> None:
-        super().__init__()
-        width, self.blocks_of = shape.width, shape.blocks
-        self.reader = Reader(len(shape.words), shape.embedding, shape.hidden, nn.GRU)
-        self.modulate = nn.Linear(shape.hidden, shape.blocks * 2 * width)
-        self.stem = Stem(shape.look[0], width, shape.halvings, shape.levels, batch_norm=shape.batch_norm)
-        self.blocks = nn.ModuleList(Block(width) for _ in range(shape.blocks))
-        self.last = nn.Conv2d(width + 2, shape.classifier, 1)
-        self.classifier = nn.Sequential(
-            nn.Linear(shape.classifier, shape.classifier), nn.ReLU(), nn.Dropout(shape.dropout),
-            nn.Linear(shape.classifier, len(shape.answers)),
-        )  # fmt: skip
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        width, self.block_count = config.width, config.blocks
+        self.reader = TextEncoder(config, nn.GRU)
+        self.modulate = nn.Linear(config.hidden, config.blocks * 2 * width)
+        self.stem = Stem(config)
+        self.blocks = nn.ModuleList(FilmBlock(width) for _ in range(config.blocks))
+        self.last = nn.Conv2d(width + 2, config.classifier, 1)
+        self.classifier = mlp(config.classifier, config)
 
-    def forward(self, pictures: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        said: torch.Tensor = self.classifier(self.maps(pictures, words).amax((2, 3)))
-        return said
+    def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.classifier(self.feature_maps(features, words).amax((2, 3)))
+        return logits
 
-    def maps(self, pictures: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """What is seen before the maximum is taken (Figure 7)."""
-        scales, shifts = self.modulate(self.reader(words)).view(len(words), self.blocks_of, 2, -1, 1, 1).unbind(2)
-        seen = self.stem(pictures)
+    def feature_maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        """The maps (items, channels, rows, columns) that the maximum is taken over."""
+        scales, shifts = self.modulate(self.reader(words)).view(len(words), self.block_count, 2, -1, 1, 1).unbind(2)
+        maps = self.stem(features)
         for i, block in enumerate(self.blocks):
-            seen = block(seen, scales[:, i], shifts[:, i])
-        return torch.relu(self.last(places(seen)))
+            maps = block(maps, scales[:, i], shifts[:, i])
+        return torch.relu(self.last(add_coordinate_channels(maps)))
+
+    def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
+        """The cells that the maximum comes from."""
+        return [(channel_maxima(maps),) for maps in self.feature_maps(features, words).double().cpu().numpy()]
 
 
-class Block(nn.Module):
+class FilmBlock(nn.Module):
     """A residual block (Figure 3 of the paper); the norm before the modulation has no scale and shift of its own."""
 
     def __init__(self, width: int) -> None:
@@ -48,6 +51,6 @@ class Block(nn.Module):
         self.look = nn.Conv2d(width, width, 3, padding=1)
         self.norm = nn.BatchNorm2d(width, affine=False)
 
-    def forward(self, seen: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
-        seen = torch.relu(self.narrow(places(seen)))
-        return seen + torch.relu((1 + scale) * self.norm(self.look(seen)) + shift)
+    def forward(self, maps: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+        maps = torch.relu(self.narrow(add_coordinate_channels(maps)))
+        return maps + torch.relu((1 + scale) * self.norm(self.look(maps)) + shift)

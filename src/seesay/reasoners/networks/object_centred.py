@@ -1,113 +1,146 @@
-"""The reasoner that generalises: who is meant, whom it is compared with, where the line is, and on which side of it.
+"""The reasoner that generalises: which object is meant, which it is compared with, and on which side of the threshold.
 
-The sentence's grammar says which word has which role: those before "is" describe the target, the first word after it
-(articles aside) is the adjective, the rest describe what the target is compared with. What the words mean is learnt
-from the answers, and from which sentence goes with which picture: every describing word finds its objects by their
-colour and outline; every adjective has a direction, and draws its line between the smallest and the largest of the
+The sentence's grammar gives every word its role: those before "is" describe the target, the first word after it
+(articles aside) is the adjective, the rest describe the reference set. The meaning of the words is learnt from the
+answers, and from which sentence goes with which picture: every describing word picks out objects by their colour and
+outline; every adjective has a direction, and sets its threshold between the smallest and the largest of the reference
 set. No word's meaning depends on another word, so that "big" means the same with a noun it was never seen with.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import softplus
 
-from seesay.reasoners.config import Shape
-from seesay.reasoners.features.objects import LOOK
-from seesay.reasoners.vocabulary import SPECIAL, Words
+from seesay.reasoners.attention_maps import AttentionMap
+from seesay.reasoners.config import NetworkConfig
+from seesay.reasoners.features.objects import APPEARANCE
+from seesay.reasoners.networks.base import ReasonerNetwork
+from seesay.reasoners.vocabulary import SPECIAL, SentenceVocabulary
 
 VERB = "is"
-EMPTY = ("a", "an", "the", "than")
-"""Words that have a place in the grammar and nothing to say of an object."""
-_SHARP = 40.0  # how much more the largest counts than one a little smaller
-_ABSENT = -1e4
+FUNCTION_WORDS = ("a", "an", "the", "than")
+"""Words that belong to the grammar and describe no object."""
+_SHARP = 40.0  # the inverse temperature of the soft maximum over areas
+_ABSENT = -1e4  # the logit of an empty slot
 
 
-class ObjectCentred(nn.Module):
-    """Slots (items, objects, numbers) and words (items, words) to answers, which are no and yes."""
+class ObjectCentred(ReasonerNetwork):
+    """Slots of objects (items, objects, numbers) and word ids (items, words) to the answers no and yes."""
 
+    takes_objects = True
+    answers = frozenset(("no", "yes"))
+    has_regularisation = False
     says: torch.Tensor
 
-    def __init__(self, shape: Shape) -> None:
-        super().__init__()
-        self.look = nn.Linear(LOOK, shape.width)
-        self.describe = nn.Embedding(len(shape.words), 2 * shape.width)
-        self.direction = nn.Embedding(len(shape.words), 1)
-        self.adjective = nn.Embedding(len(shape.words), shape.embedding)
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        words = len(config.vocabulary)
+        self.look = nn.Linear(APPEARANCE, config.width)
+        self.describe = nn.Embedding(words, 2 * config.width)
+        self.direction = nn.Embedding(words, 1)
+        self.adjective = nn.Embedding(words, config.embedding)
         self.line = nn.Sequential(
-            nn.Linear(shape.embedding + 2, shape.hidden), nn.ReLU(), nn.Linear(shape.hidden, 2),
+            nn.Linear(config.embedding + 2, config.hidden), nn.ReLU(), nn.Linear(config.hidden, 2),
         )  # fmt: skip
         nn.init.normal_(self.describe.weight, std=0.3)
         nn.init.normal_(self.direction.weight, std=0.1)
-        self.yes = shape.answers.index("yes")
-        self.verb = shape.words.numbers.get(VERB, -1)
-        self.register_buffer("says", torch.tensor(_says_something(shape.words)), persistent=False)
+        self.yes = config.answers.index("yes")
+        self.verb = config.vocabulary.ids.get(VERB, -1)
+        self.register_buffer("says", torch.tensor(_is_content(config.vocabulary)), persistent=False)
 
     def forward(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        target, among, adjective = self.attend(slots, words)
+        target, members, adjective = self.attend(slots, words)
         area = slots[:, :, 1] / slots[:, :, 1].amax(1, keepdim=True).clamp(min=1e-6)
         size = (target.exp() * area).sum(1)
-        largest = (torch.softmax(_SHARP * area + among, 1) * area).sum(1)
-        smallest = (torch.softmax(_SHARP * -area + among, 1) * area).sum(1)
+        largest = (torch.softmax(_SHARP * area + members, 1) * area).sum(1)
+        smallest = (torch.softmax(_SHARP * -area + members, 1) * area).sum(1)
         spread = largest - smallest
-        inside = among.exp()
-        middle = ((inside * area).sum(1) / inside.sum(1).clamp(min=1e-6) - smallest) / (spread + 1e-3)
-        about = torch.stack((inside.sum(1) / 5, middle), 1)
-        said = (adjective[:, :, None] * self.adjective(words)).sum(1)
-        k, sharp = self.line(torch.cat((said, about), 1)).unbind(1)
-        line = largest - (1.2 * torch.sigmoid(k) - 0.1) * spread  # a little beyond the extremes, for superlatives
-        side = (adjective * self.direction(words)[:, :, 0]).sum(1)
-        yes = 10 * side * softplus(sharp) * (size - line) / (spread + 0.05)  # in shares of the set's range
-        found = torch.stack((-yes, yes), 1) / 2
-        return found if self.yes == 1 else found.flip(1)
+        membership = members.exp()
+        mean = ((membership * area).sum(1) / membership.sum(1).clamp(min=1e-6) - smallest) / (spread + 1e-3)
+        statistics = torch.stack((membership.sum(1) / 5, mean), 1)
+        embedded = (adjective[:, :, None] * self.adjective(words)).sum(1)
+        k, sharpness = self.line(torch.cat((embedded, statistics), 1)).unbind(1)
+        threshold = largest - (1.2 * torch.sigmoid(k) - 0.1) * spread  # reaches beyond both ends, for superlatives
+        direction = (adjective * self.direction(words)[:, :, 0]).sum(1)
+        yes = 10 * direction * softplus(sharpness) * (size - threshold) / (spread + 0.05)  # in shares of the range
+        logits = torch.stack((-yes, yes), 1) / 2
+        return logits if self.yes == 1 else logits.flip(1)
 
     def attend(self, slots: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Who is meant (log-probabilities over objects), who is in its set (each by itself), which word compares."""
+        """The target (log-probabilities over objects), the reference set (a log-membership per object), and which word
+        is the adjective."""
         targets, adjective, references = self.roles(words)
         fits = self.fits(slots, words)
         absent = (1 - slots[:, :, 0]) * _ABSENT
         target = torch.log_softmax((fits * targets[:, :, None]).sum(1) + absent, 1)
         return target, (fits * references[:, :, None]).sum(1) + absent, adjective.float()
 
-    def beside(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """How badly the sentences tell their own pictures from the others of the batch, by the target alone.
+    def attention_maps(self, slots: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
+        """The probability that each object is the target, and its membership in the reference set."""
+        target, members, _ = self.attend(slots, words)
+        arrays = (slots.double(), target.exp().double(), members.exp().double())
+        return [_boxes(*item) for item in zip(*(array.cpu().numpy() for array in arrays), strict=True)]
 
-        Who says "the red square is …" presupposes that there is one. So a sentence's target should be found in its own
-        picture rather than in another's: nothing but pictures and sentences is needed to learn that, and it keeps a
-        word from meaning everything but what it says, with which the answers alone would be content.
+    def auxiliary_loss(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        """Contrastive: how badly the sentences tell their own pictures from the others of the batch, by the target.
+
+        "The red square is …" presupposes that there is one. So a sentence's target should be found in its own picture
+        rather than in another's. This needs only pictures and sentences, and it keeps a word from meaning everything
+        but what it says, which the answers alone would allow.
         """
-        typical, strict = self.meaning(words)
-        strict = strict * self.roles(words)[0][:, :, None]
-        looks = self.look(slots[:, :, -LOOK:])
+        typical, strictness = self.meaning(words)
+        strictness = strictness * self.roles(words)[0][:, :, None]
+        appearance = self.look(slots[:, :, -APPEARANCE:])
         # The distance of `fits`, summed over the words and multiplied out: one product for all pairs.
-        away = strict.sum(1) @ (looks**2).flatten(0, 1).T - 2 * (strict * typical).sum(1) @ looks.flatten(0, 1).T
-        away = away.view(len(words), *slots.shape[:2]) - (1 - slots[:, :, 0]) * _ABSENT
-        own = (-away).logsumexp(2)  # what does not depend on the picture falls out of the comparison
-        return torch.nn.functional.cross_entropy(own, torch.arange(len(words), device=words.device))
+        distance = (
+            strictness.sum(1) @ (appearance**2).flatten(0, 1).T
+            - 2 * (strictness * typical).sum(1) @ appearance.flatten(0, 1).T
+        )
+        distance = distance.view(len(words), *slots.shape[:2]) - (1 - slots[:, :, 0]) * _ABSENT
+        logits = (-distance).logsumexp(2)  # what does not depend on the picture cancels out
+        return torch.nn.functional.cross_entropy(logits, torch.arange(len(words), device=words.device))
 
     def roles(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Which words describe the target, compare, describe the reference set."""
+        """Masks of the words that describe the target, are the adjective, describe the reference set."""
         after = (words == self.verb).cumsum(1) > 0
-        says = self.says[words]
-        place = (says & after).cumsum(1)
-        return says & ~after, says & after & (place == 1), says & after & (place > 1)
+        content = self.says[words]
+        position = (content & after).cumsum(1)
+        return content & ~after, content & after & (position == 1), content & after & (position > 1)
 
     def fits(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         """How well every word fits every object (items, words, objects), as the logarithm of a number from 0 to 1.
 
-        A word has a typical look, and how strict it is about each of the look's traits.
+        A word has a typical appearance, and a strictness about each of its dimensions.
         """
-        typical, strict = self.meaning(words)
-        looks: torch.Tensor = self.look(slots[:, :, -LOOK:])
-        away = (looks[:, None] - typical[:, :, None]) ** 2
-        return -(away @ strict[:, :, :, None])[..., 0]
+        typical, strictness = self.meaning(words)
+        appearance: torch.Tensor = self.look(slots[:, :, -APPEARANCE:])
+        distance = (appearance[:, None] - typical[:, :, None]) ** 2
+        return -(distance @ strictness[:, :, :, None])[..., 0]
 
     def meaning(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Every word's typical look, and how strict it is about each trait of it."""
-        typical, strict = self.describe(words).chunk(2, -1)
-        return typical, softplus(strict)
+        """Every word's typical appearance, and its strictness about each dimension of it."""
+        typical, strictness = self.describe(words).chunk(2, -1)
+        return typical, softplus(strictness)
 
 
-def _says_something(words: Words) -> list[bool]:
-    return [False] * len(SPECIAL) + [word not in (VERB, *EMPTY) for word in words.words]
+def _boxes(
+    slots: NDArray[np.float64], target: NDArray[np.float64], members: NDArray[np.float64]
+) -> tuple[AttentionMap, ...]:
+    """The boxes of the objects, weighted by target and reference set.
+
+    Only the ratios of memberships matter to the network, so the highest is shown as 1.
+    """
+    present = slots[:, 0] > 0
+    boxes = slots[present, 2:6]
+    return (
+        AttentionMap("target", target[present], boxes),
+        AttentionMap("reference set", members[present] / max(members.max(), 1e-30), boxes),
+    )
+
+
+def _is_content(vocabulary: SentenceVocabulary) -> list[bool]:
+    return [False] * len(SPECIAL) + [word not in (VERB, *FUNCTION_WORDS) for word in vocabulary.words]

@@ -1,50 +1,52 @@
-"""Stacked attention (Yang et al. 2016): the sentence looks at the picture twice, the second time knowing more."""
+"""Stacked attention (Yang et al. 2016): two rounds of attention, the second guided by what the first attended to."""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-from seesay.reasoners.config import Shape
-from seesay.reasoners.networks.layers import Stem, places
-from seesay.reasoners.networks.text_encoder import Reader
+from seesay.reasoners.attention_maps import AttentionMap
+from seesay.reasoners.config import NetworkConfig
+from seesay.reasoners.networks.base import ReasonerNetwork
+from seesay.reasoners.networks.layers import Stem, add_coordinate_channels, mlp
+from seesay.reasoners.networks.text_encoder import TextEncoder
 
 
-class StackedAttention(nn.Module):
+class StackedAttention(ReasonerNetwork):
     """CNN, LSTM, two rounds of soft attention over the picture's cells, two layers."""
 
-    def __init__(self, shape: Shape) -> None:
-        super().__init__()
-        self.reader = Reader(len(shape.words), shape.embedding, shape.hidden, nn.LSTM)
-        self.stem = Stem(shape.look[0], shape.width, shape.halvings, shape.levels, batch_norm=shape.batch_norm)
-        self.project = nn.Conv2d(shape.width + 2, shape.hidden, 1)
-        self.rounds = nn.ModuleList(Round(shape.hidden) for _ in range(2))
-        self.classifier = nn.Sequential(
-            nn.Linear(shape.hidden, shape.classifier), nn.ReLU(), nn.Dropout(shape.dropout),
-            nn.Linear(shape.classifier, len(shape.answers)),
-        )  # fmt: skip
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        self.reader = TextEncoder(config, nn.LSTM)
+        self.stem = Stem(config)
+        self.project = nn.Conv2d(config.width + 2, config.hidden, 1)
+        self.rounds = nn.ModuleList(AttentionRound(config.hidden) for _ in range(2))
+        self.classifier = mlp(config.hidden, config)
 
-    def forward(self, pictures: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        said: torch.Tensor = self.classifier(self.look(pictures, words)[0])
-        return said
+    def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.classifier(self.attend(features, words)[0])
+        return logits
 
-    def maps(self, pictures: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """Where each round looks (Figure 7): items, rounds, rows, columns."""
-        return self.look(pictures, words)[1]
-
-    def look(self, pictures: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What is known after the rounds, and where they looked."""
-        seen = torch.tanh(self.project(places(self.stem(pictures))))
-        cells, known, looked = seen.flatten(2).transpose(1, 2), self.reader(words), []
+    def attend(self, features: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The query after the last round, and the weights of every round (items, rounds, rows, columns)."""
+        maps = torch.tanh(self.project(add_coordinate_channels(self.stem(features))))
+        cells, query, rounds = maps.flatten(2).transpose(1, 2), self.reader(words), []
         for attend in self.rounds:
-            weights = attend(cells, known)
-            known = known + (weights[:, :, None] * cells).sum(1)
-            looked.append(weights.view(len(weights), *seen.shape[2:]))
-        return known, torch.stack(looked, 1)
+            weights = attend(cells, query)
+            query = query + (weights[:, :, None] * cells).sum(1)
+            rounds.append(weights.view(len(weights), *maps.shape[2:]))
+        return query, torch.stack(rounds, 1)
+
+    def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
+        """The attention weights of each round."""
+        return [
+            tuple(AttentionMap(f"attention, round {i}", weights) for i, weights in enumerate(rounds, 1))
+            for rounds in self.attend(features, words)[1].double().cpu().numpy()
+        ]
 
 
-class Round(nn.Module):
-    """One round: how much to look at every cell, by what is known so far (equations 15 to 18)."""
+class AttentionRound(nn.Module):
+    """One round: the weight of every cell for the query so far (equations 15 to 18)."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -52,6 +54,6 @@ class Round(nn.Module):
         self.of_known = nn.Linear(hidden, hidden)
         self.weigh = nn.Linear(hidden, 1)
 
-    def forward(self, cells: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
-        mixed = torch.tanh(self.of_cells(cells) + self.of_known(known)[:, None])
+    def forward(self, cells: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
+        mixed = torch.tanh(self.of_cells(cells) + self.of_known(query)[:, None])
         return torch.softmax(self.weigh(mixed)[:, :, 0], 1)

@@ -8,20 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.report.charts.kernel import (
-    WIDTH,
-    axis,
-    chart,
-    element,
-    empty_chart,
-    legend,
-    series_class,
-    square,
-    swatches,
-    text,
-    text_width,
-    tooltip,
-)
+from seesay.report.charts import kernel as svg
 from seesay.report.formatting import brief, number
 
 ROOM = 170.0
@@ -44,67 +31,65 @@ def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
     series = list(dict.fromkeys(row.series for row in rows))
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None and math.isfinite(end)]
     if not ends:
-        return empty_chart("bars", title)
-    left = text_width(names, ROOM) + 8
-    x = axis(ends, left, WIDTH - 46, zero=True)
+        return svg.empty_chart("bars", title)
+    left = svg.text_width(names, ROOM) + 8
+    x = svg.axis(ends, left, svg.WIDTH - 46, zero=True)
     thick = 15.0 if len(series) == 1 else 11.0
     parts: list[Markup] = []
     y = 0.0
     if len(series) > 1:
-        keys = [element("g", square("fill"), class_=series_class(index)) for index in range(len(series))]
-        entries, y = legend(series, keys, WIDTH, 0)
+        keys = [svg.element("g", svg.square("fill"), class_=svg.series_class(index)) for index in range(len(series))]
+        entries, y = svg.legend(series, keys, svg.WIDTH, 0)
         parts += entries
     top = y = y + 4
     drawn = []
     for name in names:
         same_name = [row for row in rows if row.name == name]
-        drawn.append(text(left - 8, y + thick * len(same_name) / 2 + 4, name, "end", ROOM))
+        drawn.append(svg.text(left - 8, y + thick * len(same_name) / 2 + 4, name, "end", ROOM))
         for row in same_name:
-            drawn.append(_bar(row, x.at, y, thick, series_class(series.index(row.series))))
+            drawn.append(_bar(row, x.at, y, thick, svg.series_class(series.index(row.series))))
             y += thick
         y += 6
-    for tick in x.ticks:
-        kind = "base" if tick == 0 else "guide"
-        parts.append(element("line", x1=x.at(tick), x2=x.at(tick), y1=top, y2=y, class_=kind))
-        parts.append(text(x.at(tick), y + 14, brief(tick), "tick middle"))
-    parts.append(text((x.start + x.end) / 2, y + 30, x_label, "note middle", WIDTH))
-    return chart("bars", WIDTH, y + 36, title, [*parts, *drawn])
+    parts += svg.x_axis(x, y, x_label, top)
+    return svg.chart("bars", svg.WIDTH, y + 36, title, [*parts, *drawn])
 
 
 def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: str) -> Markup:
     if not math.isfinite(row.value):
-        return text(WIDTH, y + thick / 2 + 4, brief(row.value), "note end")
+        return svg.text(svg.WIDTH, y + thick / 2 + 4, brief(row.value), "note end")
     middle = y + thick / 2
     start, end = sorted((at(0.0), at(row.value)))
     ends = ""
     whisker = Markup("")
     if row.low is not None and row.high is not None and math.isfinite(row.low) and math.isfinite(row.high):
         ends = f" ({brief(row.low)} to {brief(row.high)})"
-        whisker = element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
-    tip = tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
-    bar = element("rect", tip, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
+        whisker = svg.element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
+    tip = svg.tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
+    bar = svg.element("rect", tip, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
     written = number(row.value) if abs(row.value) < 10 else brief(row.value)
-    return element("g", bar + whisker + text(WIDTH, middle + 4, written, "note end"), class_=hue)
+    return svg.element("g", bar + whisker + svg.text(svg.WIDTH, middle + 4, written, "note end"), class_=hue)
 
 
 def stacked_bars(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str) -> Markup:
     """Bars of equal length, divided in proportion to their values; color words are drawn in their own color."""
     if not rows or not parts:
-        return empty_chart("stacked-bars", title)
-    left = text_width([name for name, _ in rows], ROOM) + 8
-    paint = swatches(parts)
-    drawn, y = legend(parts, [square(f"part {class_}") + square("outline") for class_ in paint], WIDTH, 0)
+        return svg.empty_chart("stacked-bars", title)
+    left = svg.text_width([name for name, _ in rows], ROOM) + 8
+    paint = svg.swatches(parts)
+    drawn, y = svg.legend(
+        parts, [svg.square(f"part {class_}") + svg.square("outline") for class_ in paint], svg.WIDTH, 0
+    )
     y += 6
     for name, values in rows:
         if len(values) != len(parts) or any(value < 0 for value in values):
             raise ValueError(f"'{name}' needs {len(parts)} values of at least 0")
-        drawn.append(text(left - 8, y + 11, name, "end", ROOM))
+        drawn.append(svg.text(left - 8, y + 11, name, "end", ROOM))
         drawn += _divided(name, values, parts, paint, left, y)
         y += 19
     for share in (0, 25, 50, 75, 100):
         anchor = "end" if share == 100 else "middle"
-        drawn.append(text(left + (WIDTH - left) * share / 100, y + 12, f"{share} %", f"tick {anchor}"))
-    return chart("stacked-bars", WIDTH, y + 18, title, drawn)
+        drawn.append(svg.text(left + (svg.WIDTH - left) * share / 100, y + 12, f"{share} %", f"tick {anchor}"))
+    return svg.chart("stacked-bars", svg.WIDTH, y + 18, title, drawn)
 
 
 def _divided(
@@ -113,12 +98,12 @@ def _divided(
     shares = [value if math.isfinite(value) else 0.0 for value in values]
     total = sum(shares)
     if not total:
-        return [text(left, y + 11, "–", "note")]
-    drawn, x, length = [], left, WIDTH - left
+        return [svg.text(left, y + 11, "–", "note")]
+    drawn, x, length = [], left, svg.WIDTH - left
     for part, painted, value in zip(parts, paint, shares, strict=True):
         if value:
-            tip = tooltip(f"{name}: {part} {100 * value / total:.3g} %")
+            tip = svg.tooltip(f"{name}: {part} {100 * value / total:.3g} %")
             width = length * value / total
-            drawn.append(element("rect", tip, x=x, y=y, width=width, height=15.0, class_=f"part {painted}"))
+            drawn.append(svg.element("rect", tip, x=x, y=y, width=width, height=15.0, class_=f"part {painted}"))
             x += width
-    return [*drawn, element("rect", x=left, y=y, width=length, height=15.0, class_="outline")]
+    return [*drawn, svg.element("rect", x=left, y=y, width=length, height=15.0, class_="outline")]

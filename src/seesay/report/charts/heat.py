@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.report.charts.kernel import WIDTH, chart, element, empty_chart, text, text_width, tooltip
+from seesay.report.charts import kernel as svg
 from seesay.report.formatting import brief
 
 ROOM = 130.0
@@ -37,53 +37,53 @@ def heat_map(
         raise ValueError(f"a heat map of {len(rows)} x {len(columns)} names needs a matrix of that shape")
     finite = [float(value) for line in matrix for value in line if math.isfinite(value)]
     if not finite:
-        return empty_chart("heat-map", title)
+        return svg.empty_chart("heat-map", title)
     low, high = min(finite), max(finite)
-    left = text_width(rows, ROOM) + 8
-    top = text_width(columns, ROOM) + 8
-    cell = min(max((WIDTH - left) / len(columns), 11.0), 44.0)
+    left = svg.text_width(rows, ROOM) + 8
+    top = svg.text_width(columns, ROOM) + 8
+    cell = min(max((svg.WIDTH - left) / len(columns), 11.0), 44.0)
     high_cell = min(cell, 26.0)
     small = " small" if high_cell < CROWDED else ""
-    width, bottom = max(left + cell * len(columns), WIDTH), top + high_cell * len(rows)
+    width, bottom = max(left + cell * len(columns), svg.WIDTH), top + high_cell * len(rows)
     parts = []
     for index, name in enumerate(columns):
         x = left + cell * (index + 0.5) + 3.5
-        parts.append(text(x, top - 5, name, small.strip(), ROOM, transform=f"rotate(-90 {x:.2f} {top - 5:.2f})"))
+        parts.append(svg.text(x, top - 5, name, small.strip(), ROOM, transform=f"rotate(-90 {x:.2f} {top - 5:.2f})"))
     for i, name in enumerate(rows):
-        parts.append(text(left - 6, top + high_cell * (i + 0.5) + 3.5, name, f"end{small}", ROOM))
+        parts.append(svg.text(left - 6, top + high_cell * (i + 0.5) + 3.5, name, f"end{small}", ROOM))
         for j, value in enumerate(matrix[i]):
             share = (value - low) / (high - low) if high > low else 1.0
             parts.append(_cell(left + cell * j, top + high_cell * i, cell, high_cell, value, share, (name, columns[j])))
     parts += _scale(low, high, low_label, high_label, left, bottom + 12)
-    return chart("heat-map", width, bottom + 44, title, parts, wide=width > WIDTH)
+    return svg.chart("heat-map", width, bottom + 44, title, parts, wide=width > svg.WIDTH)
 
 
 def _cell(
     x: float, y: float, width: float, height: float, value: float, share: float, names: tuple[str, str]
 ) -> Markup:
-    tip = tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
+    tip = svg.tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
     gap = 0.0 if height < CROWDED else 0.5
     box = {"x": x + gap, "y": y + gap, "width": width - 2 * gap, "height": height - 2 * gap}
     if not math.isfinite(value):
-        return element("rect", tip, **box, class_="missing")
-    shade = element("rect", tip, **box, class_="heat", fill_opacity=_opacity(share))
+        return svg.element("rect", tip, **box, class_="missing")
+    shade = svg.element("rect", tip, **box, class_="heat", fill_opacity=_opacity(share))
     if width < NUMBERED:
         return shade
     ink = "middle small on" if share > 0.5 else "middle small"
-    return shade + text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), ink)
+    return shade + svg.text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), ink)
 
 
 def _scale(low: float, high: float, low_label: str, high_label: str, x: float, y: float) -> list[Markup]:
     """The legend of the shades, from the least value to the greatest."""
     steps = 20
     before, after = f"{low_label} {brief(low)}", f"{brief(high)} {high_label}"
-    start = max(x, text_width([before], ROOM) + 8)
+    start = max(x, svg.text_width([before], ROOM) + 8)
     box: dict[str, object] = {"y": y, "width": 6.0, "height": 10.0, "class_": "heat"}
-    bars = [element("rect", **box, x=start + 6.0 * i, fill_opacity=_opacity(i / (steps - 1))) for i in range(steps)]
+    bars = [svg.element("rect", **box, x=start + 6.0 * i, fill_opacity=_opacity(i / (steps - 1))) for i in range(steps)]
     return [
-        text(start - 6, y + 9, before, "note end", ROOM),
+        svg.text(start - 6, y + 9, before, "note end", ROOM),
         *bars,
-        text(start + 6 * steps + 6, y + 9, after, "note", ROOM),
+        svg.text(start + 6 * steps + 6, y + 9, after, "note", ROOM),
     ]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from seesay.data.colors import COLORS
-from seesay.report.formatting import printable
+from seesay.report.formatting import brief, printable
 
 WIDTH = 440.0
 SERIES = 6
@@ -161,6 +161,28 @@ def log_axis(values: Iterable[float], start: float, end: float) -> Axis:
     ticks = (10.0**power * digit for power in powers for digit in ((1, 2, 5) if few else (1,)))
     inside = tuple(tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
     return Axis(low, high, start, end, inside, log=True)
+
+
+def x_axis(x: Axis, bottom: float, label: str, top: float | None = None) -> list[Markup]:
+    """Tick labels and the name of the axis below `bottom`, with guides from `top` or else short ticks."""
+    parts = []
+    for tick in x.ticks:
+        at, (y1, y2) = x.at(tick), (bottom, bottom + 4) if top is None else (top, bottom)
+        parts.append(
+            element("line", x1=at, x2=at, y1=y1, y2=y2, class_="guide" if tick and top is not None else "base")
+        )
+        parts.append(text(at, bottom + 15, brief(tick), "tick middle"))
+    return [*parts, text((x.start + x.end) / 2, bottom + 31, label, "note middle", WIDTH)]
+
+
+def y_axis(y: Axis, left: float, right: float, label: str) -> list[Markup]:
+    """The name of the axis, and guides from left to right with their tick labels."""
+    parts = [text(0, 8, label, "note", WIDTH)]
+    for tick in y.ticks:
+        at = y.at(tick)
+        parts.append(element("line", x1=left, x2=right, y1=at, y2=at, class_="guide" if tick else "base"))
+        parts.append(text(left - 6, at + 3.5, brief(tick), "tick end"))
+    return parts
 
 
 def legend(names: Sequence[str], keys: Sequence[Markup], width: float, top: float) -> tuple[list[Markup], float]:

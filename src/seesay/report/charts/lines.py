@@ -8,22 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.report.charts.kernel import (
-    WIDTH,
-    Axis,
-    axis,
-    chart,
-    coordinate,
-    element,
-    empty_chart,
-    legend,
-    log_axis,
-    series_class,
-    text,
-    text_width,
-    tooltip,
-    truncate,
-)
+from seesay.report.charts import kernel as svg
 from seesay.report.formatting import brief
 
 HEIGHT = 220.0
@@ -61,63 +46,48 @@ def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, l
     curves = [(i, s.name, [p for p in s.points if math.isfinite(p[0])]) for i, s in enumerate(series)]
     finite = [point for _, _, points in curves for point in points if math.isfinite(point[1])]
     if not finite:
-        return empty_chart("lines", title)
-    right = WIDTH - 12 - text_width([s.name for s in series], ROOM)
+        return svg.empty_chart("lines", title)
+    right = svg.WIDTH - 12 - svg.text_width([s.name for s in series], ROOM)
     xs = [point[0] for point in finite]
-    x = log_axis(xs, LEFT, right) if log_x else axis(xs, LEFT, right, tight=True)
-    y = axis([value for point in finite for value in point[1:]], HEIGHT, 20)
-    parts = _frame(x, y, x_label, y_label)
+    x = svg.log_axis(xs, LEFT, right) if log_x else svg.axis(xs, LEFT, right, tight=True)
+    y = svg.axis([value for point in finite for value in point[1:]], HEIGHT, 20)
+    parts = [*svg.y_axis(y, x.start, x.end, y_label), *svg.x_axis(x, HEIGHT, x_label)]
+    parts.append(svg.element("line", x1=x.start, x2=x.end, y1=HEIGHT, y2=HEIGHT, class_="base"))
     for draw in (_bands, _curves):  # no band lies on a curve
         for index, name, points in curves:
-            parts.append(element("g", Markup("").join(draw(name, points, x, y)), class_=series_class(index)))
+            parts.append(svg.element("g", Markup("").join(draw(name, points, x, y)), class_=svg.series_class(index)))
     parts += _names(curves, x, y)
     bottom = HEIGHT + 42
-    if len(series) > 6 or any(truncate(s.name, ROOM) != s.name for s in series):
-        keys = [
-            element("g", element("circle", r=4, class_="spot"), class_=series_class(index))
-            for index in range(len(series))
-        ]
-        entries, height = legend([s.name for s in series], keys, WIDTH, bottom)
+    if len(series) > 6 or any(svg.truncate(s.name, ROOM) != s.name for s in series):
+        spot = svg.element("circle", r=4, class_="spot")
+        keys = [svg.element("g", spot, class_=svg.series_class(index)) for index in range(len(series))]
+        entries, height = svg.legend([s.name for s in series], keys, svg.WIDTH, bottom)
         parts, bottom = parts + entries, bottom + height
-    return chart("lines", WIDTH, bottom, title, parts)
+    return svg.chart("lines", svg.WIDTH, bottom, title, parts)
 
 
-def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> list[Markup]:
-    parts = [text(0, 8, y_label, "note", WIDTH)]
-    for tick in y.ticks:
-        at = y.at(tick)
-        parts.append(element("line", x1=x.start, x2=x.end, y1=at, y2=at, class_="guide"))
-        parts.append(text(x.start - 6, at + 3.5, brief(tick), "tick end"))
-    for tick in x.ticks:
-        parts.append(element("line", x1=x.at(tick), x2=x.at(tick), y1=HEIGHT, y2=HEIGHT + 4, class_="base"))
-        parts.append(text(x.at(tick), HEIGHT + 16, brief(tick), "tick middle"))
-    parts.append(element("line", x1=x.start, x2=x.end, y1=HEIGHT, y2=HEIGHT, class_="base"))
-    parts.append(text((x.start + x.end) / 2, HEIGHT + 32, x_label, "note middle", WIDTH))
-    return parts
-
-
-def _bands(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
+def _bands(name: str, points: Sequence[Point], x: svg.Axis, y: svg.Axis) -> Iterator[Markup]:
     for piece in _pieces(points, lambda point: all(map(math.isfinite, point))):
         if len(piece) == 1:
             at, _, low, high = piece[0]
-            yield element("line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve")
+            yield svg.element("line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve")
         else:
             upper = [(x.at(p[0]), y.at(p[3])) for p in piece]
             lower = [(x.at(p[0]), y.at(p[2])) for p in reversed(piece)]
-            yield element("path", d=_path(upper + lower) + "Z", class_="band")
+            yield svg.element("path", d=_path(upper + lower) + "Z", class_="band")
 
 
-def _curves(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
+def _curves(name: str, points: Sequence[Point], x: svg.Axis, y: svg.Axis) -> Iterator[Markup]:
     for piece in _pieces(points, lambda point: math.isfinite(point[1])):
         if len(piece) > 1:
-            yield element("path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve")
+            yield svg.element("path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve")
         for at, value, low, high in piece:
             ends = f" ({brief(low)} to {brief(high)})" if math.isfinite(low) and math.isfinite(high) else ""
-            tip = tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
-            yield element("circle", tip, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
+            tip = svg.tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
+            yield svg.element("circle", tip, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
 
 
-def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis) -> list[Markup]:
+def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: svg.Axis, y: svg.Axis) -> list[Markup]:
     """Each name at its curve's last point; overlapping names are moved apart."""
     ends = []
     for index, name, points in curves:
@@ -127,10 +97,10 @@ def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis)
     labels = spread_apart([end[0] for end in ends], GAP, y.end, y.start)
     parts = []
     for (at, start, index, name), label in zip(ends, labels, strict=True):
-        drawn = [text(x.end + 10, label + 3.5, name, "series", ROOM)]
+        drawn = [svg.text(x.end + 10, label + 3.5, name, "series", ROOM)]
         if abs(label - at) > 3 or x.end - start > 3:
-            drawn.append(element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader"))
-        parts.append(element("g", Markup("").join(drawn), class_=series_class(index)))
+            drawn.append(svg.element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader"))
+        parts.append(svg.element("g", Markup("").join(drawn), class_=svg.series_class(index)))
     return parts
 
 
@@ -166,4 +136,4 @@ def _pieces(points: Sequence[Point], passes: Callable[[Point], bool]) -> Iterato
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{coordinate(x)} {coordinate(y)}" for x, y in points)
+    return "M" + "L".join(f"{svg.coordinate(x)} {svg.coordinate(y)}" for x, y in points)

@@ -1,4 +1,4 @@
-"""The learning curve of a training: losses and watched figures over its steps, from the history that it writes."""
+"""The learning curve of a training: losses, accuracy and watched tasks over its steps, from its history."""
 
 from __future__ import annotations
 
@@ -9,40 +9,51 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from seesay.errors import UserError
 from seesay.report.charts import Series, lines
 from seesay.report.pages.sections import DataTable, Section, write_page, write_svg
-from seesay.training.loop import Result
+from seesay.training.checkpoint import HISTORY, read_history
+from seesay.training.loop import Result, read_result
 
 HELD_OUT = "validation_"
 PLACE = ("step", "epoch", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """What the figures are figures of: the axis of each, and a sentence on how they were measured."""
+class CurveLabels:
+    """The axis label of each measurement, and what is held out."""
 
-    labels: Mapping[str, str]
+    axes: Mapping[str, str]
     held_out: str
 
     @property
-    def reading(self) -> str:
+    def explanation(self) -> str:
         return (
             f"Held-out figures are of {self.held_out} that the network never learns from, measured at each mark; the "
-            "training figure beside them is the mean over the steps since the mark before."
+            "training figure beside them is the mean over the steps since the previous mark."
         )
 
 
-CAPTIONS = Wording(
-    {
-        "loss": "Loss (nats a token)",
-        "accuracy": "Accuracy (share of tokens guessed)",
-        "perplexity": "Perplexity",
-    },
+CAPTIONS = CurveLabels(
+    {"loss": "Loss (nats per token)", "accuracy": "Accuracy (share of tokens predicted)", "perplexity": "Perplexity"},
     "captions of pictures",
 )
-ANSWERS = Wording(
-    {"loss": "Loss (nats an answer)", "accuracy": "Accuracy (share of answers that are right)"}, "validation items"
+ANSWERS = CurveLabels(
+    {"loss": "Loss (nats per answer)", "accuracy": "Accuracy (share of answers that are right)"}, "validation items"
 )
+
+
+def write_curve(folder: Path, output: Path | None = None, *, command: str = "pretrain") -> list[Path]:
+    """Write the learning curve of the model in a folder, trained by `seesay pretrain` or `seesay reasoner`."""
+    training = folder / "training"
+    if not (training / HISTORY).is_file():
+        raise UserError(f"There is no training in {folder}: give a folder that `seesay {command}` made.")
+    history = read_history(training)
+    if not history:
+        raise UserError(f"The training in {folder} has measured nothing yet: wait for its first validation.")
+    labels = CAPTIONS if command == "pretrain" else ANSWERS
+    path = output or training / "curve.html"
+    return training_page(path, folder.resolve().name, history, read_result(training), labels)
 
 
 def training_page(
@@ -50,47 +61,47 @@ def training_page(
     name: str,
     history: Sequence[Mapping[str, float]],
     result: Result | None,
-    wording: Wording = CAPTIONS,
+    labels: CurveLabels = CAPTIONS,
 ) -> list[Path]:
-    """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); what was written."""
-    charts = curves(history, wording)
+    """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); the paths written."""
+    charts = curves(history, labels)
     table = DataTable(_columns(history), [[_cell(line.get(key)) for key in _columns(history)] for line in history])
     sections = [
-        Section("Curves", f"{_ended(history, result)}\n\n{wording.reading}", list(charts.values())),
+        Section("Curves", f"{_ended(history, result)}\n\n{labels.explanation}", list(charts.values())),
         Section("Numbers", "", (), table),
     ]
     written = [write_page(path, f"Learning curve of {name}", sections)]
-    return written + [write_svg(path.with_name(f"{path.stem}-{figure}.svg"), chart) for figure, chart in charts.items()]
+    return written + [write_svg(path.with_name(f"{path.stem}-{key}.svg"), chart) for key, chart in charts.items()]
 
 
-def curves(history: Sequence[Mapping[str, float]], wording: Wording = CAPTIONS) -> dict[str, Markup]:
-    """A chart for every figure that was measured; perplexity is left out, being the loss's exponential."""
+def curves(history: Sequence[Mapping[str, float]], labels: CurveLabels = CAPTIONS) -> dict[str, Markup]:
+    """One chart per measurement, but none for perplexity beside the loss, of which it is the exponential."""
     measured = dict.fromkeys(key.removeprefix(HELD_OUT) for line in history for key in line if key.startswith(HELD_OUT))
-    drawn = {}
-    for figure in measured:
-        if figure == "perplexity" and "loss" in measured:
+    charts = {}
+    for name in measured:
+        if name == "perplexity" and "loss" in measured:
             continue
-        series = [("held out" if figure in wording.labels else figure, HELD_OUT + figure), ("training", figure)]
-        drawn[figure] = lines(
+        series = [("held out" if name in labels.axes else name, HELD_OUT + name), ("training", name)]
+        charts[name] = lines(
             [
                 Series(label, [line["step"] for line in history], [line.get(key, math.nan) for line in history])
                 for label, key in series
                 if any(key in line for line in history)
             ],
-            title=f"{figure} over training",
+            title=f"{name} over training",
             x_label="steps",
-            y_label=wording.labels.get(figure, figure),
+            y_label=labels.axes.get(name, name),
         )
-    return drawn
+    return charts
 
 
 def _columns(history: Sequence[Mapping[str, float]]) -> list[str]:
-    found = dict.fromkeys(key for line in history for key in line)
-    return [*PLACE, *(key for key in found if key not in PLACE)]
+    keys = dict.fromkeys(key for line in history for key in line)
+    return [*PLACE, *(key for key in keys if key not in PLACE)]
 
 
 def _cell(value: float | None) -> str | None:
-    """Losses to four places, steps whole."""
+    """Losses with four decimals, steps as integers."""
     return None if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 

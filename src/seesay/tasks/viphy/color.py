@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from seesay.data import viphy
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.questions import Published, Question, Task, Template
-from seesay.tasks.viphy import facts, people
+from seesay.tasks.viphy import facts, human
 
 TEMPLATES = (Template("color", "{object} is of [MASK] color"),)
 CHOICE = (Template("question", "What is the color of {object}? [MASK]"),)
@@ -32,39 +33,37 @@ _LINEAR = (
     ("CLIP", 0.7996, 0.6550, 0.4954),
     ("people (CoDa)", 0.9745, 0.7865, 0.6882),
 )
-LINEAR_PUBLISHED: Mapping[str, tuple[Published, ...]] = facts.linear_rows(
-    ("relaxed_accuracy", "true_confidence", "macro_f1"), _LINEAR
-)
+LINEAR_PUBLISHED = facts.linear_rows(("relaxed_accuracy", "true_confidence", "macro_f1"), _LINEAR)
 
 
 def load(data: Path | None = None) -> Task:
-    """The test split."""
-    return load_split("test", data)
+    """The test split, from the published files or from mined knowledge."""
+    source = facts.load_facts(ColorFact, data)
+    path = facts.sibling_file(source, viphy.CATEGORIES)
+    categories, bad_categories = viphy.categories(path) if path else ({}, [])
+    source = replace(source, bad=[*source.bad, *bad_categories])
 
+    def published() -> tuple[tuple[Published, ...], tuple[Published, ...]]:
+        human_rows = human.rows(source.rows)
+        return (*PUBLISHED, *human_rows), (*LINEAR_PUBLISHED, *human_rows)
 
-def load_split(split: str, data: Path | None = None) -> Task:
-    """One of train, val and test, from the published files or from mined knowledge."""
-    source = facts.facts(ColorFact, data)
-    part = source.part(split)
-    kept = facts.beside(source, viphy.CATEGORIES)
-    categories, nameless = viphy.categories(kept) if kept else ({}, [])
-    source = replace(source, bad=[*source.bad, *nameless])
     return facts.build(
         "viphy-color",
-        "The colours that things typically have",
-        questions(part, categories),
+        partial(questions, categories=categories),
+        source.split("test"),
         source,
         templates=TEMPLATES,
+        choice_templates=CHOICE,
+        linear_text=LINEAR_TEXT,
         metrics=("relaxed_accuracy", "true_confidence", "macro_f1", "vocabulary_accuracy"),
         neutral={"object": "this thing"},
-        published=lambda: (*PUBLISHED, *people.rows(source.rows)) if split == "test" else (),
-        more=[kept] if kept else [],
-        notes=source.left_over,
+        published=published,
+        more_files=[path] if path else [],
     )
 
 
 def questions(facts: Sequence[ColorFact], categories: Mapping[str, str]) -> list[Question]:
-    """One question a thing; gold are its typical colours with their shares."""
+    """One question per thing; its typical colours are gold, weighted by their shares."""
     return [
         Question(
             id=fact.object,

@@ -1,4 +1,4 @@
-"""What the ViPhy tasks share: where their facts come from, the three splits, and a note of the files read."""
+"""What the ViPhy tasks share: where their facts come from, the three splits, and the record of the files read."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from seesay.data.jsonl import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import SHARES, left_over, split
 from seesay.errors import UserError
-from seesay.questions import BadRow, Published, Question, Task, Template
+from seesay.questions import BadRow, DataSource, Published, Question, Splits, Task, Template
 
-AS_PUBLISHED = "as published"
 VERSION = "1"
 SOURCE = "Singh, Qasemi & Chen 2023"
-SPLITS = tuple(SHARES)
 
 
 @dataclass(frozen=True)
 class Facts(Generic[Fact]):
     """Facts, the rows that could not be used, and the files read. `folder` holds further tables of the same kind.
 
-    `published` tells the layout of the published files from a knowledge folder that `seesay mine` wrote.
+    `published` distinguishes the layout of the published files from a knowledge folder that `seesay mine` wrote.
     """
 
     rows: list[Fact]
@@ -34,25 +32,24 @@ class Facts(Generic[Fact]):
     published: bool
     folder: Path | None
 
-    def part(self, name: str) -> list[Fact]:
-        """One of the three splits; a table of its own is all test."""
-        if name not in SPLITS:
-            raise UserError(f"ViPhy has no split '{name}': choose one of {', '.join(SPLITS)}.")
+    def split(self, name: str) -> list[Fact]:
+        """One of the three splits; a single table is all test."""
+        if name not in SHARES:
+            raise UserError(f"ViPhy has no split '{name}': choose one of {', '.join(SHARES)}.")
         if self.folder is not None:
             return split(self.rows)[name]
         if name != "test":
-            raise UserError(f"{self.files[0]} is one table and is asked as a whole: for '{name}' give a folder.")
+            raise UserError(f"{self.files[0]} is a single table without splits: for '{name}' give a folder.")
         return self.rows
 
     @property
-    def left_over(self) -> list[str]:
-        """A note of the rows that are in no split, where there are some."""
+    def notes(self) -> list[str]:
+        """A note about the rows that are in no split, if there are any."""
         n = left_over(len(self.rows)) if self.folder is not None else 0
-        rule = AS_PUBLISHED if self.published else "as ViPhy's"
-        return [f"{n} of {len(self.rows):,} rows in no split: each is rounded down ({rule})"] if n else []
+        return [f"{n} of {len(self.rows):,} rows in no split: each split's size is rounded down"] if n else []
 
 
-def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts[Fact]:
+def load_facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts[Fact]:
     """The facts of a kind: from a knowledge folder, a folder in the published layout, or a single published table.
 
     Without `data` the data folder's published files are read. `file` names another table of the published layout.
@@ -73,15 +70,15 @@ def facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts
     return Facts(rows, bad, (path,), published=True, folder=folder)
 
 
-def there(kind: type[Fact], file: str, data: Path | None) -> bool:
-    """Whether `facts` would find this table of the published layout; a file that is named stands for it."""
+def table_exists(kind: type[Fact], file: str, data: Path | None) -> bool:
+    """Whether `load_facts` would find this table of the published layout; a file given as `data` stands for it."""
     if data is None:
         return store.find_file("viphy", file) is not None
     return data.is_file() or ((data / file).is_file() and not (data / knowledge.FILES[kind]).is_file())
 
 
-def beside(source: Facts[Fact], file: str) -> Path | None:
-    """Another file of the same published folder, if it is there."""
+def sibling_file(source: Facts[Fact], file: str) -> Path | None:
+    """Another file of the same published folder, if it exists."""
     path = source.folder / file if source.folder and source.published else None
     return path if path and path.is_file() else None
 
@@ -90,21 +87,21 @@ def _root(path: Path, file: str) -> Path:
     return path.parents[len(Path(file).parts) - 1]
 
 
-def _usable(rows: Mapping[int, Fact], lacking: Sequence[BadRow]) -> tuple[list[Fact], list[BadRow]]:
+def _usable(rows: Mapping[int, Fact], incomplete: Sequence[BadRow]) -> tuple[list[Fact], list[BadRow]]:
     """Mined facts that make a question, each once, and why the others do not."""
     good: dict[tuple[str, ...], Fact] = {}
-    bad = list(lacking)
+    bad = list(incomplete)
     for number, fact in rows.items():
         key = tuple(getattr(fact, name) for name in ("scene", "object", "a", "b", "subtype") if hasattr(fact, name))
         try:
             for part in key:
                 if "|" in prompt_text(part, "name"):
-                    raise BadValueError("a name holds '|'")
+                    raise BadValueError("a name contains '|'")
             if isinstance(fact, SizeFact | PlaceFact):
                 viphy.pair(fact.a, fact.b)
             if key in good:
-                raise BadValueError("stood in an earlier row")
-            _must_say_something(fact)
+                raise BadValueError("is a duplicate of an earlier row")
+            _check_labels(fact)
         except BadValueError as error:
             bad.append(BadRow(number, f"{', '.join(key)[:100]}: {error}"))
         else:
@@ -112,7 +109,7 @@ def _usable(rows: Mapping[int, Fact], lacking: Sequence[BadRow]) -> tuple[list[F
     return list(good.values()), sorted(bad, key=lambda row: row.row)
 
 
-def _must_say_something(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) -> None:
+def _check_labels(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) -> None:
     if isinstance(fact, SubtypeFact):
         return
     labels = {ColorFact: COLORS, SizeFact: SIZES, PlaceFact: PLACES}[type(fact)]
@@ -132,45 +129,53 @@ def _must_say_something(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) ->
 
 def build(
     name: str,
-    title: str,
-    questions: Sequence[Question],
+    questions: Callable[[Sequence[Fact]], list[Question]],
+    rows: Sequence[Fact],
     source: Facts[Fact],
     *,
     templates: tuple[Template, ...],
+    choice_templates: tuple[Template, ...],
+    linear_text: str,
     metrics: tuple[str, ...],
     neutral: dict[str, str],
-    published: Callable[[], tuple[Published, ...]] | tuple[Published, ...] = (),
-    more: Sequence[Path] = (),
-    notes: Sequence[str] = (),
+    published: Callable[[], tuple[tuple[Published, ...], tuple[Published, ...]]],
+    training: Callable[[], Facts[Fact]] | None = None,
+    more_files: Sequence[Path] = (),
+    derived: str = "",
 ) -> Task:
-    """A ViPhy task. Published figures stand beside the questions of the published files only.
+    """A ViPhy task. Published figures, zero-shot and of a linear probe, are shown beside the published questions only.
 
-    `more` are further files that were read, `notes` what else was done to make these questions.
+    `training` are the facts that a linear probe learns from, by default those of the task itself; `derived` says how
+    the rows were made of others.
     """
-    files: list[str] = _provenance((*source.files, *more), source)
-    same = _as_published((*files, *notes))
+    data = _data_sources((*source.files, *more_files), source)
+    as_published = not derived and all(entry.as_published for entry in data)
+    zero_shot, linear = published() if as_published else ((), ())
+
+    def load_splits() -> Splits:
+        train_on = training() if training else source
+        train, validation = (tuple(questions(train_on.split(name))) for name in ("train", "val"))
+        return {"train": train, "validation": validation}
+
     return Task(
         name=name,
         version=VERSION,
-        title=title,
+        title="",
         templates=templates,
-        questions=tuple(questions),
+        questions=tuple(questions(rows)),
         metrics=metrics,
         neutral=neutral,
-        published=() if not same else published() if callable(published) else published,
+        published=zero_shot,
         citation=CATALOGUE["viphy"].citation if source.published else "",
         bad_rows=tuple(source.bad),
-        data=(*files, *notes),
+        data=tuple(data),
+        data_notes=(derived,) if derived else tuple(source.notes),
+        as_published=as_published,
+        choice_templates=choice_templates,
+        linear_text=linear_text,
+        linear_published=linear,
+        load_splits=load_splits,
     )
-
-
-def as_published(task: Task) -> bool:
-    """Whether a task asks what the published files hold, no more and no less."""
-    return bool(task.data) and _as_published(task.data)
-
-
-def _as_published(notes: Sequence[str]) -> bool:
-    return all(note.endswith(f"({AS_PUBLISHED})") for note in notes)
 
 
 def zero_shot_rows(
@@ -188,25 +193,23 @@ def zero_shot_rows(
 
 def linear_rows(
     metrics: Sequence[str], table: Sequence[tuple[str, *tuple[float | None, ...]]]
-) -> dict[str, tuple[Published, ...]]:
-    """The published figures of the paper's linear probe, by metric; a cell that the paper leaves empty has none."""
-    return {
-        metric: tuple(
-            Published(model, metric, value, SOURCE if model.startswith("people") else f"{SOURCE}, linear probe")
-            for model, *values in table
-            if (value := values[column]) is not None
-        )
+) -> tuple[Published, ...]:
+    """The published figures of the paper's linear probe; a cell that the paper leaves empty has none."""
+    return tuple(
+        Published(model, metric, value, SOURCE if model.startswith("people") else f"{SOURCE}, linear probe")
         for column, metric in enumerate(metrics)
-    }
+        for model, *values in table
+        if (value := values[column]) is not None
+    )
 
 
-def _provenance(paths: Sequence[Path], source: Facts[Fact]) -> list[str]:
-    """A note a file read: its digest, and whether that is the published one's."""
-    known = {file.name: file.sha256 for file in CATALOGUE["viphy"].files} if source.published else {}
-    notes = []
+def _data_sources(paths: Sequence[Path], source: Facts[Fact]) -> list[DataSource]:
+    """The files read, and whether each is the published one."""
+    published = {file.name: file.sha256 for file in CATALOGUE["viphy"].files} if source.published else {}
+    entries = []
     for path in paths:
         name = path.relative_to(source.folder).as_posix() if source.folder else path.name
         digest = store.checksum(path)
-        same = source.folder is not None and digest == known.get(name, "")
-        notes.append(f"{name} sha256:{digest[:16]} ({AS_PUBLISHED if same else 'not verified'})")
-    return notes
+        same = source.folder is not None and digest == published.get(name, "")
+        entries.append(DataSource(name, digest[:16], same))
+    return entries

@@ -6,8 +6,9 @@ together, known through a third thing only (a < b < c).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from seesay.data import viphy
@@ -26,7 +27,7 @@ TEMPLATES = (
 CHOICE = (
     Template("question", "what is the size of {a} in comparison to {b}? [MASK]", {">": "larger", "<": "smaller"}),
 )
-BUILT = "derived by seesay (seed 0)"
+DERIVED = "derived by seesay (seed 0)"
 LINEAR_TEXT = "the size of {a} in comparison to {b}"
 
 PUBLISHED = (
@@ -45,76 +46,75 @@ _LINEAR = (
     ("FLAVA", 0.8267, 0.6954, 0.8178),
     ("CLIP", 0.7543, 0.6656, 0.7248),
 )
-LINEAR_PUBLISHED: Mapping[str, tuple[Published, ...]] = facts.linear_rows(
-    ("accuracy",), [(model, standard) for model, standard, _, _ in _LINEAR] + [("people", 0.9012)]
+LINEAR_PUBLISHED, LINEAR_PUBLISHED_SUBTYPE, LINEAR_PUBLISHED_TRANSITIVE = (
+    facts.linear_rows(("accuracy",), [(model, values[column]) for model, *values in _LINEAR]) for column in range(3)
 )
-LINEAR_PUBLISHED_SUBTYPE = facts.linear_rows(("accuracy",), [(model, value) for model, _, value, _ in _LINEAR])
-LINEAR_PUBLISHED_TRANSITIVE = facts.linear_rows(("accuracy",), [(model, value) for model, _, _, value in _LINEAR])
+LINEAR_PUBLISHED += facts.linear_rows(("accuracy",), [("people", 0.9012)])
 
 
 def load(data: Path | None = None) -> Task:
-    """The test split of the standard pairs."""
-    return load_split("test", data)
-
-
-def load_split(split: str, data: Path | None = None) -> Task:
-    """One of train, val and test, from the published files or from mined knowledge."""
-    source = facts.facts(SizeFact, data)
-    title = "Which of two things is typically the larger one"
-    published = PUBLISHED if split == "test" else ()
-    return _task("viphy-size", title, source.part(split), source, source.left_over, published)
+    """The test split of the standard pairs, from the published files or from mined knowledge."""
+    source = facts.load_facts(SizeFact, data)
+    return _task("viphy-size", source.split("test"), source, PUBLISHED, LINEAR_PUBLISHED)
 
 
 def load_subtype(data: Path | None = None) -> Task:
-    """Pairs of subtypes: the published table, or the test split of the pairs with drawn subtypes in their place."""
-    name, title = "viphy-size-subtype", "Which of two subtypes is the larger one"
-    if facts.there(SizeFact, viphy.SIZE_SUBTYPE, data):
-        source = facts.facts(SizeFact, data, viphy.SIZE_SUBTYPE)
-        return _task(name, title, source.rows, source)
-    source, subtypes = facts.facts(SizeFact, data), facts.facts(SubtypeFact, data)
-    made = derived_sets.with_subtypes(source.part("test"), subtypes.rows)
-    if not made:
+    """Pairs of subtypes: the published table, or the test split of the pairs with sampled subtypes in their place."""
+    name = "viphy-size-subtype"
+    if facts.table_exists(SizeFact, viphy.SIZE_SUBTYPE, data):
+        standard = partial(facts.load_facts, SizeFact, data)
+        source = facts.load_facts(SizeFact, data, viphy.SIZE_SUBTYPE)
+        return _task(name, source.rows, source, (), LINEAR_PUBLISHED_SUBTYPE, training=standard)
+    source, subtypes = facts.load_facts(SizeFact, data), facts.load_facts(SubtypeFact, data)
+    pairs = derived_sets.with_subtypes(source.split("test"), subtypes.rows)
+    if not pairs:
         raise UserError("No pair of the test split has subtypes of both things: there is nothing to ask.")
     source = replace(source, bad=[*source.bad, *subtypes.bad], files=(*source.files, *subtypes.files))
-    return _task(name, title, made, source, [BUILT])
+    return _task(name, pairs, source, derived=DERIVED)
 
 
 def load_transitive(data: Path | None = None) -> Task:
-    """Pairs never seen together: the published table, or one drawn from the pairs."""
-    name, title = "viphy-size-transitive", "Which is larger, of two things never seen together"
-    if facts.there(SizeFact, viphy.SIZE_TRANSITIVE, data):
-        source = facts.facts(SizeFact, data, viphy.SIZE_TRANSITIVE)
-        return _task(name, title, source.rows, source)
-    source = facts.facts(SizeFact, data)
-    made = derived_sets.transitive(source.rows)
-    if not made:
+    """Pairs never seen together: the published table, or one sampled from the pairs."""
+    name = "viphy-size-transitive"
+    if facts.table_exists(SizeFact, viphy.SIZE_TRANSITIVE, data):
+        standard = partial(facts.load_facts, SizeFact, data)
+        source = facts.load_facts(SizeFact, data, viphy.SIZE_TRANSITIVE)
+        return _task(name, source.rows, source, (), LINEAR_PUBLISHED_TRANSITIVE, training=standard)
+    source = facts.load_facts(SizeFact, data)
+    pairs = derived_sets.transitive(source.rows)
+    if not pairs:
         raise UserError("No two pairs make a chain a < b < c of things never seen together: there is nothing to ask.")
-    return _task(name, title, made, source, [BUILT])
+    return _task(name, pairs, source, derived=DERIVED)
 
 
 def _task(
     name: str,
-    title: str,
     pairs: Sequence[SizeFact],
     source: Facts[SizeFact],
-    notes: Sequence[str] = (),
-    published: tuple[Published, ...] = (),
+    zero_shot: tuple[Published, ...] = (),
+    linear: tuple[Published, ...] = (),
+    *,
+    training: Callable[[], Facts[SizeFact]] | None = None,
+    derived: str = "",
 ) -> Task:
     return facts.build(
         name,
-        title,
-        questions(pairs),
+        questions,
+        pairs,
         source,
         templates=TEMPLATES,
+        choice_templates=CHOICE,
+        linear_text=LINEAR_TEXT,
         metrics=("accuracy", "true_confidence", "vocabulary_accuracy"),
         neutral={"a": "one thing", "b": "another thing"},
-        published=published,
-        notes=notes,
+        published=lambda: (zero_shot, linear),
+        training=training,
+        derived=derived,
     )
 
 
 def questions(facts: Sequence[SizeFact]) -> list[Question]:
-    """One question a pair. A pair and its mirror image stand or fall together, so both are one object."""
+    """One question per pair. A pair and its mirror image are not independent, so both are one object."""
     return [
         Question(
             id=f"{fact.a}|{fact.b}",

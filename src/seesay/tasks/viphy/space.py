@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from seesay.data.knowledge import PLACES, PlaceFact
@@ -43,34 +43,28 @@ _LINEAR = (
     ("CLIP", 0.6510, 0.6356, 0.6226),
     ("people", 0.8824, None, 0.8122),
 )
-LINEAR_PUBLISHED: Mapping[str, tuple[Published, ...]] = facts.linear_rows(
-    ("relaxed_accuracy", "true_confidence", "macro_f1_space"), _LINEAR
-)
+LINEAR_PUBLISHED = facts.linear_rows(("relaxed_accuracy", "true_confidence", "macro_f1_space"), _LINEAR)
 
 
 def load(data: Path | None = None) -> Task:
-    """The test split."""
-    return load_split("test", data)
-
-
-def load_split(split: str, data: Path | None = None) -> Task:
-    """One of train, val and test, from the published files or from mined knowledge."""
-    source = facts.facts(PlaceFact, data)
+    """The test split, from the published files or from mined knowledge."""
+    source = facts.load_facts(PlaceFact, data)
     return facts.build(
         "viphy-space",
-        "What is above what in a scene",
-        questions(source.part(split)),
+        questions,
+        source.split("test"),
         source,
         templates=TEMPLATES,
+        choice_templates=CHOICE,
+        linear_text=LINEAR_TEXT,
         metrics=("relaxed_accuracy", "true_confidence", "macro_f1_space", "vocabulary_accuracy"),
         neutral={"a": "one thing", "b": "other thing"},
-        published=PUBLISHED if split == "test" else (),
-        notes=source.left_over,
+        published=lambda: (PUBLISHED, LINEAR_PUBLISHED),
     )
 
 
 def questions(facts: Sequence[PlaceFact]) -> list[Question]:
-    """One question a pair and scene. Gold weighs the typical relations by how often they were seen, where counted."""
+    """One question per pair and scene. Gold weights are how often each typical relation was seen, where counted."""
     return [
         Question(
             id=f"{fact.scene}|{fact.a}|{fact.b}",

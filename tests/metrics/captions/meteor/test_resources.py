@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from seesay.errors import UserError
-from seesay.metrics.captions import Corpus, load, meteor
+from seesay.metrics.captions import CaptionCorpus, load, meteor
 from seesay.metrics.captions.meteor.matches import Matcher
 from seesay.metrics.captions.meteor.paraphrases import open_table
-from seesay.metrics.captions.meteor.resources import JAR, TABLE, Resources
+from seesay.metrics.captions.meteor.resources import JAR, TABLE, MeteorResources
 from seesay.metrics.captions.meteor.wordnet import WordNet
 
 SYNSETS = (
@@ -41,7 +41,7 @@ def _folder(path: Path, pairs: list[tuple[str, str]] | None = PAIRS) -> Path:
 
 
 @pytest.fixture
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resources:
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MeteorResources:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     return load(_folder(tmp_path / "meteor"))
 
@@ -57,7 +57,7 @@ def test_synonyms_by_form_and_lemma() -> None:
     assert wordnet.synsets("men") == {"030"}
 
 
-def test_paraphrases_in_both_directions(found: Resources) -> None:
+def test_paraphrases_in_both_directions(found: MeteorResources) -> None:
     ours, theirs = ["in", "front", "of", "the", "many"], ["before", "the", "a", "lot", "of"]
     matcher = Matcher(found, [ours, theirs])
     rows = matcher.matches(matcher.hypothesis(0, ours), matcher.text(1, theirs))
@@ -66,7 +66,7 @@ def test_paraphrases_in_both_directions(found: Resources) -> None:
     assert rows[2] == [(2, 3, 4, 1, 3), (2, 3, 4, 1, 3)], "once for each direction of the table"
 
 
-def test_a_prepared_table_is_opened_not_made_again(found: Resources, tmp_path: Path) -> None:
+def test_a_prepared_table_is_opened_not_made_again(found: MeteorResources, tmp_path: Path) -> None:
     assert found.paraphrases is not None
     prepared = list((tmp_path / "cache").iterdir())
     assert len(prepared) == 1
@@ -79,7 +79,7 @@ def test_a_prepared_table_is_opened_not_made_again(found: Resources, tmp_path: P
     assert not heard
 
 
-def test_a_damaged_cache_says_what_to_do(found: Resources, tmp_path: Path) -> None:
+def test_a_damaged_cache_says_what_to_do(found: MeteorResources, tmp_path: Path) -> None:
     (prepared,) = (tmp_path / "cache").iterdir()
     (prepared / "keys.npy").write_bytes(b"rubbish")
     with pytest.raises(UserError, match="delete that folder"):
@@ -105,7 +105,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "data"))
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    corpus = Corpus(["a big dog"], [["the large dog"]])
+    corpus = CaptionCorpus(["a big dog"], [["the large dog"]])
     bare = meteor(corpus, load())
     assert bare.name == "METEOR(ex_st)"
     words = meteor(corpus, load(_folder(tmp_path / "m", None)))

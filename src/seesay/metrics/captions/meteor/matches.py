@@ -13,7 +13,7 @@ import numpy as np
 
 from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch
 from seesay.metrics.captions.meteor.paraphrases import Paraphrases, Spans
-from seesay.metrics.captions.meteor.resources import Resources
+from seesay.metrics.captions.meteor.resources import MeteorResources
 from seesay.metrics.captions.meteor.stem import stem
 
 
@@ -40,7 +40,7 @@ class Hypothesis:
 class Matcher:
     """Built for the texts of one corpus: what no text of it says is never looked up again."""
 
-    def __init__(self, resources: Resources, texts: Sequence[Sequence[str]]) -> None:
+    def __init__(self, resources: MeteorResources, texts: Sequence[Sequence[str]]) -> None:
         vocabulary = dict.fromkeys(word for text in texts for word in text)
         self._stems = {word: stem(word) for word in vocabulary}
         self._synonyms = resources.wordnet.synonyms(vocabulary) if resources.wordnet else {}

@@ -30,7 +30,7 @@ _MEMBERS = {
 
 
 @dataclass(frozen=True)
-class Resources:
+class MeteorResources:
     """What the matchers need. Without WordNet or paraphrases those matchers are left out, and the name says so."""
 
     function_words: frozenset[str] = frozenset()
@@ -69,16 +69,16 @@ def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
     return jar, table
 
 
-def load(folder: Path | None = None, notice: Callable[[str], None] | None = None) -> Resources:
+def load(folder: Path | None = None, notice: Callable[[str], None] | None = None) -> MeteorResources:
     """What can be found; nothing at all gives the exact and stem matchers without function words.
 
     `notice` hears of work that takes a while.
     """
     jar, table = find(folder)
     if jar is None:
-        return Resources()
+        return MeteorResources()
     texts = _read(jar)
-    return Resources(
+    return MeteorResources(
         frozenset(texts["function"].split()),
         Prefixes.parse(texts["prefixes"]),
         WordNet(texts["synsets"], texts["exceptions"]),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Sequence
+from functools import partial
 from operator import itemgetter, mul
 
 import numpy as np
 
-from seesay.metrics.base import FloatArray
-from seesay.metrics.captions.corpus import Corpus
+from seesay.metrics.base import FloatArray, Measurement, Metric, ratio
+from seesay.metrics.captions.corpus import CaptionCorpus
 from seesay.metrics.captions.meteor.alignment import WEIGHTS, RawMatch, align
 from seesay.metrics.captions.meteor.matches import Hypothesis, Matcher, Text
 from seesay.metrics.captions.meteor.normalize import normalize
-from seesay.metrics.captions.meteor.resources import Resources
-from seesay.metrics.measured import Measured, ratio
+from seesay.metrics.captions.meteor.resources import MeteorResources
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 """The English ranking parameters: weight of recall, shape and size of the fragmentation penalty, content words."""
@@ -25,7 +25,7 @@ words of both and the function words of both that it matched; chunks; matched wo
 both texts whole is not fragmented: it counts as no chunk, in the caption and in the corpus."""
 
 
-def statistics(corpus: Corpus, resources: Resources, jobs: int = 1) -> FloatArray:
+def statistics(corpus: CaptionCorpus, resources: MeteorResources, jobs: int = 1) -> FloatArray:
     """METEOR's statistics of each caption against the reference that gives it the best score, the first of equals.
 
     With several `jobs`, processes share the captions where the system can fork; the result is the same.
@@ -41,7 +41,7 @@ def statistics(corpus: Corpus, resources: Resources, jobs: int = 1) -> FloatArra
 class _Work:
     """What every process needs: forked, it is not copied."""
 
-    def __init__(self, corpus: Corpus, resources: Resources) -> None:
+    def __init__(self, corpus: CaptionCorpus, resources: MeteorResources) -> None:
         self._texts = [normalize(text, resources.prefixes) for text in corpus.hypotheses]
         self._texts += [normalize(text, resources.prefixes) for refs in corpus.references for text in refs]
         self._first = np.cumsum([len(corpus), *(len(refs) for refs in corpus.references)]).tolist()
@@ -159,15 +159,16 @@ def pooled(sums: FloatArray) -> FloatArray:
         function = sums[..., 6 + side : 20 : 4]
         matched = (DELTA * content + (1 - DELTA) * function) @ np.asarray(WEIGHTS)
         length = DELTA * (sums[..., side] - sums[..., 2 + side]) + (1 - DELTA) * sums[..., 2 + side]
-        sides.append(ratio(matched, length))
+        sides.append(ratio(matched, length, undefined=0.0))
     precision, recall = sides
-    mean = ratio(precision * recall, ALPHA * precision + (1 - ALPHA) * recall)
-    chunks, ours, theirs = sums[..., 20], sums[..., 21], sums[..., 22]
-    return np.asarray(mean * (1 - GAMMA * ratio(chunks, (ours + theirs) / 2) ** BETA))
+    mean = ratio(precision * recall, ALPHA * precision + (1 - ALPHA) * recall, undefined=0.0)
+    fragmentation = ratio(sums[..., 20], (sums[..., 21] + sums[..., 22]) / 2, undefined=0.0)
+    return np.asarray(mean * (1 - GAMMA * fragmentation**BETA))
 
 
-def meteor(corpus: Corpus, resources: Resources, jobs: int = 1) -> Measured:
+def meteor(corpus: CaptionCorpus, resources: MeteorResources, jobs: int = 1) -> Measurement:
     """METEOR of the corpus and of each caption; a lesser variant is named by its matchers."""
-    rows = statistics(corpus, resources, jobs)
     name = "METEOR" if resources.complete else f"METEOR({resources.modules})"
-    return Measured(name, pooled(rows), rows, pooled)
+    meaning = "Best alignment with a reference by words, stems, synonyms and paraphrases."
+    metric = Metric(name, meaning, partial(statistics, resources=resources, jobs=jobs), pooled)
+    return Measurement(metric, metric.stats(corpus))

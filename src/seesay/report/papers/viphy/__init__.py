@@ -10,44 +10,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seesay.files import write_json
-from seesay.questions import Task
 from seesay.report.groups import TaskRuns
 from seesay.report.pages.sections import write_page
-from seesay.report.papers.viphy import gold, scores
 from seesay.report.papers.viphy.agreement import category_agreement
 from seesay.report.papers.viphy.analysis import Analysis
-from seesay.report.papers.viphy.scores import learning_curves
+from seesay.report.papers.viphy.gold import has_tag, task_analyses
+from seesay.report.papers.viphy.scores import BY_TAG, by_tag, cross_task_analyses, learning_curves
 
-__all__ = [
-    "Analysis",
-    "category_agreement",
-    "cross_task_analyses",
-    "group_analyses",
-    "learning_curves",
-    "task_analyses",
-    "write_analyses",
-    "write_rows",
-]
+__all__ = ["Analysis", "category_agreement", "cross_task_analyses", "learning_curves", "task_analyses"]
 
 FAMILY = "viphy"
-
-
-def task_analyses(task: Task) -> list[Analysis]:
-    """The analyses of a task's questions."""
-    return gold.analyses(task)
 
 
 def group_analyses(group: TaskRuns) -> list[Analysis]:
     """The analyses of a task's questions, and of models' scores by tag."""
     if not group.task.name.startswith(FAMILY):
         return []
-    by_tag = [scores.by_tag(group, tag) for tag in scores.BY_TAG if gold.has_tag(group.task, tag)]
-    return [*(analysis for analysis in by_tag if analysis.rows), *gold.analyses(group.task)]
-
-
-def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
-    """The analyses that need several tasks."""
-    return scores.size_sets(groups)
+    tagged = [by_tag(group, tag) for tag in BY_TAG if has_tag(group.task, tag)]
+    return [*(analysis for analysis in tagged if analysis.rows), *task_analyses(group.task)]
 
 
 def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -> Path:

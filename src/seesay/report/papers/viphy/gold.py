@@ -26,8 +26,8 @@ MAX_BARS = 40
 """Objects drawn out of thousands, at even steps of their order."""
 
 
-def analyses(task: Task) -> list[Analysis]:
-    """The analyses that a task's labels and tags allow."""
+def task_analyses(task: Task) -> list[Analysis]:
+    """The analyses of a task's questions that its labels and tags allow."""
     found = []
     if len(task.labels) > 2:
         found.append(cardinality(task))

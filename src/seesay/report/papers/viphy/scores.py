@@ -41,7 +41,7 @@ def by_tag(group: TaskRuns, tag: str) -> Analysis:
     return Analysis(name, group.task.name, title, figure_name, "The headline figure on each part.", rows)
 
 
-def size_sets(groups: Sequence[TaskRuns]) -> list[Analysis]:
+def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
     """Standard, subtype and transitive pairs side by side (Table 6): one analysis per way of asking.
 
     Of several sizes of a set (a limited run and a full one) the largest is used. A single set is no comparison.

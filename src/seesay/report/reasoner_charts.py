@@ -1,4 +1,4 @@
-"""The figures of a reasoner's diagnosis: MALeViC's 4 to 7, and accuracy against unseen examples."""
+"""The charts of a diagnosis: Figures 4 to 6 of MALeViC, and accuracy by the number of unseen examples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from seesay.reasoners.diagnostics import REASONER, Bin, Diagnosis, Share, mixtures
+from seesay.reasoners.diagnostics import REASONER, BinAccuracy, Diagnosis, GroupAccuracy, mixtures
 from seesay.reasoners.networks.registry import NAMES
 from seesay.report.charts import Bar, Series, bars, lines
 from seesay.report.charts.kernel import WIDTH, axis, chart, element, legend, series_class, square, text, tooltip
@@ -22,7 +22,7 @@ LEFT = 46.0
 
 
 def title_of(task: str) -> str:
-    """A task or test as the paper writes it; the compositional tasks by what is trained on.
+    """A task or test as the paper writes it; the compositional tasks by their training items.
 
     >>> title_of("set+pos-hard"), title_of("compositional-unseen"), title_of("compositional"), title_of("mixture-64")
     ('SET+POS-hard', 'unseen combinations', 'seen only', '64 unseen')
@@ -36,34 +36,35 @@ def title_of(task: str) -> str:
 
 
 def labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """What each is called: network and task, and its folder where two would share a name."""
-    named = [f"{NAMES[one.network]}, {title_of(one.task)}" for one in diagnoses]
+    """Network and task of each, with its folder where two would share a label."""
+    names = [f"{NAMES[diagnosis.network]}, {title_of(diagnosis.task)}" for diagnosis in diagnoses]
     return [
-        f"{name} ({one.name})" if named.count(name) > 1 else name for name, one in zip(named, diagnoses, strict=True)
+        f"{name} ({diagnosis.name})" if names.count(name) > 1 else name
+        for name, diagnosis in zip(names, diagnoses, strict=True)
     ]
 
 
 def accuracy(diagnoses: Sequence[Diagnosis]) -> dict[str, Markup]:
     """A chart for every test: the reasoners, and the rules on the same items."""
-    tests = dict.fromkeys(row.test for one in diagnoses for row in one.accuracy)
+    tests = dict.fromkeys(row.test for diagnosis in diagnoses for row in diagnosis.accuracy)
     return {test: _on_one_test(test, diagnoses) for test in tests}
 
 
 def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
-    told, ruled = [], {}
-    for name, one in zip(labels(diagnoses), diagnoses, strict=True):
-        for row in one.accuracy:
+    reasoners, by_rule = [], {}
+    for name, diagnosis in zip(labels(diagnoses), diagnoses, strict=True):
+        for row in diagnosis.accuracy:
             if row.test == test and row.group == (REASONER,):
-                told.append(Bar(name, row.accuracy, row.low, row.high, "reasoners"))
+                reasoners.append(Bar(name, row.accuracy, row.low, row.high, "reasoners"))
             elif row.test == test:
-                ruled[row.group[0]] = row
-    simple = [Bar(RULES[rule], row.accuracy, row.low, row.high, "rules") for rule, row in ruled.items()]
-    return bars([*told, *simple], title=f"{title_of(test)}: share of items answered right", x_label="accuracy")
+                by_rule[row.group[0]] = row
+    rules = [Bar(RULES[rule], row.accuracy, row.low, row.high, "rules") for rule, row in by_rule.items()]
+    return bars([*reasoners, *rules], title=f"{title_of(test)}: share of items answered right", x_label="accuracy")
 
 
-def types(one: Diagnosis, name: str) -> list[Markup]:
-    """Figure 4: sentence type by shape; then by colour, each of the task's own tests by itself."""
-    rows = [row for row in one.types if row.test in one.own]
+def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
+    """Figure 4: sentence type by shape; then by color, separately for each of the task's own tests."""
+    rows = [row for row in diagnosis.types if row.test in diagnosis.own]
     kinds = sorted({row.group[:2] for row in rows}, key=_true_first)
     by_type = [
         Bar(", ".join(kind), row.accuracy, row.low, row.high, f"{row.group[2]}s")
@@ -71,45 +72,45 @@ def types(one: Diagnosis, name: str) -> list[Markup]:
         for row in rows
         if row.group[:2] == kind
     ]
-    by_colour = [
-        Bar(row.group[0], row.accuracy, row.low, row.high, title_of(row.test) if len(one.own) > 1 else "")
-        for row in one.colours
-        if row.test in one.own
+    by_color = [
+        Bar(row.group[0], row.accuracy, row.low, row.high, title_of(row.test) if len(diagnosis.own) > 1 else "")
+        for row in diagnosis.colors
+        if row.test in diagnosis.own
     ]
     return [
         bars(by_type, title=f"{name}: by sentence type and shape", x_label="accuracy"),
-        bars(by_colour, title=f"{name}: by colour of the target", x_label="accuracy"),
+        bars(by_color, title=f"{name}: by colour of the target", x_label="accuracy"),
     ]
 
 
-def by_k(one: Diagnosis, name: str) -> list[Markup]:
+def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
     """Figure 5: sentence types over k, for each of the task's own tests."""
-    drawn = []
-    for test, called in _own(one, name):
-        rows = [row for row in one.k if row.share.test == test]
+    charts = []
+    for test, title in _own(diagnosis, name):
+        rows = [row for row in diagnosis.k if row.share.test == test]
         series = [_curve(", ".join(kind), [row for row in rows if row.share.group == kind]) for kind in _kinds(rows)]
         if rows:
-            drawn.append(lines(series, title=f"{called}: by the scene's k", x_label="k", y_label="accuracy"))
-    return drawn
+            charts.append(lines(series, title=f"{title}: by the scene's k", x_label="k", y_label="accuracy"))
+    return charts
 
 
-def by_distance(one: Diagnosis, name: str) -> list[Markup]:
-    """Figure 6: how many are right and wrong, and the share that is right beside the ceiling's."""
-    drawn = []
-    for test, called in _own(one, name):
-        rows = [row for row in one.distance if row.share.test == test]
+def by_distance(diagnosis: Diagnosis, name: str) -> list[Markup]:
+    """Figure 6: numbers of right and wrong answers, and the accuracy beside the ceiling."""
+    charts = []
+    for test, title in _own(diagnosis, name):
+        rows = [row for row in diagnosis.distance if row.share.test == test]
         if rows:
             series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
-            title, label = f"{called}: {{}} by distance from the threshold", "distance, in shares of the set's range"
-            drawn.append(_counts(rows, title.format("right and wrong answers"), label))
-            drawn.append(lines(series, title=title.format("accuracy"), x_label=label, y_label="accuracy"))
-    return drawn
+            heading, label = f"{title}: {{}} by distance from the threshold", "distance, in shares of the set's range"
+            charts.append(_counts(rows, heading.format("right and wrong answers"), label))
+            charts.append(lines(series, title=heading.format("accuracy"), x_label=label, y_label="accuracy"))
+    return charts
 
 
 def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
-    """Accuracy on unseen combinations against how many of them were trained on; None where there is one number only.
+    """Accuracy on unseen combinations by how many of them were trained on; None where there is only one number.
 
-    Nought has no place on a logarithmic axis: what a network reaches without any is a level line.
+    A logarithmic axis has no zero: the accuracy without any of them is a horizontal line.
     """
     rows = [(network, count, row) for network, count, row in mixtures(diagnoses) if row.test.endswith("unseen")]
     counts = sorted({count for _, count, _ in rows if count})
@@ -118,13 +119,13 @@ def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
     series = []
     for network in dict.fromkeys(network for network, *_ in rows):
         name = NAMES[network]
-        some = [(count, row) for one, count, row in rows if one == network and count]
-        none = next((row for one, count, row in rows if one == network and not count), None)
-        if some:
-            series.append(_shares(name, [count for count, _ in some], [row for _, row in some]))
-        if none is not None:
+        own = [(count, row) for other, count, row in rows if other == network]
+        mixed = [(count, row) for count, row in own if count]
+        if mixed:
+            series.append(_shares(name, [count for count, _ in mixed], [row for _, row in mixed]))
+        for row in [row for count, row in own if not count][:1]:
             ends = dict.fromkeys((counts[0], counts[-1]))
-            series.append(Series(f"{name}, 0", list(ends), [none.accuracy] * len(ends)))
+            series.append(Series(f"{name}, 0", list(ends), [row.accuracy] * len(ends)))
     return lines(
         series, title="Accuracy on unseen combinations, by how many of them were in training",
         x_label="unseen-combination examples among the training items", y_label="accuracy on unseen combinations",
@@ -132,12 +133,13 @@ def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
     )  # fmt: skip
 
 
-def _own(one: Diagnosis, name: str) -> list[tuple[str, str]]:
-    """The task's own tests, and what a chart of each is called."""
-    return [(test, f"{name}, {title_of(test)}" if len(one.own) > 1 else name) for test in one.own]
+def _own(diagnosis: Diagnosis, name: str) -> list[tuple[str, str]]:
+    """The task's own tests, and the title of the chart of each."""
+    own = diagnosis.own
+    return [(test, f"{name}, {title_of(test)}" if len(own) > 1 else name) for test in own]
 
 
-def _kinds(rows: Sequence[Bin]) -> list[tuple[str, ...]]:
+def _kinds(rows: Sequence[BinAccuracy]) -> list[tuple[str, ...]]:
     return sorted({row.share.group for row in rows}, key=_true_first)
 
 
@@ -145,16 +147,16 @@ def _true_first(kind: tuple[str, ...]) -> tuple[str, bool]:
     return kind[0], kind[1] == "false"
 
 
-def _curve(name: str, rows: Sequence[Bin]) -> Series:
+def _curve(name: str, rows: Sequence[BinAccuracy]) -> Series:
     return _shares(name, [row.mean for row in rows], [row.share for row in rows])
 
 
-def _shares(name: str, x: Sequence[float], rows: Sequence[Share]) -> Series:
+def _shares(name: str, x: Sequence[float], rows: Sequence[GroupAccuracy]) -> Series:
     return Series(name, x, [r.accuracy for r in rows], [r.low for r in rows], [r.high for r in rows])
 
 
-def _counts(rows: Sequence[Bin], title: str, x_label: str) -> Markup:
-    """Columns of right answers with the wrong ones on top, a column a bin."""
+def _counts(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
+    """Columns of right answers with the wrong ones on top, one per bin."""
     parts, top = legend(
         ("right", "wrong"), [element("g", square("fill"), class_=series_class(i)) for i in range(2)], WIDTH, 0
     )  # fmt: skip
@@ -167,11 +169,11 @@ def _counts(rows: Sequence[Bin], title: str, x_label: str) -> Markup:
     step = (WIDTH - LEFT) / len(rows)
     for i, row in enumerate(rows):
         x, right, items = LEFT + step * i, row.share.right, row.share.items
-        told = f"{between(row)}: {right} right, {items - right} wrong"
+        hint = f"{between(row)}: {right} right, {items - right} wrong"
         for number, (low, high) in enumerate(((0, right), (right, items))):
             box = {"x": x + 1, "y": y.at(high), "width": step - 2, "height": y.at(low) - y.at(high)}
             parts.append(
-                element("g", element("rect", tooltip(told), **box, class_="fill"), class_=series_class(number))
+                element("g", element("rect", tooltip(hint), **box, class_="fill"), class_=series_class(number))
             )
         if i % 2 == 0:
             parts.append(text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
@@ -179,8 +181,8 @@ def _counts(rows: Sequence[Bin], title: str, x_label: str) -> Markup:
     return chart("columns", WIDTH, HEIGHT + top + 40, title, parts)
 
 
-def between(row: Bin) -> str:
-    """Where a bin lies."""
+def between(row: BinAccuracy) -> str:
+    """The range of a bin."""
     if row.end is None:
         return f"from {brief(row.start or 0.0)}"
     return f"up to {brief(row.end)}" if row.start is None else f"{brief(row.start)} to {brief(row.end)}"

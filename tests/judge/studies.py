@@ -10,13 +10,13 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from seesay.judge import participants, secret
+from seesay.judge import participants, security
 from seesay.judge.storage import studies
-from seesay.judge.storage.database import Database, keep
-from seesay.judge.study import Design, Study
-from seesay.judge.study_builder import from_pairs, from_task
+from seesay.judge.storage.database import Database, set_setting
+from seesay.judge.study import Study, StudyDesign
+from seesay.judge.study_builder import study_from_pairs, study_from_task
 from seesay.judge.web.app import make_app
-from seesay.judge.web.rate_limits import Limiter
+from seesay.judge.web.rate_limits import RateLimiter
 from seesay.questions import Question, Task, Template
 
 PASSWORD = "correct horse battery"
@@ -33,7 +33,9 @@ def pairs_file(folder: Path, count: int = 12) -> Path:
 
 
 def rating_study(folder: Path, count: int = 12, **design: Any) -> Study:
-    return from_pairs(pairs_file(folder, count), Design(**{"judgements": 3, "per_page": 4, "pages": 2} | design))
+    return study_from_pairs(
+        pairs_file(folder, count), StudyDesign(**{"judgements": 3, "per_page": 4, "pages": 2} | design)
+    )
 
 
 def task(count: int = 12, **changes: Any) -> Task:
@@ -61,7 +63,9 @@ def task(count: int = 12, **changes: Any) -> Task:
 
 
 def choice_study(count: int = 12, **design: Any) -> Study:
-    return from_task(task(count), Design(**{"judgements": 3, "per_page": 4, "pages": 2, "controls": 1} | design))
+    return study_from_task(
+        task(count), StudyDesign(**{"judgements": 3, "per_page": 4, "pages": 2, "controls": 1} | design)
+    )
 
 
 class Clock:
@@ -75,7 +79,7 @@ class Clock:
 
 
 @dataclass
-class Place:
+class ServedStudy:
     """A served study and ways to reach into it."""
 
     study: Study
@@ -85,10 +89,10 @@ class Place:
 
     def invite(self) -> str:
         """A new person's token."""
-        return self.database.submit(lambda tx: participants.invite(tx, 1, self.clock())).result()[0]
+        return self.database.submit(lambda tx: participants.create_links(tx, 1, self.clock())).result()[0]
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        return self.database.submit(lambda tx: tx.rows(sql, *values)).result()
+        return self.database.submit(lambda tx: tx.execute(sql, *values)).result()
 
     def begin(self) -> str:
         """A person who has consented."""
@@ -101,7 +105,7 @@ class Place:
     def save(self, token: str, place: int, value: int, key: str | None = None, **changes: Any) -> Any:
         """Send one answer as the script does."""
         how = "moved" if self.study.kind == "rating" else "chosen"
-        body = {"page": 1, "place": place, "value": value, "how": how, "key": key or secret.new_token()} | changes
+        body = {"page": 1, "place": place, "value": value, "how": how, "key": key or security.new_token()} | changes
         return self.client.post("/api/answers", json=body, headers={"Authorization": f"Bearer {token}"})
 
     def fill(self, token: str, answer: Callable[[int], int] = lambda place: 50) -> dict[str, str]:
@@ -128,11 +132,11 @@ def form_token(page: str) -> str:
     return found[1]
 
 
-def open_place(study: Study, where: str, name: str = "made-up", limiter: Limiter | None = None) -> Place:
+def serve_in_test(study: Study, where: str, name: str = "made-up", limiter: RateLimiter | None = None) -> ServedStudy:
     """Begin a study and serve it to a test client, with a clock that stands still."""
     database = studies.open_database(where, name)
-    studies.begin(database, study)
-    database.submit(lambda tx: keep(tx, "password", secret.hash_password(PASSWORD))).result()
+    studies.create_study(database, study)
+    database.submit(lambda tx: set_setting(tx, "password", security.hash_password(PASSWORD))).result()
     clock = Clock()
     app = make_app(study, database, clock=clock, limiter=limiter)
-    return Place(study, database, TestClient(app, base_url="http://testserver"), clock)
+    return ServedStudy(study, database, TestClient(app, base_url="http://testserver"), clock)

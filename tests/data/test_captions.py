@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from seesay.data.captions import load_captions, load_references, pair, read_captions, read_references
 from seesay.errors import UserError
-from seesay.metrics.captions.read import pair, read_captions, read_references
 
 
 def _write(path: Path, text: str) -> Path:
@@ -70,12 +70,26 @@ def test_a_book_is_no_caption(tmp_path: Path) -> None:
 def test_images_that_lack_something_are_reported(tmp_path: Path) -> None:
     hypotheses = read_captions(_write(tmp_path / "h.json", '{"1": "a", "2": "b"}'), single=True)
     references = read_captions(_write(tmp_path / "r.json", '{"1": ["a"], "3": ["c"]}'))
-    images, texts, wanted, bad = pair(hypotheses, references)
-    assert (images, texts, wanted) == (["1"], ["a"], [["a"]])
-    assert [row.reason for _, _, row in bad] == [
-        "image 2 has no reference in r.json",
-        "image 3 has no caption in h.json",
+    both = pair(hypotheses, references)
+    assert (both.images, both.hypotheses, both.references) == (["1"], ["a"], [["a"]])
+    assert both.left_out == [
+        f"{tmp_path}/h.json: image 2 has no reference in r.json",
+        f"{tmp_path}/r.json: image 3 has no caption in h.json",
     ]
+
+
+def test_captions_in_memory(tmp_path: Path) -> None:
+    """By image or in order; what a file says and what memory says are paired alike."""
+    by_image = pair(load_captions({"1": "a", "2": "b"}), load_references({"2": ["c", "d"], "1": ["e"]}))
+    assert (by_image.images, by_image.references) == (["1", "2"], [["e"], ["c", "d"]])
+    in_order = pair(load_captions(["a", "b"]), load_references([["e"], ["c", "d"]]))
+    assert (in_order.hypotheses, in_order.references) == (["a", "b"], [["e"], ["c", "d"]])
+    from_file = load_references(_write(tmp_path / "r.txt", "e\nc\td\n"))
+    assert pair(load_captions(["a", "b"]), from_file).references == in_order.references
+    with pytest.raises(UserError, match="a list of texts"):
+        load_references(["e", "c"])
+    with pytest.raises(UserError, match="paired in order"):
+        pair(load_captions(["a"]), load_references([["e"], ["c"]]))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[1, 2]", "[" * 100_000, '[{"image_id": 1}]'])
@@ -89,9 +103,9 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     document = _write(tmp_path / "d.json", '{"1": "a"}')
     with pytest.raises(UserError, match="has 1 lines"):
         pair(read_captions(short), read_captions(long))
-    with pytest.raises(UserError, match="line by line"):
+    with pytest.raises(UserError, match="paired in order"):
         read_references([short, long])
-    with pytest.raises(UserError, match="plain text both"):
+    with pytest.raises(UserError, match="must both be plain text"):
         pair(read_captions(short), read_captions(document))
     with pytest.raises(UserError, match="must all be plain"):
         read_references([document, short])
@@ -99,6 +113,6 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         read_captions(tmp_path / "nowhere")
     with pytest.raises(UserError, match="no image in common"):
         pair(read_captions(document), read_captions(_write(tmp_path / "e.json", '{"2": "a"}')))
-    (tmp_path / "x.gz").write_bytes(b"no gzip")
-    with pytest.raises(UserError, match="Cannot read"):
+    (tmp_path / "x.gz").write_bytes(gzip.compress(b"a dog\n")[:-9])
+    with pytest.raises(UserError, match="damaged"):
         read_captions(tmp_path / "x.gz")

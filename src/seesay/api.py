@@ -1,0 +1,287 @@
+"""What `import seesay` offers. The command line is a thin layer over these functions: options, progress, printing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from seesay.errors import UserError, missing_extra
+from seesay.files import write_json
+from seesay.models import Model, ModelOptions
+from seesay.models import load_model as load_model_with
+from seesay.models.catalogue import DEFAULT
+from seesay.questions import Task
+from seesay.report.pages import runs as runs_page
+from seesay.runs import ask, learning_curve
+from seesay.runs.compare import compare as compare_runs
+from seesay.runs.learning_curve import Point
+from seesay.runs.records import Comparison, Figure
+from seesay.runs.run import Run
+from seesay.runs.seeds import first_seeds
+from seesay.runs.store import find_runs
+from seesay.runs.ways import Asker, How, ProgressFactory, no_progress
+from seesay.tasks import expand, summary
+from seesay.tasks import load_task as load_named_task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("model", "task", "metric", "template", "slice", "value", "low", "high", "n", "chance", "spread", "signature")
+CURVES = "learning-curve.json"
+BAD_ROWS_SHOWN = 5
+
+log = logging.getLogger(__name__)
+
+Paths = str | Path | Iterable[str | Path]
+
+
+class AnswerRow(NamedTuple):
+    """A model's answer to one question in one template; `pandas.DataFrame(results.answers())` makes a table of them."""
+
+    model: str
+    task: str
+    question: str
+    template: str
+    prompt: str
+    options: tuple[str, ...]
+    gold: dict[str, float]
+    chosen: str
+    right: bool
+    logp: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Runs together. `errors` says why some models or tasks that were asked for have no run."""
+
+    runs: tuple[Run, ...]
+    errors: tuple[UserError, ...] = ()
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every figure of every run, the headline metric of each first."""
+        return [figure for run in self.runs for figure in run.figures]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The figures as a table, one row per model, task, metric, template and slice."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise missing_extra("A DataFrame", "pandas", error) from error
+        return pd.DataFrame([figure.model_dump(include=set(COLUMNS)) for figure in self.figures], columns=list(COLUMNS))
+
+    def answers(self) -> list[AnswerRow]:
+        """One row per run, question and template; of tied options the first counts as chosen."""
+        return [row for run in self.runs for row in _answer_rows(run)]
+
+    def compare(self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False) -> list[Comparison]:
+        """Paired tests between the runs of each task, on the questions they share."""
+        ask.check_resampling(seed, resamples)
+        return compare_runs(first_seeds(self.runs), resamples=resamples, seed=seed, strict=strict)
+
+    def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
+        """Write one page for all the runs, which opens offline."""
+        path = Path(path)
+        if path.is_dir():
+            raise UserError(f"'{path}' is a folder: name a file for the report.")
+        return runs_page.write(path, self.runs, self.compare() if comparisons is None else comparisons)
+
+    def _repr_html_(self) -> str:
+        return runs_page.overview_html(self.runs)
+
+
+def load_model(name: str, **options: Any) -> Model:
+    """The model behind a name: a Hub id, a folder, a GGUF file, `openai:MODEL`, `baseline:NAME` or a catalogue name.
+
+    Options are those of `seesay.models.ModelOptions`, such as `device`, `scope` or `base_url`.
+    """
+    return load_model_with(name, ModelOptions(**options))
+
+
+def load_task(name: str, data: str | Path | None = None) -> Task:
+    """The task of this name; `data` is a file or folder to read in place of the data folder's."""
+    return load_named_task(name, None if data is None else Path(data))
+
+
+def probe(
+    models: str | Model | Sequence[str | Model] = DEFAULT,
+    tasks: str | Task | Sequence[str | Task] | None = None,
+    *,
+    how: str = How.CLOZE,
+    data: str | Path | None = None,
+    limit: int | None = None,
+    seeds: int = 1,
+    categories: str | None = None,
+    length: str = "sum",
+    seed: int = 0,
+    resamples: int = 10_000,
+    output: str | Path = "runs",
+    command: str = "",
+    progress: ProgressFactory = no_progress,
+    **options: Any,
+) -> Results:
+    """Ask models what they know and score the answers; runs are kept below `output` and resumed there.
+
+    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). Further options are
+    those of `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others are asked.
+    """
+    asker = Asker(How(how), ModelOptions(**options), seeds, progress)
+    settings = ask.Settings(length, limit, seed, resamples, command)
+    names, loaded, errors = _prepare(asker, models, tasks, data, categories)
+    runs: list[Run] = []
+    for model in names:
+        log.info("Loading %s …", model) if isinstance(model, str) else None
+        try:
+            for asked, task in asker.pairs(model, loaded):
+                try:
+                    with progress(f"{asked.name} · {task.name}", "prompts") as advance:
+                        runs.append(ask.run(asked, task, Path(output), settings, advance))
+                except UserError as error:
+                    errors.append(error)
+        except UserError as error:  # the other models are still asked
+            errors.append(error)
+    if not runs:
+        raise errors[0]
+    return Results(tuple(runs), tuple(errors))
+
+
+def learning_curves(
+    models: str | Model | Sequence[str | Model] = DEFAULT,
+    tasks: str | Task | Sequence[str | Task] | None = None,
+    *,
+    data: str | Path | None = None,
+    seeds: int = learning_curve.SEEDS,
+    categories: str | None = None,
+    output: str | Path = "runs",
+    progress: ProgressFactory = no_progress,
+    **options: Any,
+) -> tuple[list[Point], list[UserError]]:
+    """What linear probes learn from parts of the training questions, and what failed.
+
+    What is done so far is kept in `learning-curve.json` below `output`.
+    """
+    asker = Asker(How.LEARNING_CURVE, ModelOptions(**options), seeds, progress)
+    names, loaded, errors = _prepare(asker, models, tasks, data, categories)
+    order = [task.name for task in loaded]
+    points: list[Point] = []
+    for model in names:
+        try:
+            for more in asker.learning_curve(model, loaded):
+                points = sorted([*points, *more], key=lambda point: order.index(point.task))
+                write_json(Path(output) / CURVES, learning_curve.as_json(points))
+        except UserError as error:
+            errors.append(error)
+    if not points:
+        raise errors[0]
+    return points, errors
+
+
+def results(runs: Paths) -> Results:
+    """Runs that exist: run folders, or folders of runs such as `runs/`."""
+    return Results(tuple(find_runs([Path(path) for path in _listed(runs)])))
+
+
+def compare(runs: Paths, *, resamples: int = 10_000, seed: int = 0) -> list[Comparison]:
+    """Paired tests between runs on the questions they share."""
+    found = results(runs).runs
+    ask.check_resampling(seed, resamples)
+    return compare_runs(found, resamples=resamples, seed=seed)
+
+
+def report(runs: Paths, output: str | Path = "report.html") -> Path:
+    """Write one page for runs that exist, with paired tests."""
+    return results(runs).save_report(output)
+
+
+def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[list[Task], list[UserError]]:
+    """The tasks, and why some members of a group could not be loaded; rows that cannot be used are reported."""
+    names = expand([task for task in named if isinstance(task, str)])
+    if not names and not any(isinstance(task, Task) for task in named):
+        raise UserError("--task names no task: `seesay tasks` lists them.")
+    if data is not None and len({summary(name).needs or name for name in names}) > 1:
+        raise UserError(f"--data goes with one data set, not with those of {', '.join(names)}.")
+    typed = {part.strip() for task in named if isinstance(task, str) for part in task.split(",")}
+    tasks = [task for task in named if isinstance(task, Task)]
+    errors: list[UserError] = []
+    for name in names:
+        try:
+            tasks.append(load_named_task(name, data))
+        except UserError as error:
+            if name in typed:
+                raise
+            errors.append(error)  # one of a group: the others are still asked
+    if not tasks:
+        raise errors[0]
+    for task in tasks:
+        _report_bad_rows(task)
+    return tasks, errors
+
+
+def with_categories(tasks: Sequence[Task], encoder: str, options: ModelOptions) -> list[Task]:
+    """The tasks about single things with a category for each thing that has none, found by a sentence encoder."""
+    from seesay.models.encoders import load_encoder
+    from seesay.tasks.categories import tagged
+
+    def is_about_single_things(task: Task) -> bool:
+        return "object" in task.questions[0].fields
+
+    if not any(map(is_about_single_things, tasks)):
+        raise UserError("--categories goes with tasks about single things, such as viphy-color.")
+    encode = load_encoder(encoder, replace(options, revision=None)).encode
+    return [tagged(task, encode) if is_about_single_things(task) else task for task in tasks]
+
+
+def _prepare(
+    asker: Asker,
+    models: str | Model | Sequence[str | Model],
+    tasks: str | Task | Sequence[str | Task] | None,
+    data: str | Path | None,
+    categories: str | None,
+) -> tuple[list[str | Model], list[Task], list[UserError]]:
+    """Models and tasks, checked before the first model is loaded, and the tasks of a group that are missing."""
+    chosen: list[str | Model] = [models] if isinstance(models, str | Model) else list(dict.fromkeys(models))
+    asker.check_names([model for model in chosen if isinstance(model, str)])
+    named = [tasks] if isinstance(tasks, str | Task) else list(tasks or ["viphy" if asker.how.trains else "core"])
+    loaded, errors = load_tasks(named, None if data is None else Path(data))
+    if categories is not None:
+        loaded = with_categories(loaded, categories, asker.options)
+    return chosen, loaded, errors
+
+
+def _answer_rows(run: Run) -> Iterable[AnswerRow]:
+    questions = {question.id: question for question in run.task.questions}
+    templates = {template.name: template for template in run.task.templates}
+    for answer in run.answers:
+        question = questions[answer.question]
+        logp = answer.scores.logp
+        chosen = answer.options[max(range(len(logp)), key=logp.__getitem__)]
+        yield AnswerRow(
+            model=run.manifest.model,
+            task=run.manifest.task,
+            question=answer.question,
+            template=answer.template,
+            prompt=templates[answer.template].ask(question).text,
+            options=answer.options,
+            gold=dict(question.gold),
+            chosen=chosen,
+            right=chosen in question.gold,
+            logp=logp,
+        )
+
+
+def _report_bad_rows(task: Task) -> None:
+    """Log which rows of the data file were left out, the first few by name."""
+    if not task.bad_rows:
+        return
+    lines = [f"{task.name}: {len(task.bad_rows)} bad rows left out, {len(task.questions)} questions kept."]
+    lines += [f"  {row}" for row in task.bad_rows[:BAD_ROWS_SHOWN]]
+    if len(task.bad_rows) > BAD_ROWS_SHOWN:
+        lines.append(f"  … and {len(task.bad_rows) - BAD_ROWS_SHOWN} more (`seesay tasks {task.name}`)")
+    log.warning("%s", "\n".join(lines))
+
+
+def _listed(paths: Paths) -> list[str | Path]:
+    return [paths] if isinstance(paths, str | Path) else list(paths)

@@ -1,0 +1,45 @@
+"""What the three families of transformers' models share: a network, a tokenizer, and a budget of tokens per batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from seesay.models.base import Model
+from seesay.models.hf.batching import halve_until_it_fits
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+T = TypeVar("T")
+
+
+class TransformersModel(Model):
+    """Subclasses say how prompts become inputs of the network."""
+
+    default_budget = 1024
+    """Tokens that the network reads at a time, unless the user says otherwise or memory runs out."""
+
+    def __init__(
+        self,
+        name: str,
+        network: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        fingerprint: str,
+        *,
+        batch_size: int | None = None,
+    ) -> None:
+        self.name, self.fingerprint = name, fingerprint
+        self._network, self._tokenizer = network.eval(), tokenizer
+        self._budget = batch_size or self.default_budget
+        self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change
+
+    def _in_memory(self, compute: Callable[[int], T]) -> T:
+        result, self._budget = halve_until_it_fits(compute, self._budget)
+        return result
+
+    def _tensor(self, values: Any) -> torch.Tensor:
+        import torch
+
+        return torch.as_tensor(values, dtype=torch.long, device=self._network.device)

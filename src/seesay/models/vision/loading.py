@@ -1,0 +1,53 @@
+"""Vision-language models by folder or Hub id.
+
+Code from a model's repository never runs, and weights come from safetensors, unless the user says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from seesay.errors import UserError
+from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config, refuse_missing
+from seesay.models.vision.processor import Processor
+from seesay.models.vision.vision_language import BlipModel, GenerativeModel, ViltModel, VisionModel
+
+if TYPE_CHECKING:
+    from seesay.models.options import ModelOptions
+
+SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.json", "*.txt")
+
+
+def load_vision(rest: str, options: ModelOptions) -> VisionModel:
+    """`vision:FOLDER` or `vision:HUB-ID`."""
+    if not rest:
+        raise UserError("A vision-language model needs a folder or a Hub id: seesay probe vision:FOLDER.")
+    source = find_source(rest, options.revision)
+    from transformers import AutoModelForImageTextToText, AutoModelForVisualQuestionAnswering
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as GENERATES,
+    )
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_VISUAL_QUESTION_ANSWERING_MAPPING_NAMES as ANSWERS,
+    )
+
+    config = read_config(rest, source, options)
+    architecture = (config.architectures or [""])[0]
+    wrapper: type[VisionModel] = GenerativeModel
+    auto_class: Any = AutoModelForImageTextToText
+    if architecture.endswith("ForQuestionAnswering") and config.model_type in ANSWERS:
+        auto_class = AutoModelForVisualQuestionAnswering
+        wrapper = {"blip": BlipModel, "vilt": ViltModel}.get(config.model_type, GenerativeModel)
+    elif config.model_type not in GENERATES:
+        raise UserError(
+            f"'{rest}' is a {config.model_type} ({architecture or 'no architecture named'}), which answers no "
+            "questions about pictures. For a model of text leave out 'vision:'."
+        )
+    network, missing = load_network(rest, source, options, auto_class)
+    refuse_missing(rest, missing)
+    try:
+        processor = Processor(source, config, options)
+    except Exception as error:  # other people's files fail in more ways than can be listed
+        raise loading_error(rest, source, options, error) from error
+    digest = fingerprint(source, options.revision, SHAPES_ANSWERS)
+    return wrapper(f"vision:{rest}", network, processor, digest, options.batch_size)

@@ -1,0 +1,112 @@
+"""The ways to ask: each turns a model and tasks into what is actually asked, a model with a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from seesay.errors import UserError
+from seesay.models import Model, ModelOptions, load_model, locate
+from seesay.models.encoders import load_encoder, locate_encoder
+from seesay.probes.choice import choice_model, choice_task
+from seesay.probes.linear import linear_task, probe_texts, train_probe
+from seesay.probes.vector_cache import VectorCache
+from seesay.progress import ProgressCallback
+from seesay.questions import Task
+from seesay.runs.learning_curve import FRACTIONS, Point, curve
+
+ProgressFactory = Callable[[str, str], AbstractContextManager[ProgressCallback]]
+"""Given a title and a unit, a context in which progress is shown."""
+
+
+class How(StrEnum):
+    """A way to ask."""
+
+    CLOZE = "cloze"
+    CHOICE = "choice"
+    LINEAR = "linear"
+    LEARNING_CURVE = "learning-curve"
+
+    @classmethod
+    def _missing_(cls, value: object) -> How:
+        if value == "few-shot":  # what it was called before in-context examples
+            return cls.LEARNING_CURVE
+        raise UserError(f"--how is '{value}': choose {', '.join(cls)}.")
+
+    @property
+    def trains(self) -> bool:
+        """Whether a probe is trained on the model's vectors."""
+        return self in (How.LINEAR, How.LEARNING_CURVE)
+
+
+def no_progress(title: str, unit: str) -> AbstractContextManager[ProgressCallback]:
+    """Progress that nobody watches."""
+    return nullcontext(lambda done, total: None)
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Puts tasks to models in one way."""
+
+    how: How = How.CLOZE
+    options: ModelOptions = field(default_factory=ModelOptions)
+    seeds: int = 1
+    progress: ProgressFactory = no_progress
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Reject a name that cannot be a model's before any model is asked."""
+        for name in names:
+            if not name.strip() or not name.isprintable():
+                raise UserError(f"{name!r} is not a model's name: `seesay models` lists some.")
+            if self.how.trains and not (self.how is How.LINEAR and _is_baseline(name)):
+                locate_encoder(name, self.options)
+            else:
+                locate(name, self.options)
+
+    def pairs(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
+        """The model with each task, both as this way of asking wants them."""
+        if self.how is How.LINEAR:
+            yield from self._probes(model, tasks)
+            return
+        answering = model if isinstance(model, Model) else load_model(model, self.options)
+        if self.how is How.CHOICE:
+            answering, tasks = choice_model(answering), [choice_task(task) for task in tasks]
+        yield from ((answering, task) for task in tasks)
+
+    def _probes(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
+        """One probe per task and seed; a baseline, which needs no training, is asked the same questions."""
+        splits = [linear_task(task).splits() for task in tasks]  # fails before anything is encoded
+        if isinstance(model, str) and _is_baseline(model):
+            baseline = load_model(model, self.options)
+            yield from ((baseline, parts["test"]) for parts in splits)
+            return
+        vectors = self._vectors(model)
+        for parts in splits:
+            with self.progress(f"{vectors.encoder.name} · {parts['test'].name}: training texts", "texts") as advance:
+                probes = [train_probe(vectors, parts, seed=0, progress=advance)]
+            probes += [train_probe(vectors, parts, seed=seed) for seed in range(1, self.seeds)]
+            yield from ((probe, parts["test"]) for probe in probes)
+
+    def learning_curve(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[list[Point]]:
+        """What probes learn from parts of the training questions, task by task."""
+        splits = [linear_task(task).splits() for task in tasks]
+        vectors = self._vectors(model)
+        for parts in splits:
+            title = f"{vectors.encoder.name} · {parts['test'].name}"
+            with self.progress(f"{title}: texts", "texts") as advance:
+                vectors.rows([text for part in _in_order(parts) for text in probe_texts(part)], advance)
+            with self.progress(f"{title}: {len(FRACTIONS) * self.seeds} probes", "probes") as advance:
+                yield curve(vectors, parts, seeds=range(self.seeds), progress=advance)
+
+    def _vectors(self, model: str | Model) -> VectorCache:
+        return VectorCache(model if isinstance(model, Model) else load_encoder(model, self.options))
+
+
+def _in_order(splits: Mapping[str, Task]) -> list[Task]:
+    return [splits[name] for name in ("train", "validation", "test")]
+
+
+def _is_baseline(name: str) -> bool:
+    return name.startswith("baseline:")

@@ -1,0 +1,42 @@
+"""Measurements as the records that every command prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from seesay.files import write_text
+from seesay.metrics.base import Measurement
+from seesay.metrics.bootstrap import Resamples
+from seesay.runs.records import Record
+
+
+def make_records(
+    task: str,
+    system: str,
+    measurements: Sequence[Measurement],
+    resamples: Resamples,
+    signature: str,
+    part: str | None = None,
+) -> list[Record]:
+    """Each measurement with its 95 % interval."""
+    return [
+        Record(
+            model=system, task=task, metric=measurement.name, template=None, slice=part, value=interval.value,
+            low=interval.low, high=interval.high, n=len(measurement.statistics), signature=signature,
+        )
+        for measurement, interval in zip(measurements, resamples.measurements(measurements), strict=True)
+    ]  # fmt: skip
+
+
+def system_names(sources: Sequence[object]) -> list[str]:
+    """File names without endings; whole paths where two would be the same, and numbers for systems in memory."""
+    paths = [source if isinstance(source, str | Path) else f"system {i}" for i, source in enumerate(sources, 1)]
+    names = [Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name for path in paths]
+    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    """Write JSON lines."""
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

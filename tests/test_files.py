@@ -1,0 +1,101 @@
+"""Files are written whole, folders are held by one process, and resumable work keeps its settings."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from seesay.errors import UserError
+from seesay.files import atomic_folder, atomic_write, lock_folder, refuse_other_settings, remove_unfinished, write_json
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(OSError, match="No space"), atomic_write(path) as unfinished:  # noqa: PT012
+        unfinished.write_text("half")
+        raise OSError(28, "No space left on device")
+    assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
+    assert path.read_text() == "old"
+
+
+def test_a_write_makes_its_folders_and_replaces_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b.json"
+    for value in ({"x": 1}, {"x": "ü"}):
+        write_json(path, value)
+    assert json.loads(path.read_text(encoding="utf-8")) == {"x": "ü"}
+    with pytest.raises(ValueError, match="Out of range"):
+        write_json(path, float("nan"))
+    assert json.loads(path.read_text(encoding="utf-8")) == {"x": "ü"}
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    with pytest.raises(RuntimeError), atomic_folder(folder) as unfinished:  # noqa: PT012
+        (unfinished / "part").write_text("1")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+    with atomic_folder(folder) as unfinished:
+        (unfinished / "part").write_text("1")
+        assert not folder.exists()
+    assert (folder / "part").read_text() == "1"
+
+
+def test_of_two_processes_that_make_a_folder_the_first_to_finish_wins(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    with atomic_folder(folder) as unfinished:
+        (unfinished / "part").write_text("second")
+        with atomic_folder(folder) as other:
+            (other / "part").write_text("first")
+    assert (folder / "part").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
+
+
+def _hold(folder: Path) -> None:
+    with lock_folder(folder):
+        (folder / "held").touch()
+        time.sleep(60)
+
+
+def test_a_folder_is_held_until_its_process_is_killed(tmp_path: Path) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=_hold, args=(tmp_path,))
+    process.start()
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "held").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    with (
+        pytest.raises(UserError, match=r"Another process is using .*: wait for it, or take a rest\."),
+        lock_folder(tmp_path, hint="take a rest"),
+    ):
+        pass
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    (tmp_path / ".answers.1234abcd.unfinished").write_text("half")
+    with lock_folder(tmp_path), lock_folder(tmp_path):  # within one process it can be held twice
+        assert not list(tmp_path.glob("*unfinished*"))
+
+
+def test_what_a_crash_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".a.1.unfinished").write_text("half a file")
+    (tmp_path / ".b.2.unfinished").mkdir()
+    (tmp_path / "kept.unfinished").touch()
+    remove_unfinished(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.unfinished"]
+
+
+def test_other_settings_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    refuse_other_settings(path, {"rate": 0.1, "seed": 0}, what="The training", hint="give another folder")
+    refuse_other_settings(path, {"seed": 0, "rate": 0.1}, what="The training", hint="give another folder")
+    with pytest.raises(UserError, match=r"The training was begun with rate 0\.1, not 0\.2: give another folder"):
+        refuse_other_settings(path, {"rate": 0.2, "seed": 0}, what="The training", hint="give another folder")
+    path.write_text("{")
+    with pytest.raises(UserError, match="is damaged"):
+        refuse_other_settings(path, {"rate": 0.1}, what="The training", hint="give another folder")

@@ -1,18 +1,17 @@
-"""The matrix of perplexities in bulk beside one-sentence-at-a-time scoring: the same figures, in one run.
+"""The perplexity matrix in bulk compared with scoring one sentence at a time: equal figures, and the speed-up.
 
     python benchmarks/relations.py --captions multi30k.train.1.en.gz … [--model FOLDER] [--causal smollm2] [--size 100]
 
 The LSTM has the published size (300, 300) and the published vocabulary rule (words seen 100 times or more); without
---model its weights are random, which changes no time. Contexts are captions with one of the relations in them and
-no other. One sentence at a time is timed on a part of the matrix (--part) and scaled up: its cost is the same for every
-cell.
+--model its weights are random, which does not change the time. Contexts are captions with exactly one of the relations.
+One sentence at a time is timed on a part of the matrix (--part) and scaled up: its cost is the same for every cell.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,13 +38,13 @@ FEWEST = 100
 
 
 def contexts(paths: Sequence[Path], size: int) -> dict[str, list[Gap]]:
-    """The first `size` contexts of each relation that has so many."""
-    found = collect_contexts(paths, Lexicon(RELATIONS), held_out=0.0).train
-    return {relation: [*gaps[:size]] for relation, gaps in sorted(found.items()) if len(gaps) >= size}
+    """The first `size` contexts of each relation that has as many."""
+    by_relation = collect_contexts(paths, Lexicon(RELATIONS), held_out=0.0).train
+    return {relation: [*gaps[:size]] for relation, gaps in sorted(by_relation.items()) if len(gaps) >= size}
 
 
 def untrained(lines: Sequence[str]) -> LstmModel:
-    """The published network with random weights, for the words that it would know."""
+    """The published network with random weights and its vocabulary."""
     everywhere = [[joined(relation) for relation in RELATIONS]] * FEWEST
     vocabulary = Vocabulary.of([*map(words, lines), *everywhere], smallest=FEWEST)
     torch.manual_seed(0)
@@ -55,7 +54,7 @@ def untrained(lines: Sequence[str]) -> LstmModel:
 
 
 def clean(model: Any, gap: Gap) -> bool:
-    """Whether no relation makes a phrase with its neighbours ("along" before "side"): in bulk it stands by itself."""
+    """Whether no relation forms a phrase with its neighbours ("along" before "side"): in bulk it is read by itself."""
     if not isinstance(model, LstmModel):
         return True
     before, after = gap
@@ -66,7 +65,7 @@ def clean(model: Any, gap: Gap) -> bool:
 
 
 def one_by_one(model: Any, gaps: dict[str, list[Gap]], relations: Sequence[str]) -> NDArray[np.float64]:
-    """The same matrix, a sentence at a time."""
+    """The same matrix, one sentence at a time."""
     spelt = {r: joined(r) if isinstance(model, LstmModel) and model.knows(joined(r)) else r for r in relations}
     matrix = np.empty((len(relations), len(gaps)))
     for column, group in enumerate(gaps.values()):
@@ -77,7 +76,7 @@ def one_by_one(model: Any, gaps: dict[str, list[Gap]], relations: Sequence[str])
 
 
 def compare(name: str, model: Any, gaps: dict[str, list[Gap]], part: int, clock: Callable[[], float]) -> float:
-    """How many times faster; the figures must be equal."""
+    """The speed-up; the figures must be equal."""
     perplexity_matrix(model, {r: g[:1] for r, g in gaps.items()}, RELATIONS)  # warms up
     begun = clock()
     bulk = perplexity_matrix(model, gaps, RELATIONS)
@@ -86,16 +85,17 @@ def compare(name: str, model: Any, gaps: dict[str, list[Gap]], part: int, clock:
     few = {relation: [gap for gap in group if clean(model, gap)][:part] for relation, group in gaps.items()}
     begun = clock()
     single = one_by_one(model, few, RELATIONS)
-    alone = clock() - begun
-    apart = float(np.abs(perplexity_matrix(model, few, RELATIONS) / single - 1).max())
-    alone *= cells / (sum(map(len, few.values())) * len(RELATIONS))
+    one_at_a_time = clock() - begun
+    difference = float(np.abs(perplexity_matrix(model, few, RELATIONS) / single - 1).max())
+    one_at_a_time *= cells / (sum(map(len, few.values())) * len(RELATIONS))
     print(
         f"{name}: {bulk.shape[0]} x {bulk.shape[1]}, {cells:,} sentences, {torch.get_num_threads()} threads\n"
-        f"  in bulk {in_bulk:9.2f} s\n  alone   {alone:9.2f} s   {alone / in_bulk:5.1f} x   "
-        f"largest relative difference {apart:.1e}"
+        f"  in bulk       {in_bulk:9.2f} s\n"
+        f"  one at a time {one_at_a_time:9.2f} s   {one_at_a_time / in_bulk:5.1f} x   "
+        f"largest relative difference {difference:.1e}"
     )
-    assert apart < 1e-4, f"{name}: the figures differ"
-    return alone / in_bulk
+    assert difference < 1e-4, f"{name}: the figures differ"
+    return one_at_a_time / in_bulk
 
 
 def main() -> None:
@@ -108,19 +108,19 @@ def main() -> None:
     parser.add_argument("--part", type=int, default=10, help="contexts of each relation that are scored one by one")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--processor-time", action="store_true", help="on a busy machine, with --threads 1")
-    given = parser.parse_args()
-    if given.threads:
-        torch.set_num_threads(given.threads)
-    warnings.simplefilter("ignore")  # words that are not in the vocabulary
-    clock = time.process_time if given.processor_time else time.perf_counter
-    gaps = contexts(given.captions, given.size)
-    model = load_model(given.model) if given.model else untrained(split(given.captions, held_out=0.0).train)
+    args = parser.parse_args()
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    logging.getLogger("seesay").setLevel(logging.ERROR)  # no warnings of unknown words
+    clock = time.process_time if args.processor_time else time.perf_counter
+    gaps = contexts(args.captions, args.size)
+    model = load_model(args.model) if args.model else untrained(split(args.captions, held_out=0.0).train)
     assert isinstance(model, LstmModel)
-    faster = compare(f"LSTM, {len(model.vocabulary):,} words", model, gaps, min(given.part, given.size), clock)
-    assert faster >= 10, f"only {faster:.1f} x faster"
-    if given.causal:
-        few = {relation: group[: max(1, given.size // 20)] for relation, group in list(gaps.items())[:4]}
-        compare(given.causal, load_model(given.causal), few, 1, clock)
+    speedup = compare(f"LSTM, {len(model.vocabulary):,} words", model, gaps, min(args.part, args.size), clock)
+    assert speedup >= 10, f"only {speedup:.1f} x faster"
+    if args.causal:
+        few = {relation: group[: max(1, args.size // 20)] for relation, group in list(gaps.items())[:4]}
+        compare(args.causal, load_model(args.causal), few, 1, clock)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -99,13 +100,13 @@ def test_an_interrupted_chunk_is_made_again(tmp_path: Path, monkeypatch: pytest.
     (output.folder / "parts" / "train-00000200.part").write_text("half a li")
     monkeypatch.setattr(dataset_writer, "_make_chunk", real)
     told: list[tuple[int, int]] = []
-    write_dataset(config, plan, output, workers=1, advance=lambda done, total: told.append((done, total)))
+    write_dataset(config, plan, output, workers=1, progress=lambda done, total: told.append((done, total)))
     assert told[0] == (200, 500)
     assert sum(done for done, _ in told) == 500
     write_dataset(config, plan, SceneOutput(tmp_path / "whole", 64, None, FORMATS), workers=1)
     assert digest(output.folder) == digest(tmp_path / "whole")
     told.clear()
-    write_dataset(config, plan, output, workers=1, advance=lambda done, total: told.append((done, total)))
+    write_dataset(config, plan, output, workers=1, progress=lambda done, total: told.append((done, total)))
     assert told == [(500, 500)]
 
 
@@ -149,11 +150,11 @@ def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
     config, plan, output = SceneConfig("pos"), make_plan("pos", 250), SceneOutput(folder, None, None, ("json",))
 
     def second(done: int, total: int) -> None:
-        if done:
-            with pytest.raises(UserError, match="Another process"):
-                write_dataset(config, plan, output, workers=1)
+        if done:  # from another thread: the thread that holds the lock may take it again
+            with ThreadPoolExecutor(1) as pool, pytest.raises(UserError, match="Another process"):
+                pool.submit(write_dataset, config, plan, output, workers=1).result()
 
-    write_dataset(config, plan, output, workers=1, advance=second)
+    write_dataset(config, plan, output, workers=1, progress=second)
     assert _complete(folder)
     assert not (folder / "parts").exists()
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.errors import UserError
+from seesay.scenes import labels
 from seesay.scenes.adjectives import ADJECTIVES, adjective, height
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.labels import label_objects, positives, superlatives
@@ -132,3 +133,11 @@ def test_unknown_names_are_one_sentence() -> None:
     for call in (lambda: adjective("heavy"), lambda: threshold("rh-x"), lambda: task_kind("pos2")):
         with pytest.raises(UserError, match="choose"):
             call()
+
+
+def test_the_extremes_of_brightness_follow_the_number_of_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    bright = ADJECTIVES["bright"]
+    for levels in (labels.LEVELS, 7):
+        monkeypatch.setattr(labels, "LEVELS", levels)
+        objects = [SceneObject("circle", "red", 60, 512, 512, level=level) for level in range(1, levels + 1)]
+        assert [obj.level for obj in objects if labels.has_extreme_size(obj, bright)] == [1, levels]

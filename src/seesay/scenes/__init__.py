@@ -8,7 +8,7 @@
 
 from seesay.scenes.batches import SceneBatch, batches, scene_items
 from seesay.scenes.config import SceneConfig
-from seesay.scenes.dataset_writer import SceneOutput, write_dataset
+from seesay.scenes.dataset_writer import SceneDataset, SceneOutput, make_scenes, write_dataset
 from seesay.scenes.labels import askable, label_objects
 from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.raster import paint, rgb
@@ -20,6 +20,7 @@ __all__ = [
     "Scene",
     "SceneBatch",
     "SceneConfig",
+    "SceneDataset",
     "SceneItem",
     "SceneObject",
     "SceneOutput",
@@ -29,6 +30,7 @@ __all__ = [
     "draw",
     "label_objects",
     "make_plan",
+    "make_scenes",
     "paint",
     "rgb",
     "scene_items",

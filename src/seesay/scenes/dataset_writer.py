@@ -1,35 +1,41 @@
-"""`seesay scenes make`: a data set on disk, by several workers, and after a kill without loss.
+"""Data sets of scenes on disk, written by several workers, and resumed after a kill without loss.
 
 Items are made in chunks. A worker writes a chunk's pictures, then its rows into `parts/`, under a name that only a
-whole chunk gets. A second run skips the chunks that are there: every item depends on the config and its own index
-alone, so it does not matter who makes it when. At the end the rows are streamed into the files of each format.
+complete chunk gets. A second run skips the chunks that exist: every item depends on the config and its own index
+alone, so it does not matter which process makes it, or when. At the end the rows are streamed into the files of each
+format.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import multiprocessing
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from seesay.errors import UserError
+from seesay.files import atomic_write, lock_folder, write_text
+from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
-from seesay.scenes.plan import ScenePlan
+from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_halves, palette, rgb
 from seesay.scenes.sampling import SceneItem, draw
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import CANVAS, LEVELS
+
+log = logging.getLogger(__name__)
 
 CHUNK = 200
 FORMATS = ("json", "h5", "parquet")
@@ -44,6 +50,52 @@ class SceneOutput:
     picture: int | None = PUBLISHED
     array: int | None = None
     formats: tuple[str, ...] = FORMATS
+
+
+@dataclass(frozen=True, slots=True)
+class SceneDataset:
+    """A data set on disk: its folder, the number of items of each split, and what it was made from."""
+
+    folder: Path
+    splits: dict[str, int]
+    config: SceneConfig
+
+
+def make_scenes(
+    task: str,
+    n: int | None,
+    output: Path | str,
+    *,
+    seed: int = 0,
+    image_size: int | None = PUBLISHED,
+    array_size: int | None = None,
+    formats: Sequence[str] | None = None,
+    objects: tuple[int, int] = (5, 9),
+    adjective: str = "big",
+    threshold: str = "rh-r",
+    k_mean: float | None = None,
+    k_deviation: float | None = None,
+    workers: int | None = None,
+    command: str = "",
+    progress: ProgressCallback = lambda done, total: None,
+) -> SceneDataset:
+    """Make a balanced data set of `n` items (by default as many as published), or finish one that was begun.
+
+    `task` is a scene task, `compositional` or a mixture. `image_size` and `array_size` are pixels per side of the PNGs
+    and of memory-mapped arrays (None: none are written). `formats` are question files besides JSON, by default all
+    that the installed packages can write.
+    """
+    if workers is not None and workers < 1:
+        raise UserError(f"The number of workers is {workers}: give 1 or more.")
+    plan = make_plan(task, n)
+    config = SceneConfig(plan.task, seed, objects, adjective, threshold, k_mean, k_deviation)
+    if formats is None:
+        formats = [name for name in FORMATS if name != "h5" or find_spec("h5py")]
+        if "h5" not in formats:
+            log.warning("h5py is not installed, so no .h5 files are written: pip install -e '.[scenes]' in a clone.")
+    target = SceneOutput(Path(output), image_size, array_size, tuple(dict.fromkeys(["json", *formats])))
+    splits = write_dataset(config, plan, target, workers=workers, command=command, progress=progress)
+    return SceneDataset(target.folder, splits, config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +119,29 @@ def write_dataset(
     *,
     workers: int | None = None,
     command: str = "",
-    advance: Callable[[int, int], None] = lambda done, total: None,
+    progress: ProgressCallback = lambda done, total: None,
 ) -> dict[str, int]:
-    """Make the data set, or finish one that was begun; gives the number of items of every split."""
+    """Write the data set, or finish one that was begun; returns the number of items of each split."""
     _check(output)
     settings = _settings(config, plan, output)
     total = sum(plan.splits().values())
     if not _begin(output.folder, settings):
-        advance(total, total)
+        progress(total, total)
         return plan.splits()
-    try:
-        with FileLock(output.folder / "parts" / "lock", timeout=0):
-            _make_all(config, plan, output, workers, command, advance)
-    except Timeout as error:
-        raise UserError(f"Another process is making '{output.folder}': wait for it.") from error
-    published.write_json(output.folder / MANIFEST, settings | {"complete": True})
+    with lock_folder(output.folder / "parts"):
+        _write_all(config, plan, output, workers, command, progress)
+    write_text(output.folder / MANIFEST, json.dumps(settings | {"complete": True}, ensure_ascii=False))
     shutil.rmtree(output.folder / "parts", ignore_errors=True)
     return plan.splits()
 
 
-def _make_all(
+def _write_all(
     config: SceneConfig,
     plan: ScenePlan,
     output: SceneOutput,
     workers: int | None,
     command: str,
-    advance: Callable[[int, int], None],
+    progress: ProgressCallback,
 ) -> None:
     total = sum(plan.splits().values())
     _prepare(plan, output)
@@ -102,9 +151,9 @@ def _make_all(
         for start in range(0, size, CHUNK)
     ]
     waiting = [job for job in jobs if not job.part.exists()]
-    advance(total - sum(job.stop - job.start for job in waiting), total)
+    progress(total - sum(job.stop - job.start for job in waiting), total)
     for job in _run(waiting, min(workers or os.cpu_count() or 1, max(len(waiting), 1))):
-        advance(job.stop - job.start, total)
+        progress(job.stop - job.start, total)
     _finish(config, plan, output, jobs, command)
 
 
@@ -112,21 +161,21 @@ def _check(output: SceneOutput) -> None:
     for size in (output.picture, output.array):
         if size is not None:
             check_size(size)
-    strangers = set(output.formats) - set(FORMATS)
-    if strangers:
-        raise UserError(f"No format '{min(strangers)}': choose among {', '.join(FORMATS)}.")
+    unknown = set(output.formats) - set(FORMATS)
+    if unknown:
+        raise UserError(f"There is no format '{min(unknown)}': choose among {', '.join(FORMATS)}.")
     if "h5" in output.formats:
         published.require_h5py()
 
 
 def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict[str, Any]:
     shape = {"picture": output.picture, "array": output.array, "formats": sorted(output.formats)}
-    made = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings(), **shape}
-    return dict(json.loads(json.dumps(made)))
+    settings = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings(), **shape}
+    return dict(json.loads(json.dumps(settings)))
 
 
 def _begin(folder: Path, settings: dict[str, Any]) -> bool:
-    """Whether there is anything left to do. A folder with another data set, or with other files, is left alone."""
+    """Whether anything is left to do. A folder with another data set, or with other files, is refused."""
     manifest = folder / MANIFEST
     if folder.exists() and not folder.is_dir():
         raise UserError(f"'{folder}' is a file: choose a folder.")
@@ -134,14 +183,14 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
         if folder.exists() and any(folder.iterdir()):
             raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
         (folder / "parts").mkdir(parents=True, exist_ok=True)
-        published.write_json(manifest, settings | {"complete": False})
+        write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))
         return True
-    found = annotation.load_json(manifest)
-    if not isinstance(found, dict) or {**found, "complete": None} != {**settings, "complete": None}:
+    existing = annotation.load_json(manifest)
+    if not isinstance(existing, dict) or {**existing, "complete": None} != {**settings, "complete": None}:
         raise UserError(
             f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose another folder."
         )
-    if found.get("complete"):
+    if existing.get("complete"):
         shutil.rmtree(folder / "parts", ignore_errors=True)
         return False
     (folder / "parts").mkdir(exist_ok=True)
@@ -154,15 +203,13 @@ def _prepare(plan: ScenePlan, output: SceneOutput) -> None:
             (output.folder / "images" / split).mkdir(parents=True, exist_ok=True)
         if output.array is not None:
             path = output.folder / "arrays" / f"{split}.npy"
-            path.parent.mkdir(exist_ok=True)
             if not path.exists():
-                beside = path.with_suffix(".part")
-                np.lib.format.open_memmap(beside, "w+", np.uint8, (size, output.array, output.array, 3))
-                beside.replace(path)
+                with atomic_write(path) as unfinished:
+                    np.lib.format.open_memmap(unfinished, "w+", np.uint8, (size, output.array, output.array, 3))
 
 
 def _run(jobs: list[_Job], workers: int) -> Iterator[_Job]:
-    """The jobs as they get done."""
+    """Yield each job when it is done."""
     if workers == 1:
         for job in jobs:
             _make_chunk(job)
@@ -208,9 +255,7 @@ def _make_chunk(job: _Job) -> None:
         if array is not None:
             rgb(item.scene, array.shape[1], out=array[place])
         lines.append(_row(job.config, item, place, job.split))
-    beside = job.part.with_suffix(".part")
-    beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    beside.replace(job.part)
+    write_text(job.part, "\n".join(lines) + "\n")
 
 
 def png(item: SceneItem, size: int) -> bytes:
@@ -227,38 +272,34 @@ def png(item: SceneItem, size: int) -> bytes:
 def _row(config: SceneConfig, item: SceneItem, place: int, split: str) -> str:
     """The item's question and its annotation, two JSON texts with a tab between them."""
     pair = None if item.other is None else (item.target, item.other)
-    asked = published.record(place, sentence(config, item), item.cell.answer, item.cell.positive, split)
-    return f"{json.dumps(asked)}\t{json.dumps(annotation.entry(config, item.scene, f'{place}.png', pair))}"
+    question = published.record(place, sentence(config, item), item.cell.answer, item.cell.positive, split)
+    return f"{json.dumps(question)}\t{json.dumps(annotation.entry(config, item.scene, f'{place}.png', pair))}"
 
 
 def _finish(config: SceneConfig, plan: ScenePlan, output: SceneOutput, jobs: list[_Job], command: str) -> None:
-    """The files of each format, from the parts."""
+    """Write the files of each format from the parts."""
     from seesay.scenes import hub  # pyarrow, which no worker needs
 
     folder, formats = output.folder, output.formats
-    for name in ("dataset", "annotation", *(["data"] if "parquet" in formats else [])):
-        (folder / name).mkdir(exist_ok=True)
-    sentences = {json.loads(asked)["question"] for split in plan.splits() for asked, _ in _rows(jobs, split)}
+    sentences = {json.loads(question)["question"] for split in plan.splits() for question, _ in _rows(jobs, split)}
     vocab, length = published.vocabulary(sentences), 2 + max(len(text.split()) for text in sentences)
-    published.write_json(folder / "dataset" / "vocab.json", vocab)
+    write_text(folder / "dataset" / "vocab.json", json.dumps(vocab, ensure_ascii=False))
     for split, count in plan.splits().items():
-        questions = folder / "dataset" / f"{split}.json"
-        published.stream_json(
-            questions, '{"info": {}, "questions": [', (asked for asked, _ in _rows(jobs, split)), "]}"
-        )
+        questions = (question for question, _ in _rows(jobs, split))
+        _stream_json(folder / "dataset" / f"{split}.json", '{"info": {}, "questions": [', questions, "]}")
         scenes = (f'"{number}": {scene}' for number, (_, scene) in enumerate(_rows(jobs, split)))
-        published.stream_json(folder / "annotation" / f"{split}_annotation.json", "{", scenes, "}")
+        _stream_json(folder / "annotation" / f"{split}_annotation.json", "{", scenes, "}")
         if "h5" in formats:
-            records = (json.loads(asked) for asked, _ in _rows(jobs, split))
+            records = (json.loads(question) for question, _ in _rows(jobs, split))
             target = folder / "dataset" / f"{split}_questions.h5"
             published.write_h5(target, records, vocab, count=count, length=length)
         if "parquet" in formats:
             pictures = folder / "images" / split if output.picture is not None else None
-            rows = (_flat(json.loads(asked), scene) for asked, scene in _rows(jobs, split))
+            rows = (_flat(json.loads(question), scene) for question, scene in _rows(jobs, split))
             hub.write_parquet(folder / "data" / f"{split}.parquet", rows, pictures)
     if "parquet" in formats:
         text = hub.card(plan.name, plan.splits(), config.settings(), output.picture, command)
-        (folder / "README.md").write_text(text, encoding="utf-8")
+        write_text(folder / "README.md", text)
 
 
 def _rows(jobs: list[_Job], split: str) -> Iterator[tuple[str, str]]:
@@ -267,10 +308,19 @@ def _rows(jobs: list[_Job], split: str) -> Iterator[tuple[str, str]]:
         if job.split == split:
             with job.part.open(encoding="utf-8") as lines:
                 for line in lines:
-                    asked, _, scene = line.rstrip("\n").partition("\t")
-                    yield asked, scene
+                    question, _, scene = line.rstrip("\n").partition("\t")
+                    yield question, scene
 
 
-def _flat(asked: dict[str, Any], scene: str) -> dict[str, Any]:
-    label = published.ANSWERS.index(asked["answer"])
-    return {"sentence": asked["question"], "label": label, "index": asked["image_index"], "annotation": scene}
+def _flat(record: dict[str, Any], scene: str) -> dict[str, Any]:
+    label = published.ANSWERS.index(record["answer"])
+    return {"sentence": record["question"], "label": label, "index": record["image_index"], "annotation": scene}
+
+
+def _stream_json(path: Path, before: str, texts: Iterator[str], after: str) -> None:
+    """Write a large JSON file from the JSON texts of its members."""
+    with atomic_write(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        file.write(before)
+        for number, text in enumerate(texts):
+            file.write(f", {text}" if number else text)
+        file.write(after)

@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay.files import atomic_write
+
 ROWS = 500
 """Rows in a group: what is in memory at a time."""
 
@@ -31,22 +33,20 @@ def schema(pictures: bool) -> pa.Schema:
 
 
 def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]], pictures: Path | None) -> None:
-    """One split. `rows` have sentence, label, index and annotation; pictures are read from their folder."""
-    form = schema(pictures is not None)
-    beside = path.with_suffix(".part")
-    with pq.ParquetWriter(beside, form, compression="zstd") as writer:
+    """Write one split. `rows` have sentence, label, index and annotation; pictures are read from their folder."""
+    columns = schema(pictures is not None)
+    with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, columns, compression="zstd") as writer:
         for group in _groups(rows):
             if pictures is not None:
                 for row in group:
                     name = f"{row['index']}.png"
                     row["image"] = {"bytes": (pictures / name).read_bytes(), "path": name}
-            writer.write_table(pa.Table.from_pylist(group, schema=form))
-    beside.replace(path)
+            writer.write_table(pa.Table.from_pylist(group, schema=columns))
 
 
 def _groups(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    waiting = iter(rows)
-    while group := [dict(row) for row in islice(waiting, ROWS)]:
+    remaining = iter(rows)
+    while group := [dict(row) for row in islice(remaining, ROWS)]:
         yield group
 
 

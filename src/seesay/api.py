@@ -18,6 +18,8 @@ from seesay.report.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.learning_curve import Point
+from seesay.runs.perplexity import PerplexityResult
+from seesay.runs.perplexity import perplexity as perplexity_of
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
@@ -194,6 +196,21 @@ def compare(runs: Paths, *, resamples: int = 10_000, seed: int = 0) -> list[Comp
 def report(runs: Paths, output: str | Path = "report.html") -> Path:
     """Write one page for runs that exist, with paired tests."""
     return results(runs).save_report(output)
+
+
+def perplexity(
+    model: str | Model,
+    texts: str | Path | Iterable[str],
+    *,
+    eos: bool | None = None,
+    stride: int | None = None,
+    limit: int | None = None,
+    **options: Any,
+) -> PerplexityResult:
+    """Perplexity at token and sentence level of a file's lines (a path) or of texts, and bits per word and character."""
+    scorer = load_model(model, **options) if isinstance(model, str) else model
+    lines = Path(texts) if isinstance(texts, str) else texts
+    return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)
 
 
 def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[list[Task], list[UserError]]:

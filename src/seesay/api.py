@@ -79,10 +79,16 @@ class Results:
         """One row per run, question and template; of tied options the first counts as chosen."""
         return [row for run in self.runs for row in _answer_rows(run)]
 
-    def compare(self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False) -> list[Comparison]:
-        """Paired tests between the runs of each task, on the questions they share."""
+    def compare(
+        self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False, all_seeds: bool = False
+    ) -> list[Comparison]:
+        """Paired tests between the runs of each task, on the questions they share.
+
+        With `strict`, having nothing to compare is an error. Of a probe trained with several seeds, the first is taken.
+        """
         ask.check_resampling(seed, resamples)
-        return compare_runs(first_seeds(self.runs), resamples=resamples, seed=seed, strict=strict)
+        runs = self.runs if all_seeds else first_seeds(self.runs)
+        return compare_runs(runs, resamples=resamples, seed=seed, strict=strict)
 
     def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
         """Write one page for all the runs, which opens offline."""
@@ -188,9 +194,7 @@ def results(runs: Paths) -> Results:
 
 def compare(runs: Paths, *, resamples: int = 10_000, seed: int = 0) -> list[Comparison]:
     """Paired tests between runs on the questions they share."""
-    found = results(runs).runs
-    ask.check_resampling(seed, resamples)
-    return compare_runs(found, resamples=resamples, seed=seed)
+    return results(runs).compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)
 
 
 def report(runs: Paths, output: str | Path = "report.html") -> Path:

@@ -94,7 +94,7 @@ def test_filters_and_pages(page: Page) -> None:
     page.get_by_role("combobox", name="Show").select_option(label="all answers")
     page.get_by_role("button", name="Next").click()
     expect(page.locator("#status")).to_have_text("51–100 of 120")
-    page.get_by_role("combobox", name="Part").select_option(label="first")
+    page.get_by_role("combobox", name="Slice").select_option(label="first")
     expect(page.locator("#status")).to_have_text("1–50 of 60 (of 120)")
 
 

@@ -32,10 +32,6 @@ class Context(NamedTuple):
     before: str
     after: str
 
-    def with_word(self, word: str) -> str:
-        """The caption with this word in the relation's place."""
-        return self.before + word + self.after
-
 
 Contexts = Mapping[str, Sequence[Context]]
 """Contexts by relation."""

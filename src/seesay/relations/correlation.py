@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -91,12 +91,7 @@ def read_human(path: Path, direction: Direction = "max") -> HumanRatings:
 
 
 def correlate(
-    vectors: WordVectors,
-    ratings: HumanRatings,
-    *,
-    similarity: Callable[[FloatArray], FloatArray] = cosine,
-    resamples: int = 10_000,
-    seed: int = 0,
+    vectors: WordVectors, ratings: HumanRatings, *, resamples: int = 10_000, seed: int = 0
 ) -> Correlation | None:
     """The correlation over the pairs whose words all have vectors; None for fewer than three pairs."""
     known = ratings.where([a in vectors.index and b in vectors.index for a, b in ratings.pairs])
@@ -105,7 +100,7 @@ def correlate(
     words = sorted({word for pair in known.pairs for word in pair})
     index = {word: i for i, word in enumerate(words)}
     first, second = np.array([(index[a], index[b]) for a, b in known.pairs]).T
-    matrix = similarity(vectors.take(words).rows)
+    matrix = cosine(vectors.take(words).rows)
     similarities = matrix[first, second]
     rho = float(spearman(similarities[None], known.values[None])[0])
     rng = np.random.default_rng(seed)

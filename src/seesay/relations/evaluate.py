@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,9 +82,9 @@ def evaluate_folder(
     return evaluations
 
 
-def intrinsic(vectors: WordVectors, simple: Mapping[str, str] | None = None, *, seed: int = 0) -> list[VectorTest]:
+def intrinsic(vectors: WordVectors, *, seed: int = 0) -> list[VectorTest]:
     """Analogies and odd one out, with the simple words alone and with every phrase that has a vector."""
-    phrases, words = variants(vectors.words, simple), no_variants(vectors.words)
+    phrases, words = variants(vectors.words), no_variants(vectors.words)
     tests = [_analogy("analogy", words, vectors, seed), _analogy("analogy, phrases", phrases, vectors, seed)]
     for name, known in (("odd one out", words), ("odd one out, phrases", phrases)):
         questions = odd_one_out.triples(vectors.words, known)

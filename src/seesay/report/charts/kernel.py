@@ -87,8 +87,8 @@ def text_width(names: Iterable[str], most: float) -> float:
 
 
 def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False) -> Markup:
-    """A complete chart under its title; `height` is that of the drawing without the title."""
-    lines = title_lines(title, width)
+    """A complete chart under its title of at most three lines; `height` is that of the drawing without the title."""
+    lines = textwrap.wrap(printable(title), max(int(width / 8.2), 10), max_lines=3, placeholder=" …") or [""]
     heading = [text(0, 13 + LINE * index, line, "title") for index, line in enumerate(lines)]
     body = element("g", Markup("").join(parts), transform=f"translate(0 {coordinate(LINE * len(lines) + 8)})")
     height += LINE * len(lines) + 8
@@ -103,11 +103,6 @@ def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Ma
         role="img",
         aria_label=printable(title),
     )
-
-
-def title_lines(title: str, width: float) -> list[str]:
-    """A title wrapped to at most three lines."""
-    return textwrap.wrap(printable(title), max(int(width / 8.2), 10), max_lines=3, placeholder=" …") or [""]
 
 
 def empty_chart(kind: str, title: str) -> Markup:

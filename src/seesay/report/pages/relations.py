@@ -122,9 +122,8 @@ def _fit(perplexity: FloatArray) -> FloatArray:
 
 
 def _pair_table(proximities: Sequence[PairProximity]) -> DataTable:
-    header = ["pair", "cosine", "rank", "joined at distance", "step", "joined with"]
     return DataTable(
-        header,
+        ["pair", "cosine", "rank", "joined at distance", "step", "joined with"],
         [
             [
                 f"{pair.a} / {pair.b}", f"{pair.cosine:.4f}", f"{pair.rank} of {pair.pairs}", f"{pair.distance:.4f}",

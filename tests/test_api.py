@@ -31,7 +31,9 @@ def test_every_name_of_the_front_door_is_there_whatever_was_imported_before() ->
 
 
 def test_importing_seesay_imports_nothing_heavy() -> None:
-    code = "import sys, seesay; print([m for m in ('numpy', 'torch', 'pyarrow', 'pydantic', 'rich') if m in sys.modules])"
+    code = (
+        "import sys, seesay; print([m for m in ('numpy', 'torch', 'pyarrow', 'pydantic', 'rich') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "[]\n"
     with pytest.raises(AttributeError, match="no attribute 'prob'"):

@@ -49,9 +49,11 @@ class Choice(Model):
         self.name, self.family, self.fingerprint = model.name, model.family, model.fingerprint
         self.accepts = model.accepts
         self.scope = f"{model.scope}-rotated"
+        self._rotated: list[Scores] = []
 
     def prepare(self, task: Task) -> None:
         """Prepare the wrapped model."""
+        self._rotated = []
         self._model.prepare(task)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
@@ -64,6 +66,7 @@ class Choice(Model):
         by_index: dict[int, Scores] = {}
         for batch in self._model.plan(rotated):
             by_index |= zip(batch, self._model.answer([rotated[i] for i in batch]), strict=True)
+        self._rotated += by_index.values()
         answers, start = [], 0
         for prompt in prompts:
             stop = start + len(prompt.options)
@@ -77,7 +80,8 @@ class Choice(Model):
         for scores in answered:
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
-        return [*self._model.notes(answered), *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
+        own = self._model.notes(self._rotated if answered else ())  # it answered the rotations, not their mean
+        return [*own, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
 
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:

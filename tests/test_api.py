@@ -10,6 +10,7 @@ import pytest
 
 import seesay
 from seesay.api import COLUMNS, AnswerRow
+from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.runs.ask import Settings, run
 
@@ -25,7 +26,8 @@ def test_every_name_of_the_front_door_is_there_whatever_was_imported_before() ->
     names = "probe compare report perplexity score_captions score_parses mine make_scenes load_model load_task Results"
     code = (
         "import seesay.reports, seesay.mining, seesay.runs.perplexity, seesay\n"
-        f"for name in '{names}'.split():\n    assert callable(getattr(seesay, name)), name\n    assert name in dir(seesay)"
+        f"for name in '{names}'.split():\n"
+        "    assert callable(getattr(seesay, name)), name\n    assert name in dir(seesay)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -97,8 +99,7 @@ def test_what_fails_does_not_cost_the_rest(tmp_path: Path) -> None:
     done = seesay.probe(models, "core-color", limit=2, resamples=100, output=tmp_path)
     assert [one.manifest.model for one in done.runs] == ["mock"]
     assert [str(error) for error in done.errors] == [
-        "baseline:fixed-k answers yes or no, true or false, not black or blue or brown or gray or green or orange or pink "
-        "or purple or red or white or yellow."
+        f"baseline:fixed-k answers yes or no, true or false, not {' or '.join(COLORS)}."
     ]
     with pytest.raises(UserError, match="baseline:fixed-k answers yes or no"):
         seesay.probe(models[:1], "core-color", limit=2, resamples=100, output=tmp_path)

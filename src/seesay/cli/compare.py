@@ -26,10 +26,10 @@ def compare(
     from seesay.runs.store import find_runs
 
     check_resampling(seed, resamples)
-    found = find_runs(runs)
-    comparisons = compare_runs(found, resamples=resamples, seed=seed)
+    loaded = find_runs(runs)
+    comparisons = compare_runs(loaded, resamples=resamples, seed=seed)
     if report is not None:
-        runs_page.write(report, found, comparisons)
+        runs_page.write(report, loaded, comparisons)
     if as_json:
         print_json([comparison.model_dump() for comparison in comparisons])
         return

@@ -19,9 +19,9 @@ def report(
     from seesay.runs.compare import compare
     from seesay.runs.store import find_runs
 
-    found = find_runs(runs)
-    runs_page.write(output, found, compare(found, strict=False))
+    loaded = find_runs(runs)
+    runs_page.write(output, loaded, compare(loaded, strict=False))
     if as_json:
-        print_json({"report": str(output), "runs": [str(run.folder) for run in found]})
+        print_json({"report": str(output), "runs": [str(run.folder) for run in loaded]})
     else:
         out.print(f"Report: {output}", soft_wrap=True)

@@ -27,12 +27,12 @@ from transformers import (
     T5Tokenizer,
 )
 
-COLOURS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
+COLORS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
 TEXT = """
 The the color colour of a an is are apple banana sky snow grass usually mostly light dark and . , : ? !
 What Answer question I saw it today in very
 """
-WORDS = (*COLOURS, *(colour.capitalize() for colour in COLOURS), *TEXT.split())
+WORDS = (*COLORS, *(color.capitalize() for color in COLORS), *TEXT.split())
 LETTERS = string.ascii_letters + string.digits + ".,:?!'()-_\\"
 SMALL: dict[str, Any] = {
     "hidden_size": 32,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.models.reference import CausalReference, EncoderDecoderReference, MaskedReference
-from tests.tiny import CAUSAL, COLOURS, MASKED
+from tests.tiny import CAUSAL, COLORS, MASKED
 
 from seesay.models import ModelOptions, load_model
 from seesay.models.hf.causal import CausalModel
@@ -35,14 +35,14 @@ def test_masked_models_score_one_token_as_transformers_does(kind: str, tiny_fold
     reference = MaskedReference(tiny_folder(kind))
     start = WORD_START.get(kind, "")
     for prompt, scores in zip(
-        prompts(*COLOURS), load_model(str(tiny_folder(kind))).answer(prompts(*COLOURS)), strict=True
+        prompts(*COLORS), load_model(str(tiny_folder(kind))).answer(prompts(*COLORS)), strict=True
     ):
         slot = reference.slot(prompt.text)
-        tokens = reference.tokenizer.convert_tokens_to_ids([start + colour for colour in COLOURS])
+        tokens = reference.tokenizer.convert_tokens_to_ids([start + colour for colour in COLORS])
         assert scores.logp == near(slot[tokens].tolist())
         assert scores.rank == tuple(int((slot >= slot[token]).sum()) for token in tokens)
         assert set(scores.tokens) == {1}
-        assert scores.chars == tuple(map(len, COLOURS))
+        assert scores.chars == tuple(map(len, COLORS))
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "modernbert"])
@@ -50,8 +50,8 @@ def test_a_full_stop_may_follow_the_slot_directly(kind: str, tiny_folder: Folder
     text = "The color of the sky is [MASK]."
     slot = MaskedReference(tiny_folder(kind)).slot(text)
     tokenizer = MaskedReference(tiny_folder(kind)).tokenizer
-    [scores] = load_model(str(tiny_folder(kind))).answer([Prompt(text, COLOURS)])
-    tokens = tokenizer.convert_tokens_to_ids([WORD_START.get(kind, "") + colour for colour in COLOURS])
+    [scores] = load_model(str(tiny_folder(kind))).answer([Prompt(text, COLORS)])
+    tokens = tokenizer.convert_tokens_to_ids([WORD_START.get(kind, "") + colour for colour in COLORS])
     assert scores.logp == near(slot[tokens].tolist())
 
 
@@ -74,7 +74,7 @@ def test_masked_models_write_several_tokens_left_to_right(kind: str, tiny_folder
 @pytest.mark.parametrize("scope", ["option", "sentence"])
 def test_causal_models_score_as_transformers_does(kind: str, scope: str, tiny_folder: Folder) -> None:
     reference = CausalReference(tiny_folder(kind))
-    options = (*COLOURS, "light blue", "turquoise", "bluered", "5", "🍎")
+    options = (*COLORS, "light blue", "turquoise", "bluered", "5", "🍎")
     answered = load_model(str(tiny_folder(kind)), ModelOptions(scope=scope)).answer(prompts(*options))
     for prompt, scores in zip(prompts(*options), answered, strict=True):
         before, after = prompt.parts
@@ -113,7 +113,7 @@ def test_encoder_decoders_answer_a_lettered_question(tiny_folder: Folder) -> Non
 
 def test_encoder_decoders_fill_a_sentinel(tiny_folder: Folder) -> None:
     reference = EncoderDecoderReference(tiny_folder("t5"))
-    options = (*COLOURS, "light blue", "turquoise")
+    options = (*COLORS, "light blue", "turquoise")
     model = load_model(str(tiny_folder("t5")), ModelOptions(style="infill"))
     sentinel = reference.tokenizer.convert_tokens_to_ids("<extra_id_0>")
     for prompt, scores in zip(prompts(*options), model.answer(prompts(*options)), strict=True):
@@ -121,4 +121,4 @@ def test_encoder_decoders_fill_a_sentinel(tiny_folder: Folder) -> None:
         expected = [reference.answer(question, [0, sentinel], option) for option in options]
         assert scores.logp == near(expected)
         assert scores.rank is not None
-        assert all(rank > 0 for rank in scores.rank[: len(COLOURS)])
+        assert all(rank > 0 for rank in scores.rank[: len(COLORS)])

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.tiny import ALL, CAUSAL, COLOURS
+from tests.tiny import ALL, CAUSAL, COLORS
 
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.hf.causal import CausalModel
@@ -22,14 +22,14 @@ from seesay.questions import Prompt, Scores
 Folder = Callable[[str], Path]
 
 PROMPTS = [
-    Prompt("The color of the apple is [MASK].", COLOURS),
-    Prompt("The color of the banana is [MASK].", (*COLOURS, "turquoise", "light blue")),
+    Prompt("The color of the apple is [MASK].", COLORS),
+    Prompt("The color of the banana is [MASK].", (*COLORS, "turquoise", "light blue")),
     Prompt("I saw a very [MASK] sky in the snow today.", ("blue", "light blue", "light")),
     Prompt("I saw a very [MASK] sky in the snow today.", ("blue", "light blue", "light")),
     Prompt("[MASK] is it.", ("Red", "Turquoise", "Dark red")),
     Prompt("It is [MASK]", ("red", "redredred", "dark dark dark blue")),
     Prompt("What color is a naïve 🍎 banana, usually? [SEP] Answer: [MASK].", ("orange", "dark green")),
-    Prompt("the the the the the the the the the the the the the the sky is usually [MASK] today.", COLOURS),
+    Prompt("the the the the the the the the the the the the the the sky is usually [MASK] today.", COLORS),
 ]
 BUDGETS = (16, 64, 4096)
 

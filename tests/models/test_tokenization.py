@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.models.reference import CausalReference, MaskedReference
-from tests.tiny import ALL, CAUSAL, COLOURS, MASKED
+from tests.tiny import ALL, CAUSAL, COLORS, MASKED
 from transformers import AutoTokenizer
 
 from seesay.errors import UserError
@@ -115,8 +115,8 @@ def test_bytes_write_what_words_cannot(tiny_folder: Folder) -> None:
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "albert"])
 def test_unicode_before_the_slot_moves_nothing(kind: str, tiny_folder: Folder) -> None:
-    spelt = pieces(tiny_folder(kind), "e\u0301 ﬁ 🍎🍏 ﷺ İstanbul: it is [MASK] today.", *COLOURS)
-    plain = pieces(tiny_folder(kind), "it is [MASK] today.", *COLOURS)
+    spelt = pieces(tiny_folder(kind), "e\u0301 ﬁ 🍎🍏 ﷺ İstanbul: it is [MASK] today.", *COLORS)
+    plain = pieces(tiny_folder(kind), "it is [MASK] today.", *COLORS)
     assert spelt == plain
 
 
@@ -133,7 +133,7 @@ def test_options_that_begin_alike_do_not_disturb_each_other(kind: str, tiny_fold
 
 @pytest.mark.parametrize("kind", CAUSAL)
 def test_without_a_rest_both_scopes_are_one(kind: str, tiny_folder: Folder) -> None:
-    asked = [Prompt("The color of the sky is [MASK]", (*COLOURS, "turquoise"))]
+    asked = [Prompt("The color of the sky is [MASK]", (*COLORS, "turquoise"))]
     folder = str(tiny_folder(kind))
     sentence, option = (
         load_model(folder, ModelOptions(scope=scope)).answer(asked)[0] for scope in ("sentence", "option")
@@ -157,7 +157,7 @@ def test_a_text_that_tokenizers_close_ends_with_the_option_all_the_same(tiny_fol
 @pytest.mark.parametrize("kind", MASKED)
 def test_ranks_count_the_whole_vocabulary(kind: str, tiny_folder: Folder) -> None:
     reference = MaskedReference(tiny_folder(kind))
-    [scores] = load_model(str(tiny_folder(kind))).answer([Prompt("I saw a [MASK] sky", (*COLOURS, "light blue"))])
+    [scores] = load_model(str(tiny_folder(kind))).answer([Prompt("I saw a [MASK] sky", (*COLORS, "light blue"))])
     assert scores.rank is not None
     slot = sorted(reference.slot("I saw a [MASK] sky").tolist(), reverse=True)
     for logp, rank in zip(scores.logp[:-1], scores.rank, strict=False):

@@ -17,14 +17,14 @@ PURE = {"red": (255, 0, 0), "yellow": (255, 255, 0), "green": (0, 160, 0)}
 
 
 class FruitModel(Model):
-    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` takes so long over each batch."""
+    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` waits before each batch; `blind` reads text only."""
 
     family = "fruit"
     scope = "slot"
-    accepts = frozenset({"text", "pictures"})
 
     def __init__(self, name: str) -> None:
         self.name = f"plugin-model:{name}"
+        self.accepts = frozenset({"text"} if name == "blind" else {"text", "pictures"})
         self.fingerprint = f"fruit-1-{name}"
         self._seconds = float(name.partition("@")[2] or 0)
 
@@ -38,8 +38,8 @@ class FruitModel(Model):
         return [self._scores(prompt) for prompt in prompts]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Which color each text is about, and how long it is."""
-        return np.array([[*self._evidence(text), len(text) / 100] for text in texts], np.float32)
+        """Which color each text is about, in as many dimensions as encoders have: a probe's first steps are small."""
+        return np.array([self._evidence(text) for text in texts], np.float32).repeat(256, axis=1)
 
     def _scores(self, prompt: Prompt) -> Scores:
         evidence = self._evidence(prompt.text) if prompt.picture is None else _seen(prompt.picture)

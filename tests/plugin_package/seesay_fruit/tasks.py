@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seesay.questions import Question, Task, Template
+from seesay.questions import Question, Splits, Task, Template
 from seesay_fruit import COLORS
 
 OPTIONS = tuple(COLORS)
+SPLITS = {"train": slice(0, 4), "validation": slice(4, 6), "test": slice(6, 9)}
+"""Of the nine fruits of each color."""
 
 
 def load_fruit(data: Path | None) -> Task:
-    """Which color has it? Of nine fruits a color, five are to train a probe on, two to choose it by, two to test."""
+    """Which color has it? Asked as cloze, by choice, and of a probe that is trained on some of the fruits."""
+    questions = {
+        color: [
+            Question(fruit, {"object": fruit}, OPTIONS, {color: 1.0}, object=fruit, tags={"color": color})
+            for fruit in fruits
+        ]
+        for color, fruits in COLORS.items()
+    }
+
+    def load_splits() -> Splits:
+        return {name: tuple(q for same in questions.values() for q in same[part]) for name, part in SPLITS.items()}
+
     return Task(
         name="plugin-task",
         version="1",
@@ -20,13 +33,12 @@ def load_fruit(data: Path | None) -> Task:
             Template("plain", "The color of a {object} is [MASK]."),
             Template("ripe", "A ripe {object} is usually [MASK]."),
         ),
-        questions=tuple(
-            Question(fruit, {"object": fruit}, OPTIONS, {color: 1.0}, object=fruit, tags={"color": color})
-            for color, fruits in COLORS.items()
-            for fruit in fruits
-        ),
+        questions=tuple(question for same in questions.values() for question in same),
         metrics=("accuracy", "true_confidence"),
         neutral={"object": "thing"},
+        choice_templates=(Template("choice", "What is the color of a {object}? [MASK]"),),
+        linear_text="the color of a {object}",
+        load_splits=load_splits,
     )
 
 

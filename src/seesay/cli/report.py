@@ -1,4 +1,4 @@
-"""`seesay report`: a page from runs that are there."""
+"""`seesay report`: a page of existing runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """Write one page for runs that are there, with paired tests."""
+    """Write one page for existing runs, with paired tests."""
+    from seesay.api import results
     from seesay.cli.output import out, print_json
-    from seesay.report.pages import runs as runs_page
     from seesay.runs.compare import compare
-    from seesay.runs.store import find_runs
 
-    loaded = find_runs(runs)
-    runs_page.write(output, loaded, compare(loaded, strict=False))
+    loaded = results(runs)
+    loaded.save_report(output, compare(loaded.runs, strict=False))
     if as_json:
-        print_json({"report": str(output), "runs": [str(run.folder) for run in loaded]})
+        print_json({"report": str(output), "runs": [str(run.folder) for run in loaded.runs]})
     else:
         out.print(f"Report: {output}", soft_wrap=True)

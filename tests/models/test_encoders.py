@@ -23,7 +23,7 @@ from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL
 from seesay.models.encoders import load_encoder, locate_encoder
-from seesay.models.encoders.lxmert import language
+from seesay.models.encoders.text_towers import lxmert_language
 
 Folder = Callable[[str], Path]
 
@@ -150,7 +150,7 @@ def test_lxmert_without_pictures_is_its_language_stream(folder: Folder) -> None:
     with torch.inference_mode():
         for picture in (torch.zeros(1, 4, 16), torch.randn(1, 4, 16)):
             whole = model(ids, visual_feats=picture, visual_pos=torch.rand(1, 4, 4)).language_output
-            torch.testing.assert_close(language(model, ids), whole, atol=1e-5, rtol=0)
+            torch.testing.assert_close(lxmert_language(model, ids), whole, atol=1e-5, rtol=0)
 
 
 def imagined(folder: Path, clip: Path, weight: torch.Tensor, bias: torch.Tensor, text: str) -> Any:

@@ -1,4 +1,4 @@
-"""`seesay models`: what can be asked."""
+"""`seesay models`: the models known by name."""
 
 from __future__ import annotations
 
@@ -17,37 +17,23 @@ def models(
     from seesay.models.catalogue import CATALOGUE, DEFAULT
     from seesay.scenes.rules import RULES
 
+    rule = "A rule that reads the scene, for malevic tasks."
     rows = [
-        {"name": entry.name, "what": entry.title, "licence": entry.licence, "default": entry.name == DEFAULT}
-        for entry in CATALOGUE.values()
-    ]
-    rows += [
-        {"name": f"baseline:{name}", "what": _summary(baseline.__doc__), "licence": "", "default": False}
-        for name, baseline in BASELINES.items()
-    ]
-    rows += [
-        {
-            "name": f"baseline:{name}",
-            "what": "A rule that reads the scene, for malevic tasks.",
-            "licence": "",
-            "default": False,
-        }
-        for name in RULES
-    ]
-    rows += [
-        {"name": f"{name}:…", "what": f"from the package '{MODELS.package(name)}'", "licence": "", "default": False}
-        for name in MODELS.names()
-        if name not in MODELS.builtin
+        *((entry.name, entry.title, entry.licence) for entry in CATALOGUE.values()),
+        *((f"baseline:{name}", (kind.__doc__ or "").splitlines()[0], "") for name, kind in BASELINES.items()),
+        *((f"baseline:{name}", rule, "") for name in RULES),
+        *(
+            (f"{name}:…", f"from the package '{MODELS.package(name)}'", "")
+            for name in MODELS.names()
+            if name not in MODELS.builtin
+        ),
     ]
     if as_json:
-        print_json(rows)
+        keys = ("name", "what", "licence")
+        print_json([{**dict(zip(keys, row, strict=True)), "default": row[0] == DEFAULT} for row in rows])
         return
-    out.print(table(["name", "what", "licence"], [[row["name"], row["what"], row["licence"]] for row in rows]))
-    out.print("Any other: a Hub id (bert-base-uncased), a folder (./my-model), a GGUF file (model.gguf),")
+    out.print(table(["name", "what", "licence"], [list(row) for row in rows]))
+    out.print("Any other: a Hub id (bert-base-uncased), a folder (./my-model), a GGUF file (model.gguf), a server")
     out.print(
-        "a server (openai:MODEL --base-url http://host:port/v1), or one that sees (vision:MODEL, openai-vision:MODEL)."
+        "(openai:MODEL --base-url http://host:port/v1), or a model for pictures (vision:MODEL, openai-vision:MODEL)."
     )
-
-
-def _summary(docstring: str | None) -> str:
-    return (docstring or "").strip().splitlines()[0]

@@ -293,6 +293,7 @@ def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokeniz
     from dataclasses import replace
 
     from seesay import metrics
+    from seesay.models.hf.loading import Checkpoint
     from seesay.models.hf.masked import MaskedModel
     from seesay.runs.ask import ask, assemble
     from seesay.runs.figures import items_by_template
@@ -303,7 +304,7 @@ def _watch(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokeniz
 
     def figures(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Measurements:
         made: Measurements = {}
-        model = MaskedModel("the network", network, tokenizer, "")
+        model = MaskedModel("the network", Checkpoint(network.eval(), tokenizer, network.config, "", ()))
         for task in tasks:
             with tempfile.TemporaryDirectory() as folder:
                 said = ask(model, task, Journal(Path(folder) / "journal.jsonl"))

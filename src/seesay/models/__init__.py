@@ -44,7 +44,7 @@ def load_model(name: str, options: ModelOptions | None = None) -> Model:
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
     from seesay.models.catalogue import CATALOGUE, load_entry
-    from seesay.models.hf.loading import load_gguf, load_transformers, model_type
+    from seesay.models.hf.loading import convert_gguf, load_transformers, model_type
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
@@ -55,7 +55,7 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     if path.suffix == ".gguf":
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")
-        return lambda: load_gguf(name, path, options)
+        return lambda: load_transformers(name, convert_gguf(path), options)
     if path.name.endswith((".arpa", ".arpa.gz")):
         return lambda: _load("arpa", name, options)
     if path.is_dir() and (kind := model_type(path)) in OURS:

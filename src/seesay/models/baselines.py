@@ -7,15 +7,12 @@ import math
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from seesay.errors import UserError, missing_extra
 from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.options import ModelOptions
 from seesay.questions import Prompt, Scores, Task
 from seesay.registry import unknown
-
-if TYPE_CHECKING:
-    from seesay.models.options import ModelOptions
 
 RAREST = 1e-9  # below what wordfreq distinguishes
 
@@ -31,7 +28,6 @@ class Baseline(Model):
         self.name = self.fingerprint = name
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """Log-probabilities in proportion to the weights."""
         return [self._scores(prompt) for prompt in prompts]
 
     def weights(self, prompt: Prompt) -> list[float]:
@@ -93,7 +89,6 @@ class Mock(Baseline):
         self._seed, self._pause = seed, int(milliseconds) / 1000
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """As a baseline's, after the pause."""
         time.sleep(self._pause)
         return super().answer(prompts)
 

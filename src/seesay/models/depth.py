@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError, missing_extra
 from seesay.models.hf.batching import chunks
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from seesay.models.options import ModelOptions
 
 DepthMap = NDArray[np.float32]
 

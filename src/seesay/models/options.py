@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 
 from seesay.errors import UserError
@@ -59,10 +59,8 @@ class ModelOptions:
     allow_pickle: bool = False
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _CHOICES and value is not None:
-                choices = _CHOICES[field.name]
-                if value not in list(choices):
-                    raise UserError(f"Unknown {field.name} '{value}': choose one of {', '.join(choices)}.")
-                object.__setattr__(self, field.name, choices(value))
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in list(choices):
+                raise UserError(f"Unknown {name} '{value}': choose one of {', '.join(choices)}.")
+            object.__setattr__(self, name, choices(value) if value else None)

@@ -62,19 +62,20 @@ def _cannot_encode(name: str) -> UserError:
 
 def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
     """The encoder in a folder or on the hub, by the architecture that its configuration names."""
-    from seesay.models.encoders import clip, clip_bert, flava, lxmert, sentence, text, vilt, visual_bert
     from seesay.models.hf.loading import read_config
 
     config = read_config(name, source, options)
+    from seesay.models.encoders import clip_bert, sentence, text, text_towers
+
     loaders = {
-        "clip": clip.load_clip,
-        "clip_text_model": clip.load_clip,
-        "siglip": clip.load_siglip,
-        "siglip_text_model": clip.load_siglip,
-        "flava": flava.load_flava,
-        "lxmert": lxmert.load_lxmert,
-        "vilt": vilt.load_vilt,
-        "visual_bert": visual_bert.load_visual_bert,
+        "clip": text_towers.load_clip,
+        "clip_text_model": text_towers.load_clip,
+        "siglip": text_towers.load_siglip,
+        "siglip_text_model": text_towers.load_siglip,
+        "flava": text_towers.load_flava,
+        "lxmert": text_towers.load_lxmert,
+        "vilt": text_towers.load_vilt,
+        "visual_bert": text_towers.load_visual_bert,
     }
     if config.model_type in loaders:
         return loaders[config.model_type](name, source, options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +48,6 @@ class BatchEncoder(Model):
         self._budget = options.batch_size or DEFAULT_BUDGET
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """One row per text."""
         rows, self._budget = halve_until_it_fits(
             lambda budget: encode_texts(
                 self.name, self._network, self._tokenizer, self._vectors, texts, budget, **self._padding
@@ -97,3 +97,17 @@ def complete(name: str, checkpoint: Checkpoint, *, part: str = "", spare: Sequen
 def first_token(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
     """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 5)."""
     return lambda ids: network(input_ids=ids)[0][:, 0]
+
+
+def find_file(source: str | Path, file: str, revision: str | None) -> Path | None:
+    """A file beside the weights, in the folder or on the hub; None where there is none."""
+    from transformers.utils.hub import cached_file
+
+    path = cached_file(
+        str(source),
+        file,
+        revision=revision,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return Path(path) if path else None

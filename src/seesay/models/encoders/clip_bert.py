@@ -20,7 +20,7 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, complete, first_token
+from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, complete, find_file, first_token
 from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
 from seesay.models.hf.loading import Checkpoint, load_checkpoint
 from seesay.models.options import ModelOptions
@@ -113,18 +113,14 @@ def read_projection(
 def _weights(name: str, source: str | Path, revision: str | None) -> dict[str, torch.Tensor]:
     """All tensors of a checkpoint's safetensors, in one file or several."""
     from safetensors.torch import load_file
-    from transformers.utils.hub import cached_file
 
-    def find(file: str) -> str | None:
-        return cached_file(str(source), file, revision=revision, _raise_exceptions_for_missing_entries=False)
-
-    index = find("model.safetensors.index.json")
+    index = find_file(source, "model.safetensors.index.json", revision)
     files = ["model.safetensors"]
     if index:
-        files = sorted(set(json.loads(Path(index).read_text(encoding="utf-8"))["weight_map"].values()))
+        files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
     tensors: dict[str, torch.Tensor] = {}
     for file in files:
-        path = find(file)
+        path = find_file(source, file, revision)
         if path is None:
             raise UserError(f"'{name}' has no safetensors weights: convert them with save_pretrained.")
         tensors |= load_file(path)
@@ -145,7 +141,6 @@ class ImaginingBert(Model):
         self._budget = options.batch_size or DEFAULT_BUDGET
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """One row per text."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         sentences = [tuple(ids) for ids in self._tokenizer(list(texts))["input_ids"]]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import BatchEncoder, complete
+from seesay.models.encoders.base import BatchEncoder, complete, find_file
 from seesay.models.encoders.text import encoder_class
 from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
@@ -122,8 +122,8 @@ def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) ->
 
     settings = _read(source, f"{folder}/config.json", options)
     activation = str(settings.get("activation_function", "")).rpartition(".")[2] if isinstance(settings, dict) else ""
-    path = _find(source, f"{folder}/model.safetensors", options)
-    if activation not in ACTIVATIONS or not path.is_file():
+    path = find_file(source, f"{folder}/model.safetensors", options.revision)
+    if activation not in ACTIVATIONS or path is None:
         raise UserError(
             f"'{name}' has a dense layer ({folder}) that seesay cannot read: it needs model.safetensors and one of the "
             f"activations {', '.join(ACTIVATIONS)}."
@@ -151,29 +151,10 @@ def pooled(model: Any, pooling: str) -> Callable[[torch.Tensor], torch.Tensor]:
     return vectors
 
 
-def _find(source: str | Path, file: str, options: ModelOptions) -> Path:
-    """A file beside the weights, in the folder or on the hub; it may be missing."""
-    from transformers.utils.hub import cached_file
-
-    path = Path(source) / file
-    if Path(source).is_dir():
-        return path
-    cached = cached_file(
-        str(source),
-        file,
-        revision=options.revision,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
-    return Path(cached) if cached else path
-
-
 def _read(source: str | Path, file: str, options: ModelOptions) -> Any:
     """A JSON file beside the weights; None where there is none."""
-    path = _find(source, file, options)
+    path = find_file(source, file, options.revision)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+        return json.loads(path.read_text(encoding="utf-8")) if path else None
     except (ValueError, OSError, RecursionError) as error:
         raise UserError(f"'{path}' cannot be read as JSON ({error}).") from error

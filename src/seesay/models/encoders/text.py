@@ -7,7 +7,7 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import BatchEncoder, Vectors, complete, first_token
+from seesay.models.encoders.base import BatchEncoder, complete, first_token
 from seesay.models.hf.loading import family_of, load_checkpoint, load_transformers
 from seesay.models.options import ModelOptions
 
@@ -22,7 +22,9 @@ def load_text(name: str, source: str | Path, options: ModelOptions, config: Any)
             "FLAVA, ViLT, VisualBERT, LXMERT or CLIP-BERT."
         ) from error
     if family == "causal":
-        return LastTokenEncoder(name, load_transformers(name, source, options))
+        model = load_transformers(name, source, options)  # it encodes by its last token, which has seen all others
+        model.fingerprint += "-last"
+        return model
     if family == "encoder-decoder":
         return load_encoder_half(name, source, options)
     return load_masked(name, source, options)
@@ -51,17 +53,3 @@ def encoder_class(config: Any) -> Any:
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ALONE
 
     return AutoModelForTextEncoding if config.model_type in ALONE else AutoModel
-
-
-class LastTokenEncoder(Model):
-    """A causal model seen as an encoder: only its last token has seen the whole text."""
-
-    family = "encoder"
-
-    def __init__(self, name: str, model: Any) -> None:
-        self.name, self.fingerprint, self._model = name, f"{model.fingerprint}-last", model
-
-    def encode(self, texts: Any) -> Vectors:
-        """One row per text; shared beginnings are computed once."""
-        rows: Vectors = self._model.encode(texts)
-        return rows

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import torch
 
 from seesay.models.base import Model
 from seesay.models.hf.batching import halve_until_it_fits
-
-if TYPE_CHECKING:
-    import torch
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from seesay.models.hf.loading import Checkpoint
 
 T = TypeVar("T")
 
@@ -21,17 +20,9 @@ class TransformersModel(Model):
     default_budget = 1024
     """Tokens that the network reads at a time, unless the user says otherwise or memory runs out."""
 
-    def __init__(
-        self,
-        name: str,
-        network: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        fingerprint: str,
-        *,
-        batch_size: int | None = None,
-    ) -> None:
-        self.name, self.fingerprint = name, fingerprint
-        self._network, self._tokenizer = network.eval(), tokenizer
+    def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
+        self.name, self.fingerprint = name, checkpoint.fingerprint
+        self._network, self._tokenizer = checkpoint.model, checkpoint.tokenizer
         self._budget = batch_size or self.default_budget
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change
 
@@ -40,6 +31,4 @@ class TransformersModel(Model):
         return result
 
     def _tensor(self, values: Any) -> torch.Tensor:
-        import torch
-
         return torch.as_tensor(values, dtype=torch.long, device=self._network.device)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
@@ -20,12 +21,10 @@ from seesay.models.hf.batching import (
     text_batches,
     windows,
 )
+from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import TokenizedOption, tokenize_options
 from seesay.questions import Prompt, Scores
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 # Trained on texts that always begin with a beginning-of-text token; tokenizers read from GGUF files may omit it.
 NEEDS_BEGINNING = ("gemma",)
@@ -44,16 +43,9 @@ class CausalModel(TransformersModel):
     default_budget = 512
 
     def __init__(
-        self,
-        name: str,
-        network: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        fingerprint: str,
-        *,
-        scope: str = "sentence",
-        batch_size: int | None = None,
+        self, name: str, checkpoint: Checkpoint, *, scope: str = "sentence", batch_size: int | None = None
     ) -> None:
-        super().__init__(name, network, tokenizer, fingerprint, batch_size=batch_size)
+        super().__init__(name, checkpoint, batch_size=batch_size)
         self.scope = scope
         self._as_tree = self._supports_trees()
 
@@ -121,8 +113,6 @@ class CausalModel(TransformersModel):
         return self._in_memory(lambda budget: self._last_states(sentences, budget))
 
     def _last_states(self, sentences: Sequence[Ids], budget: int) -> NDArray[np.float32]:
-        import torch
-
         states_of: dict[int, NDArray[np.float32]] = {}
         with torch.inference_mode():
             for group in self._groups(sentences, budget):
@@ -152,8 +142,6 @@ class CausalModel(TransformersModel):
         self, sentences: Sequence[Ids], starts: Sequence[int], ranked: Sequence[bool], budget: int
     ) -> list[tuple[list[float], int]]:
         """The log-probabilities of each sentence's tokens from its start on, and the first one's rank where wanted."""
-        import torch
-
         refuse_too_long(self.name, self._network, max(map(len, sentences), default=0))
         fed = [ids[:-1] for ids in sentences]  # the last token is only predicted
         results: list[tuple[list[float], int]] = [([], 0)] * len(sentences)
@@ -180,8 +168,6 @@ class CausalModel(TransformersModel):
 
     def _inputs(self, sentences: Sequence[Ids]) -> tuple[dict[str, Any], list[list[tuple[int, int]]]]:
         """The network's inputs, and where in them each sentence's tokens are."""
-        import torch
-
         if not self._as_tree or len(sentences) == 1:  # one sentence may be longer than a layer's attention span
             rows = {ids: row for row, ids in enumerate(dict.fromkeys(sentences))}
             return (

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seesay.models.hf.loading import find_source, hub_arguments, load_network, loading_error
-
-if TYPE_CHECKING:
-    from seesay.models.options import ModelOptions
+from seesay.models.options import ModelOptions
 
 
 def load_component(name: str, options: ModelOptions, kind: str, what: str) -> Any:

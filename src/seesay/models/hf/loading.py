@@ -171,21 +171,16 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
         )
     if not checkpoint.tokenizer.is_fast:
         raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
-    parts = (checkpoint.model, checkpoint.tokenizer, checkpoint.fingerprint)
     if family == Family.MASKED:
-        return MaskedModel(name, *parts, batch_size=options.batch_size)
+        return MaskedModel(name, checkpoint, batch_size=options.batch_size)
     if family == Family.ENCODER_DECODER:
-        return EncoderDecoderModel(name, *parts, style=options.style, batch_size=options.batch_size)
-    return CausalModel(name, *parts, scope=options.scope, batch_size=options.batch_size)
-
-
-def load_gguf(name: str, path: Path, options: ModelOptions) -> Model:
-    """A GGUF file, converted once into the cache: reading it takes half a minute, its safetensors half a second."""
-    return load_transformers(name, convert_gguf(path), options)
+        return EncoderDecoderModel(name, checkpoint, style=options.style, batch_size=options.batch_size)
+    return CausalModel(name, checkpoint, scope=options.scope, batch_size=options.batch_size)
 
 
 def convert_gguf(path: Path) -> Path:
-    """The folder with the GGUF file's weights as float32 safetensors, made if it is not there yet."""
+    """The folder with the GGUF file's weights as float32 safetensors, made once: reading the file takes half a minute,
+    its safetensors half a second."""
     folder = cache_folder() / "models" / f"{path.stem}-{file_digest([path])}"
     if (folder / "config.json").is_file():
         return folder

@@ -8,9 +8,10 @@ the earlier ones away).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
@@ -24,12 +25,10 @@ from seesay.models.hf.batching import (
     refuse_too_long,
     text_batches,
 )
+from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import tokenize_options
 from seesay.questions import Prompt, Scores
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 TEXTS = 16  # scored together
 
@@ -54,18 +53,10 @@ class MaskedModel(TransformersModel):
     family = "masked"
     scope = "slot"
 
-    def __init__(
-        self,
-        name: str,
-        network: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        fingerprint: str,
-        *,
-        batch_size: int | None = None,
-    ) -> None:
-        if tokenizer.mask_token_id is None:
+    def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
+        super().__init__(name, checkpoint, batch_size=batch_size)
+        if self._tokenizer.mask_token_id is None:
             raise UserError(f"The tokenizer of '{name}' has no mask token: it cannot fill a slot.")
-        super().__init__(name, network, tokenizer, fingerprint, batch_size=batch_size)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts of similar length: only sentences of one length are read together."""
@@ -133,8 +124,6 @@ class MaskedModel(TransformersModel):
 
     def _predict(self, targets: Mapping[MaskedSlot, set[int]], budget: int) -> dict[tuple[MaskedSlot, int], TokenScore]:
         """The score of each target token in its slot; equal sentences are read once."""
-        import torch
-
         slots = list(targets)
         refuse_too_long(self.name, self._network, max((len(slot.ids) for slot in slots), default=0))
         scores: dict[tuple[MaskedSlot, int], TokenScore] = {}

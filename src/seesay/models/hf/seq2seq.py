@@ -8,22 +8,21 @@ Style `infill` asks as T5 was pre-trained: the slot is a sentinel, and the decod
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
 from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
+from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import lettered, question
 from seesay.questions import SLOT, Prompt, Scores
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 SENTINEL = "<extra_id_0>"
 
@@ -33,26 +32,22 @@ class EncoderDecoderModel(TransformersModel):
 
     family = "encoder-decoder"
 
-    def __init__(
-        self,
-        name: str,
-        network: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        fingerprint: str,
-        *,
-        style: str = "qa",
-        batch_size: int | None = None,
-    ) -> None:
-        first = [network.config.decoder_start_token_id, network.config.pad_token_id]
+    def __init__(self, name: str, checkpoint: Checkpoint, *, style: str = "qa", batch_size: int | None = None) -> None:
+        super().__init__(name, checkpoint, batch_size=batch_size)
+        self.scope, self._style = f"answer-{style}", style
+        config, tokenizer = self._network.config, self._tokenizer
+        first = [config.decoder_start_token_id, config.pad_token_id]
         start = next((token for token in first if token is not None), None)
         if start is None:
             raise UserError(f"The configuration of '{name}' does not say what its decoder starts with.")
-        sentinel: Any = tokenizer.convert_tokens_to_ids(SENTINEL)
-        if style == "infill" and sentinel in (None, tokenizer.unk_token_id):
-            raise UserError(f"The tokenizer of '{name}' has no {SENTINEL}: it cannot be asked in the style 'infill'.")
-        self._first = [int(start), int(sentinel)] if style == "infill" else [int(start)]
-        super().__init__(name, network, tokenizer, fingerprint, batch_size=batch_size)
-        self.scope, self._style = f"answer-{style}", style
+        self._first = [int(start)]
+        if style == "infill":
+            sentinel = tokenizer.convert_tokens_to_ids(SENTINEL)
+            if sentinel in (None, tokenizer.unk_token_id):
+                raise UserError(
+                    f"The tokenizer of '{name}' has no {SENTINEL}: it cannot be asked in the style 'infill'."
+                )
+            self._first.append(int(sentinel))
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of questions of similar length."""
@@ -107,9 +102,6 @@ class EncoderDecoderModel(TransformersModel):
         self, questions: Mapping[int, str], tokenized: Mapping[int, Sequence[tuple[int, ...]]], size: int
     ) -> dict[tuple[int, tuple[int, ...]], tuple[float, int]]:
         """Log-probability and rank of each question's answers; questions and shared prefixes are computed once."""
-        import torch
-        from transformers.modeling_outputs import BaseModelOutput
-
         device, first = self._network.device, self._first
         scores: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
         with torch.inference_mode():

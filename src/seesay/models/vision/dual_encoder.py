@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from seesay.models.options import ModelOptions
 
 Vectors = NDArray[np.float32]
 

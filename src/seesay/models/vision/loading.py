@@ -5,15 +5,13 @@ Code from a model's repository never runs, and weights come from safetensors, un
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config, refuse_missing
+from seesay.models.options import ModelOptions
 from seesay.models.vision.processor import Processor
 from seesay.models.vision.vision_language import BlipModel, GenerativeModel, ViltModel, VisionModel
-
-if TYPE_CHECKING:
-    from seesay.models.options import ModelOptions
 
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.json", "*.txt")
 

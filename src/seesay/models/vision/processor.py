@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.hf.loading import hub_arguments
+from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import torch
     from PIL.Image import Image
-
-    from seesay.models.options import ModelOptions
 
     Inputs = dict[str, torch.Tensor]
 else:
@@ -48,9 +47,13 @@ class Processor:
 
     def inputs(self, pictures: Sequence[Image], texts: Sequence[str]) -> Inputs:
         """The network's inputs by name."""
-        if self.combined is not None:
-            return prepare_combined(self.combined, pictures, texts)
-        return prepare_separately(self.images, self.tokenizer, self.config, pictures, texts)
+        if self.combined is None:
+            return prepare_separately(self.images, self.tokenizer, self.config, pictures, texts)
+        arguments = {"text": list(texts), "padding": True, "return_tensors": "pt"}
+        try:
+            return dict(self.combined(images=list(pictures), **arguments))
+        except (ValueError, TypeError):  # some want a list of pictures for every text
+            return dict(self.combined(images=[[picture] for picture in pictures], **arguments))
 
     def spellings(self, option: str) -> list[tuple[int, ...]]:
         """The token ids of a reply, in each way that it may be written: with a capital or not, after a space or not."""
@@ -60,17 +63,6 @@ class Processor:
         if not known:
             raise UserError(f"The model's tokenizer cannot write the option {option!r}: it becomes an unknown token.")
         return list(known)
-
-
-def prepare_combined(processor: Any, pictures: Sequence[Image], texts: Sequence[str]) -> Inputs:
-    """Inputs made by the model's combined processor."""
-    try:
-        inputs = processor(images=list(pictures), text=list(texts), padding=True, return_tensors="pt")
-    except (ValueError, TypeError):  # some want a list of pictures for every text
-        inputs = processor(
-            images=[[picture] for picture in pictures], text=list(texts), padding=True, return_tensors="pt"
-        )
-    return dict(inputs)
 
 
 def prepare_separately(

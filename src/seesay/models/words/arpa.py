@@ -9,15 +9,12 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from seesay.errors import UserError
 from seesay.models.hf.loading import file_digest
+from seesay.models.options import ModelOptions
 from seesay.models.words.vocabulary import BEGIN, END
 from seesay.models.words.word_model import WordModel
-
-if TYPE_CHECKING:
-    from seesay.models.options import ModelOptions
 
 # A comment before \data\, which every reader skips. It says how texts become words; other files' words are separated
 # by spaces, as in KenLM.
@@ -67,11 +64,9 @@ class NgramModel(WordModel):
         self.ngrams = ngrams
 
     def knows(self, word: str) -> bool:
-        """Whether the word is in the vocabulary."""
         return (word,) in self.ngrams.probabilities
 
     def tokens(self) -> Iterator[str]:
-        """The vocabulary."""
         return (gram[0] for gram in self.ngrams.probabilities if len(gram) == 1)
 
     def split(self, text: str) -> list[str]:
@@ -79,7 +74,6 @@ class NgramModel(WordModel):
         return super().split(text) if self.ngrams.ours else text.split()
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
-        """Natural logarithms."""
         return [[*self._logps(sentence)] for sentence in sentences]
 
     def _logps(self, sentence: Sequence[str]) -> Iterator[float]:

@@ -115,11 +115,9 @@ class LstmModel(WordModel):
         self._budget = batch_size or DEFAULT_BUDGET
 
     def knows(self, word: str) -> bool:
-        """Whether the word is in the vocabulary."""
         return word in self.vocabulary
 
     def tokens(self) -> Sequence[str]:
-        """The vocabulary."""
         return self.vocabulary.tokens
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:

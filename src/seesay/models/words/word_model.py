@@ -28,7 +28,6 @@ class WordModel(Model):
         self.name, self.fingerprint = name, fingerprint
 
     def knows(self, word: str) -> bool:
-        """Whether the word is in the vocabulary."""
         raise NotImplementedError
 
     def tokens(self) -> Iterable[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, first_line, missing_extra
 from seesay.models.hf.loading import commit, file_digest, on_hub, require_models
 from seesay.models.options import ModelOptions
 
@@ -70,7 +70,7 @@ class PretrainedExtractor:
                 maps = backbone.maps((pixels - mean) / std)
         except (RuntimeError, TypeError, ValueError) as error:  # third-party networks have their own demands
             raise UserError(
-                f"{self.name} cannot take pictures of {self.image_size} pixels a side: {_line(error)}"
+                f"{self.name} cannot take pictures of {self.image_size} pixels a side: {first_line(error)}"
             ) from error
         largest = torch.finfo(torch.float16).max  # a vision transformer has rare values beyond it
         features: NDArray[np.float16] = maps.clamp(-largest, largest).half().cpu().numpy()
@@ -185,7 +185,7 @@ def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbon
             origin.source, revision=origin.revision, dtype=torch.float32, use_safetensors=True, output_loading_info=True
         )
     except Exception as error:  # third-party files fail in more ways than can be listed
-        raise UserError(f"The network of '{origin.source}' could not be read: {_line(error)}") from error
+        raise UserError(f"The network of '{origin.source}' could not be read: {first_line(error)}") from error
     missing = sorted(
         key for key in report["missing_keys"] if "pooler" not in key
     )  # poolers come after all hidden states
@@ -251,7 +251,9 @@ def _normalisation(origin: _Origin) -> tuple[list[float], list[float]]:
         images: Any = AutoImageProcessor.from_pretrained(origin.source, revision=origin.revision)
     except Exception as error:
         if Path(origin.source, "preprocessor_config.json").is_file():
-            raise UserError(f"The image processor of '{origin.source}' could not be read: {_line(error)}") from error
+            raise UserError(
+                f"The image processor of '{origin.source}' could not be read: {first_line(error)}"
+            ) from error
         images = None
     mean, std = IMAGENET
     if images is not None and getattr(images, "image_mean", None) and getattr(images, "image_std", None):
@@ -274,8 +276,3 @@ def _device() -> torch.device:
     return (torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None) or torch.device(
         "cpu"
     )
-
-
-def _line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -2,7 +2,7 @@
 
     python benchmarks/mine.py [--images 1000000] [--peer-images 3000] [--workers 2]
 
-Both read the same Parquet parts, apply the paper's rules and count what pictures say of every pair. The loop takes a
+Both read the same Parquet parts, apply the paper's rules and count the relations of every pair. The loop runs on a
 sample, since its time grows with the number of pictures; on that sample the counts of both are compared, pair by pair.
 """
 
@@ -45,40 +45,43 @@ def main() -> None:
     parser.add_argument("--peer-images", type=int, default=3_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        sample = write_parts(folder / "sample", given.peer_images, given.peer_images)[0]
+        sample = write_parts(folder / "sample", options.peer_images, options.peer_images)[0]
         rules_time, peer_time, plain = peer(sample)
         start = time.perf_counter()
         ours = count_relations.count_part(sample, count_relations.CountingConfig())
         sample_time = time.perf_counter() - start
         same = as_counter(ours.sizes) == plain[0] and as_counter(ours.places) == plain[1]
-        print(f"{given.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
-        line("plain loop with jenkspy, rules alone", given.peer_images, rules_time)
-        line("plain loop with jenkspy, from the file", given.peer_images, peer_time)
-        line("seesay, one process, the same pictures", given.peer_images, sample_time, peer_time / given.peer_images)
-        parts = write_parts(folder / "parts", given.images, ROWS)
+        print(f"{options.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
+        line("plain loop with jenkspy, rules alone", options.peer_images, rules_time)
+        line("plain loop with jenkspy, from the file", options.peer_images, peer_time)
+        line(
+            "seesay, one process, the same pictures", options.peer_images, sample_time, peer_time / options.peer_images
+        )
+        parts = write_parts(folder / "parts", options.images, ROWS)
         size = sum(path.stat().st_size for path in parts) / 2**20
         print(
-            f"{given.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {given.workers} workers, {given.engine}"
+            f"{options.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; "
+            f"{options.workers} workers, {options.engine}"
         )
         start = time.perf_counter()
-        mined = count_relations.count_parts(
+        counts = count_relations.count_parts(
             parts,
             folder / "knowledge",
             count_relations.CountingConfig(),
-            given.engine,
-            given.workers,
+            options.engine,
+            options.workers,
             min_counts=(100, 100, 1),
         )
         counted = time.perf_counter() - start
-        write_knowledge.write_facts(folder / "knowledge", mined, Thresholds())
+        write_knowledge.write_facts(folder / "knowledge", counts, Thresholds())
         whole = time.perf_counter() - start
-        line("seesay, parts to counts", given.images, counted, peer_time / given.peer_images)
-        line("seesay, parts to knowledge", given.images, whole, peer_time / given.peer_images)
-        line("  over the loop's rules alone", given.images, whole, rules_time / given.peer_images)
+        line("seesay, parts to counts", options.images, counted, peer_time / options.peer_images)
+        line("seesay, parts to knowledge", options.images, whole, peer_time / options.peer_images)
+        line("  over the loop's rules alone", options.images, whole, rules_time / options.peer_images)
     own, workers = (
         resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
@@ -86,13 +89,13 @@ def main() -> None:
 
 
 def line(case: str, images: int, seconds: float, against: float | None = None) -> None:
-    """One line: pictures a second, and how many times the loop's."""
+    """Print one line: pictures per second, and the ratio to the loop."""
     ratio = f"{against * images / seconds:>8.1f}x" if against else ""
     print(f"{case:<44}{seconds:>9.2f} s{images / seconds:>12,.0f} pictures/s{ratio}")
 
 
 def peer(path: Path) -> tuple[float, float, tuple[Counter[Key], Counter[Key]]]:
-    """Seconds of the rules alone and from the file on, and both counts."""
+    """Seconds of the rules alone and including reading the file, and both counts."""
     start = time.perf_counter()
     rows = pq.read_table(path).to_pylist()
     began = time.perf_counter()
@@ -106,7 +109,7 @@ def peer(path: Path) -> tuple[float, float, tuple[Counter[Key], Counter[Key]]]:
 
 
 def size_relations(row: dict[str, Any], classes: int = 5) -> Iterable[Key]:
-    """The paper's rule, said plainly: a label for every pair of names, the first the alphabetically smaller."""
+    """The paper's rule as a plain loop: a label for every pair of names in alphabetical order."""
     regions = row["regions"]
     if len(regions) <= classes:
         return
@@ -124,7 +127,7 @@ def size_relations(row: dict[str, Any], classes: int = 5) -> Iterable[Key]:
 
 
 def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0.5) -> Iterable[Key]:
-    """The paper's rule, said plainly: heights inside a partition, bridges across."""
+    """The paper's rule as a plain loop: heights inside a partition, bridges across partitions."""
     regions, near, far = row["regions"], row["nearest"], row["farthest"]
     width = 1 / (partitions - (partitions - 1) * overlap)
     member = []
@@ -143,30 +146,30 @@ def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0
         for j in range(n)
         if i != j and member[i] & member[j]
     }
-    known = dict(direct)
+    relations = dict(direct)
     for _ in range(partitions - 2):
-        learned = {(i, k): through(i, k, bridges, known) for i in range(n) for k in bridges if (i, k) not in direct}
-        known |= {pair: said for pair, said in learned.items() if said is not None and pair[0] != pair[1]}
+        learned = {(i, k): through(i, k, bridges, relations) for i in range(n) for k in bridges if (i, k) not in direct}
+        relations |= {pair: sign for pair, sign in learned.items() if sign is not None and pair[0] != pair[1]}
     for i, j in combinations(range(n), 2):
-        said = direct[i, j] if (i, j) in direct else through(i, j, bridges, known)
+        sign = direct[i, j] if (i, j) in direct else through(i, j, bridges, relations)
         a, b = regions[i]["name"], regions[j]["name"]
-        if a != b and said is not None:
-            yield (row["scene"], a, b, "=><"[said]) if a < b else (row["scene"], b, a, "=><"[-said])
+        if a != b and sign is not None:
+            yield (row["scene"], a, b, "=><"[sign]) if a < b else (row["scene"], b, a, "=><"[-sign])
 
 
-def through(i: int, j: int, bridges: list[int], known: dict[tuple[int, int], int]) -> int | None:
-    """What the bridges say of two things, if they agree."""
-    said = set()
+def through(i: int, j: int, bridges: list[int], relations: dict[tuple[int, int], int]) -> int | None:
+    """The relation of two objects by their bridges, if these agree."""
+    signs = set()
     for k in bridges:
-        if (i, k) in known and (j, k) in known:
-            one, other = known[i, k], -known[j, k]
-            if one * other != -1:
-                said.add(one or other)
-    return said.pop() if len(said) == 1 else None
+        if (i, k) in relations and (j, k) in relations:
+            first, second = relations[i, k], -relations[j, k]
+            if first * second != -1:
+                signs.add(first or second)
+    return signs.pop() if len(signs) == 1 else None
 
 
 def as_counter(counts: RelationCounts) -> Counter[Key]:
-    """Our counts in the loop's shape."""
+    """Our counts in the loop's format."""
     signs = "><" if counts.labels == 2 else ">=<"
     fields = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
     scenes, names = counts.scenes, counts.names

@@ -1,10 +1,10 @@
-"""Mining in generated rooms, where the truth is known: what depth, its scaling and overlapping partitions bring.
+"""Mining in generated rooms, where the truth is known: the effect of depth, its scaling and overlapping partitions.
 
     python benchmarks/rooms.py [--pictures 2000] [--seed 0] [--no-fastdepth]
 
-Prints three Markdown tables. "Statements": what a single picture says of two of its things, beside what is true of
-those very things. "Facts": what is mined from all pictures together, beside what is true of names that occur together.
-Colours: each region's colour by its pixels beside the thing's true one, and the typical colours of things.
+Prints three Markdown tables. "Statements": relations of two objects in a single picture, compared with the truth of
+these objects. "Facts": relations mined from all pictures, compared with the truth of names that occur together.
+Colours: each region's colour by its pixels, compared with the object's true colour, and typical colours of objects.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
 from seesay.mine.rooms import RoomTruth, elevation, larger, snapshots
 
-LEAST, RELATION = 30, 3
-"""A pair must be seen so often: a hundred, as published, is much for two thousand pictures."""
+MIN_SEEN, MIN_RELATION = 30, 3
+"""Minimum counts: a hundred, as published, is too many for two thousand pictures."""
 SIZE_CASES = (
     ("boxes alone", "boxes", "true"),
     ("× distance (paper), true depth", "paper", "true"),
@@ -58,7 +58,7 @@ SPACE_CASES = (
 
 @dataclass
 class World:
-    """The pictures as tables, by source of depth: as they are, and with a name of its own for each thing."""
+    """The pictures as tables, by source of depth: as they are, and with a unique name for each object."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     apart: dict[str, pa.Table] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class World:
     sizes: dict[tuple[str, str], str] = field(default_factory=dict)
     places: dict[tuple[str, str], str] = field(default_factory=dict)
     colors: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
-    """Every thing's name, its true colour, and the colours its pixels were named."""
+    """Every object's name, its true colour, and the colours by its pixels."""
 
 
 def main() -> None:
@@ -75,55 +75,55 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-fastdepth", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     start = time.perf_counter()
-    world = make(given.pictures, given.seed, fastdepth=not given.no_fastdepth)
-    made = time.perf_counter() - start
+    world = make(options.pictures, options.seed, fastdepth=not options.no_fastdepth)
+    seconds = time.perf_counter() - start
     print(
-        f"{given.pictures:,} rooms, seed {given.seed}; made and seen in {made:.0f} s; facts from {LEAST} pictures on\n"
+        f"{options.pictures:,} rooms, seed {options.seed}, made in {seconds:.0f} s; facts from {MIN_SEEN} pictures on\n"
     )
     truth = world.truth.to_json()
     head("size rule")
     for name, rule, source in SIZE_CASES:
         if source in world.tables:
-            facts = size_facts(sizes(world.tables[source], rule), LEAST)
+            facts = size_facts(sizes(world.tables[source], rule), MIN_SEEN)
             each = statement_accuracy(sizes(world.apart[source], rule), SIZES, world.sizes)
-            row(name, each, size_accuracy(facts, truth, LEAST))
+            row(name, each, size_accuracy(facts, truth, MIN_SEEN))
     print()
     head("space rule")
     for name, rule, source in SPACE_CASES:
         if source in world.tables:
-            found = place_facts(places(world.tables[source], rule), LEAST, RELATION)
+            place_list = place_facts(places(world.tables[source], rule), MIN_SEEN, MIN_RELATION)
             each = statement_accuracy(places(world.apart[source], rule), PLACES, world.places)
-            row(name, each, place_accuracy(found, truth, LEAST, RELATION))
+            row(name, each, place_accuracy(place_list, truth, MIN_SEEN, MIN_RELATION))
     print()
     print_colors(world, truth)
 
 
 def print_colors(world: World, truth: dict[str, Any]) -> None:
-    """How many regions are named rightly, colour by colour and in all; and the typical colours of things."""
+    """The share of regions whose colour is correct, by colour and in total; and the typical colours of objects."""
     print("| true colour | regions | named that alone | among the named |")
     print("|---|---|---|---|")
     for color in (*COLORS, "all"):
-        some = [(true, named) for _, true, named in world.colors if color in (true, "all")]
-        if some:
-            alone = sum(named == (true,) for true, named in some) / len(some)
-            among = sum(true in named for true, named in some) / len(some)
-            print(f"| {color} | {len(some):,} | {100 * alone:.1f} | {100 * among:.1f} |")
-    shown: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        regions_of_color = [(true, named) for _, true, named in world.colors if color in (true, "all")]
+        if regions_of_color:
+            alone = sum(named == (true,) for true, named in regions_of_color) / len(regions_of_color)
+            among = sum(true in named for true, named in regions_of_color) / len(regions_of_color)
+            print(f"| {color} | {len(regions_of_color):,} | {100 * alone:.1f} | {100 * among:.1f} |")
+    named_colors: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for thing, _, named in world.colors:
-        shown[thing].update(named)
+        named_colors[thing].update(named)
     seen = Counter(thing for thing, _, named in world.colors if named)
-    counts = {thing: [colors[color] for color in COLORS] for thing, colors in shown.items()}
-    score = color_accuracy(color_facts(counts, seen, {}, {}, min_answers=LEAST), truth, LEAST)
+    counts = {thing: [colors[color] for color in COLORS] for thing, colors in named_colors.items()}
+    score = color_accuracy(color_facts(counts, seen, {}, {}, min_answers=MIN_SEEN), truth, MIN_SEEN)
     print(
-        f"\ntypical colours of things: {score.predicted} predicted of {score.actual}, "
+        f"\ntypical colours of objects: {score.predicted} predicted of {score.actual}, "
         f"precision {100 * score.precision:.1f}, recall {100 * score.recall:.1f}"
     )
 
 
 def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
-    """Rooms with their depth seen, and what is true of every pair of things in them."""
+    """Rooms with depth, and the true relations of every pair of objects."""
     from PIL import Image
 
     world = World()
@@ -133,60 +133,60 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
         from seesay.models.depth import FastDepth
 
         model, columns["fastdepth"] = FastDepth(), []
-    own: list[list[str]] = []
+    unique_names: list[list[str]] = []
     for shot in snapshots(pictures, seed):
         picture = shot.picture
-        world.truth.add(picture.scene, shot.things)
-        names = [f"{picture.id}/{i:03d}" for i in range(len(shot.things))]
-        own.append(names)
-        for (a, one), (b, other) in combinations(zip(names, shot.things, strict=True), 2):
-            world.sizes[a, b], world.places[a, b] = larger(one, other), elevation(one, other)
-        for thing, named in zip(shot.things, colors_by_pixels(shot.view.rgb, picture.regions), strict=True):
+        world.truth.add(picture.scene, shot.objects)
+        names = [f"{picture.id}/{i:03d}" for i in range(len(shot.objects))]
+        unique_names.append(names)
+        for (a, first), (b, second) in combinations(zip(names, shot.objects, strict=True), 2):
+            world.sizes[a, b], world.places[a, b] = larger(first, second), elevation(first, second)
+        for thing, named in zip(shot.objects, colors_by_pixels(shot.view.rgb, picture.regions), strict=True):
             world.colors.append((thing.name, thing.color, named))
         maps = {"true": shot.view.depth}
         if model is not None:
             maps["fastdepth"] = model.maps([Image.fromarray(shot.view.rgb)])[0]
-        for source, found in maps.items():
-            depths = region_depths(found, picture.width, picture.height, picture.regions)
+        for source, depth_map in maps.items():
+            depths = region_depths(depth_map, picture.width, picture.height, picture.regions)
             columns[source].append({**asdict(picture), **asdict(depths)})
     schema = pa.schema([*SCHEMA, *DEPTHS])
     for source, rows in columns.items():
         world.tables[source] = pa.Table.from_pylist(rows, schema=schema)
         renamed = [
-            {**r, "regions": [{**region, "name": n} for region, n in zip(regions(r), names, strict=True)]}
-            for r, names in zip(rows, own, strict=True)
+            {**r, "regions": [{**region, "name": n} for region, n in zip(regions_of(r), names, strict=True)]}
+            for r, names in zip(rows, unique_names, strict=True)
         ]
         world.apart[source] = pa.Table.from_pylist(renamed, schema=schema)
     return world
 
 
-def regions(row: dict[str, object]) -> list[dict[str, object]]:
+def regions_of(row: dict[str, object]) -> list[dict[str, object]]:
     """A row's regions."""
-    found = row["regions"]
-    assert isinstance(found, list | tuple)
-    return list(found)
+    regions = row["regions"]
+    assert isinstance(regions, list | tuple)
+    return list(regions)
 
 
 def sizes(table: pa.Table, rule: str) -> RelationCounts:
     """Counts by a size rule."""
-    found = [flatten(part) for part in batches(table)]
+    parts = [flatten(part) for part in batches(table)]
     chosen = size_rules.RULES[SizeRule(rule)]
     return combine(
         [
             count(size_rules.compare(r, chosen), r, 2, by_scene=False, once_per_picture=chosen.once_per_picture)
-            for r in found
+            for r in parts
         ]
     )
 
 
 def places(table: pa.Table, rule: str) -> RelationCounts:
     """Counts by a space rule."""
-    found = [flatten(part) for part in batches(table)]
+    parts = [flatten(part) for part in batches(table)]
     chosen = place_rules.RULES[SpaceRule(rule)]
     return combine(
         [
             count(place_rules.compare(r, chosen), r, 3, by_scene=True, once_per_picture=chosen.once_per_picture)
-            for r in found
+            for r in parts
         ]
     )
 
@@ -204,7 +204,7 @@ def head(name: str) -> None:
 
 
 def row(name: str, each: PrecisionRecall, facts: PrecisionRecall) -> None:
-    """A line of it."""
+    """A row of it."""
     cells = [f"{s.predicted:,} | {100 * s.precision:.1f} | {100 * s.recall:.1f}" for s in (each, facts)]
     print(f"| {name} | {' | '.join(cells)} |", flush=True)
 

@@ -234,7 +234,7 @@ def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.Capt
     ("arguments", "sentence"),
     [
         (("train", "flim"), "No network 'flim': choose cnn-lstm, stacked-attention, film, object-centred."),
-        (("train", "film", "-t", "positive"), "No scene task 'positive': choose sup1"),
+        (("train", "film", "-t", "positive"), "There is no scene task 'positive': choose sup1"),
         (("train", "film", "-t", "pos-hard"), "pos-hard is only a test: train on pos, which is tested on it too."),
         (("train", "film", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
         (("train", "film", "--features", "objects"), "takes pixels or feature maps, not objects"),

@@ -1,4 +1,4 @@
-"""Small annotated pictures for the rules of mining, and what the rules say of them."""
+"""Small annotated pictures for the rules of mining, and the relations that the rules give."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from seesay.mine.choices import SizeRule, SpaceRule
 from seesay.mine.records import SCHEMA
 from seesay.mine.regions import DEPTHS, flatten
 
-Said = Counter[tuple[str, str, str, str]]
+LabelCounts = Counter[tuple[str, str, str, str]]
 
 
 @dataclass(frozen=True)
-class Thing:
+class DepthRegion:
     """A region with its depth: `distance` in metres; the picture's range is 1 to 9."""
 
     name: str
@@ -29,20 +29,22 @@ class Thing:
     polygon: tuple[float, ...] = ()
 
 
-def picture(*things: Thing, name: str = "1", scene: str = "kitchen", near: float = 1.0, far: float = 9.0) -> pa.Table:
+def picture(
+    *regions: DepthRegion, name: str = "1", scene: str = "kitchen", near: float = 1.0, far: float = 9.0
+) -> pa.Table:
     """A picture of 640 by 480 as a table of one row."""
-    return table([row(things, name, scene, near, far)])
+    return table([row(regions, name, scene, near, far)])
 
 
 def row(
-    things: Sequence[Thing], name: str, scene: str = "kitchen", near: float = 1.0, far: float = 9.0
+    regions: Sequence[DepthRegion], name: str, scene: str = "kitchen", near: float = 1.0, far: float = 9.0
 ) -> dict[str, object]:
-    """A picture as a row, nearness worked out from the distances."""
+    """A picture as a row, nearness computed from the distances."""
     return {
         "id": name, "width": 640, "height": 480, "captions": [], "scene": scene, "path": "", "depth": "",
-        "regions": [{"name": t.name, "box": t.box, "polygon": t.polygon} for t in things],
-        "distances": [t.distance for t in things],
-        "nearness": [(1 / t.distance - 1 / far) / (1 / near - 1 / far) for t in things],
+        "regions": [{"name": t.name, "box": t.box, "polygon": t.polygon} for t in regions],
+        "distances": [t.distance for t in regions],
+        "nearness": [(1 / t.distance - 1 / far) / (1 / near - 1 / far) for t in regions],
         "nearest": near, "farthest": far,
     }  # fmt: skip
 
@@ -52,19 +54,19 @@ def table(rows: Sequence[dict[str, object]]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=pa.schema([*SCHEMA, *DEPTHS]))
 
 
-def sizes(pictures: pa.Table, rule: str = "paper") -> Said:
-    """What a size rule says, scene "", the first name the alphabetically smaller."""
+def sizes(pictures: pa.Table, rule: str = "paper") -> LabelCounts:
+    """The relations by a size rule, scene "", names in alphabetical order."""
     return listed(size_counts(pictures, rule), "><")
 
 
-def places(pictures: pa.Table, rule: str = "paper") -> Said:
-    """What a space rule says."""
+def places(pictures: pa.Table, rule: str = "paper") -> LabelCounts:
+    """The relations by a space rule."""
     regions = flatten(pictures)
     chosen = place_rules.RULES[SpaceRule(rule)]
-    found = count(
+    counts = count(
         place_rules.compare(regions, chosen), regions, 3, by_scene=True, once_per_picture=chosen.once_per_picture
     )
-    return listed(found, ">=<")
+    return listed(counts, ">=<")
 
 
 def size_counts(pictures: pa.Table, rule: str = "paper") -> RelationCounts:
@@ -76,25 +78,25 @@ def size_counts(pictures: pa.Table, rule: str = "paper") -> RelationCounts:
     )
 
 
-def listed(counts: RelationCounts, signs: str) -> Said:
-    """Counts as (scene, a, b, sign) → how often."""
+def listed(counts: RelationCounts, signs: str) -> LabelCounts:
+    """Counts as (scene, a, b, sign) → count."""
     rows = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
     return Counter({(counts.scenes[s], counts.names[a], counts.names[b], signs[l]): n for s, a, b, l, n in rows})  # noqa: E741
 
 
 @st.composite
 def pictures(draw: st.DrawFn, most: int = 12, names: str = "abcdefgh") -> pa.Table:
-    """Up to six random pictures with up to `most` things each."""
+    """Up to six random pictures with up to `most` regions each."""
     number = st.integers(0, 40)
     rows = []
     for i in range(draw(st.integers(1, 6))):
-        things = [
-            Thing(
+        regions = [
+            DepthRegion(
                 draw(st.sampled_from(names)),
                 (0.0, float(draw(number)), float(draw(number) + 1), float(draw(number) + 1)),
                 draw(st.integers(2, 18)) / 2,
             )
             for _ in range(draw(st.integers(0, most)))
         ]
-        rows.append(row(things, f"{i:02d}", draw(st.sampled_from(["kitchen", "office", ""]))))
+        rows.append(row(regions, f"{i:02d}", draw(st.sampled_from(["kitchen", "office", ""]))))
     return table(rows)

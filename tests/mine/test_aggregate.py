@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.mine.sample_pictures import Thing, pictures, row, size_counts, table
+from tests.mine.sample_pictures import DepthRegion, pictures, row, size_counts, table
 
 from seesay.mine import sizes
 from seesay.mine.aggregate import (
@@ -28,7 +28,9 @@ from seesay.mine.aggregate import (
 from seesay.mine.choices import SizeRule
 from seesay.mine.regions import flatten
 
-THINGS = [Thing(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)]
+REGIONS = [
+    DepthRegion(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)
+]
 
 
 def content(counts: RelationCounts) -> list[dict[str, object]]:
@@ -52,7 +54,7 @@ def test_any_partition_in_any_order_gives_the_same(batch: pa.Table, random: obje
 
 
 def test_examples_are_the_smallest_ids() -> None:
-    batch = table([row(THINGS, name) for name in ("9", "10", "2", "b", "a")])
+    batch = table([row(REGIONS, name) for name in ("9", "10", "2", "b", "a")])
     counts = size_counts(batch, "boxes")
     first = content(counts)[0]
     assert (first["a"], first["b"], first["label"], first["count"]) == ("a", "c", 1, 5)  # a and b are of one class
@@ -61,7 +63,7 @@ def test_examples_are_the_smallest_ids() -> None:
 
 
 def test_pictures_or_pairs_of_regions() -> None:
-    regions = flatten(table([row([*THINGS, Thing("a", (0.0, 0.0, 1.0, 1.0))], "1")]))
+    regions = flatten(table([row([*REGIONS, DepthRegion("a", (0.0, 0.0, 1.0, 1.0))], "1")]))
     for pictures_only, expected in ((True, 1), (False, 2)):
         seen = sizes.compare(regions, sizes.RULES[SizeRule.BOXES])
         counts = count(seen, regions, 2, by_scene=False, once_per_picture=pictures_only)
@@ -77,10 +79,10 @@ def test_a_table_comes_back_whatever_its_order(batch: pa.Table) -> None:
 
 
 def test_a_file_comes_back(tmp_path: Path) -> None:
-    counts = size_counts(table([row(THINGS, str(i)) for i in range(7)]), "boxes")
-    for some in (counts, empty_counts(2)):
-        write(some, tmp_path / "part.arrow")
-        assert content(read(tmp_path / "part.arrow", 2)) == content(some)
+    counts = size_counts(table([row(REGIONS, str(i)) for i in range(7)]), "boxes")
+    for each in (counts, empty_counts(2)):
+        write(each, tmp_path / "part.arrow")
+        assert content(read(tmp_path / "part.arrow", 2)) == content(each)
     assert [path.name for path in tmp_path.iterdir()] == ["part.arrow"]
 
 
@@ -95,14 +97,14 @@ def test_pieces_are_the_whole_and_share_no_first_name(batch: pa.Table, slices: i
 
 @settings(deadline=None)
 @given(st.lists(pictures(), min_size=1, max_size=3), st.integers(1, 5))
-def test_gathering_files_keeps_the_frequent_pairs(batches: list[pa.Table], least: int) -> None:
+def test_gathering_files_keeps_the_frequent_pairs(batches: list[pa.Table], min_count: int) -> None:
     with TemporaryDirectory() as name:
         paths = [Path(name) / f"{i}.arrow" for i in range(len(batches))]
         counts = [size_counts(batch, "boxes") for batch in batches]
-        for path, some in zip(paths, counts, strict=True):
-            write(some, path)
+        for path, part in zip(paths, counts, strict=True):
+            write(part, path)
         seen: Counter[tuple[object, object]] = Counter()
         for row in content(combine(counts)):
             seen[row["a"], row["b"]] += int(str(row["count"]))
-        frequent = [row for row in content(combine(counts)) if seen[row["a"], row["b"]] >= least]
-        assert content(gather(paths, 2, least)) == frequent
+        frequent = [row for row in content(combine(counts)) if seen[row["a"], row["b"]] >= min_count]
+        assert content(gather(paths, 2, min_count)) == frequent

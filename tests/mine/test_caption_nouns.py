@@ -28,9 +28,9 @@ def test_tags_are_those_of_a_plain_loop() -> None:
     assert list(tag(texts)) == [[(t.text_with_ws, t.tag_) for t in nlp(text.lower())] for text in texts]
 
 
-def test_nouns_that_stand_together_are_one_name() -> None:
-    said = ["A red kitchen chair next to the tables.", "two women in T-shirts hold wine glasses"]
-    assert [join_nouns(tagged) for tagged in tag(said)] == [
+def test_consecutive_nouns_are_one_name() -> None:
+    captions = ["A red kitchen chair next to the tables.", "two women in T-shirts hold wine glasses"]
+    assert [join_nouns(tagged) for tagged in tag(captions)] == [
         ["kitchen chair", "table"],
         ["woman", "t-shirt", "wine glass"],
     ]
@@ -93,8 +93,8 @@ def test_captions_from_text_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one dog\n\n  two dogs \n")
     with gzip.open(tmp_path / "b.gz", "wt") as file:
         file.write("12_a.jpg#0\tA girl .\n12_a.jpg#1 A child .\n")
-    found = list(read_captions(f"captions:{tmp_path / 'a.txt'},{tmp_path / 'b.gz'}"))
-    assert found == ["one dog", "two dogs", "A girl .", "A child ."]
+    captions = list(read_captions(f"captions:{tmp_path / 'a.txt'},{tmp_path / 'b.gz'}"))
+    assert captions == ["one dog", "two dogs", "A girl .", "A child ."]
     with pytest.raises(UserError, match="no file"):
         list(read_captions(f"captions:{tmp_path / 'none.txt'}"))
 

@@ -1,4 +1,4 @@
-"""Colours of regions: words, pixels, a model's answers, and the facts made of them."""
+"""Colours of regions: words, pixels, a model's answers, and the the facts from them."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def test_words() -> None:
     """ViPhy's list, the eleven themselves among it."""
     for color in COLORS:
         assert WORDS[color] == (color,)
-    said = "gold golden blond blonde cream:yellow|wooden tan bronze copper:brown|grey silver metal steel:gray"
-    said += "|violet:purple|maroon:red|turquoise:blue|beige:yellow brown|peach:yellow pink|teal:blue green"
+    expected = "gold golden blond blonde cream:yellow|wooden tan bronze copper:brown|grey silver metal steel:gray"
+    expected += "|violet:purple|maroon:red|turquoise:blue|beige:yellow brown|peach:yellow pink|teal:blue green"
     listed = {
         word: set(colors.split())
-        for words, colors in (part.split(":") for part in said.split("|"))
+        for words, colors in (part.split(":") for part in expected.split("|"))
         for word in words.split()
     }
     assert {word: set(colors) for word, colors in WORDS.items() if word not in COLORS} == listed
@@ -78,8 +78,8 @@ def test_names_that_others_gave() -> None:
         for name, value in ImageColor.colormap.items()
         if name.endswith((*COLORS, "grey"))
     ]
-    found = color_names(np.array([ImageColor.getrgb(value) for _, value in named]) / 255)
-    right = [COLORS[i] == word for i, (word, _) in zip(found, named, strict=True)]
+    indices = color_names(np.array([ImageColor.getrgb(value) for _, value in named]) / 255)
+    right = [COLORS[i] == word for i, (word, _) in zip(indices, named, strict=True)]
     assert len(named) == 77
     assert sum(right) == 67
 
@@ -109,7 +109,7 @@ PICTURE = np.random.default_rng(0).integers(0, 255, (60, 60, 3), dtype=np.uint8)
 REGIONS = [Region("circle", (0, 0, 20, 20)), Region("square", (30, 30, 30, 30)), Region("circle", (5, 20, 50, 9))]
 
 
-def asked(kind: str, folder: Path) -> VisionModel:
+def load_tiny(kind: str, folder: Path) -> VisionModel:
     model = load_model(f"vision:{save_tiny_vision(kind, folder)}")
     assert isinstance(model, VisionModel)
     return model
@@ -117,7 +117,7 @@ def asked(kind: str, folder: Path) -> VisionModel:
 
 def test_a_model_is_asked_about_each_region(tmp_path: Path) -> None:
     """BLIP: the colour of the word that it finds likelier of the region's own crop, alone."""
-    model, words = asked("blip", tmp_path), ("red", "blue")
+    model, words = load_tiny("blip", tmp_path), ("red", "blue")
     expected = []
     for region in REGIONS:
         x, y, w, h = (int(side) for side in region.box)
@@ -133,7 +133,7 @@ def test_a_model_is_asked_about_each_region(tmp_path: Path) -> None:
 )
 def test_an_answer_becomes_its_colours(answer: str, colors: tuple[str, ...], tmp_path: Path) -> None:
     """ViLT chooses among fixed answers; here its last layer is made to prefer one, whatever it sees."""
-    model, words = asked("vilt", tmp_path), ["black", "maroon", "teal"]
+    model, words = load_tiny("vilt", tmp_path), ["black", "maroon", "teal"]
     network = model._network
     last = network.classifier[-1]
     network.config.label2id = {word: int(word != answer) for word in words}

@@ -41,6 +41,6 @@ def test_the_real_package() -> None:
         absent(str(error))
     assert path.is_relative_to(cache_folder())
     assert len(path.read_text(encoding="utf-8").splitlines()) == 52_153
-    found = conceptnet.hyponyms({"furniture", "chair", "sofa", "dog", "puppy", "sky"}, path)
-    assert found["furniture"] == ["chair", "sofa"]
-    assert found["dog"] == ["puppy"]
+    hyponyms = conceptnet.hyponyms({"furniture", "chair", "sofa", "dog", "puppy", "sky"}, path)
+    assert hyponyms["furniture"] == ["chair", "sofa"]
+    assert hyponyms["dog"] == ["puppy"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from tests.mine.sample_pictures import Thing, places, row, table
+from tests.mine.sample_pictures import DepthRegion, places, row, table
 
 from seesay.mine.depth_maps import BadDepthMapError, read_map, region_depths
 from seesay.mine.masks import corners, outline
@@ -23,10 +23,10 @@ def test_kinds_of_maps(tmp_path: Path) -> None:
     np.save(tmp_path / "m.npy", np.array([[0.5, 2.0]]))
     Image.fromarray(np.array([[200, 50, 0]], dtype=np.uint8)).save(tmp_path / "near.png")
     for name in ("mm.png", "m.npy"):
-        found, relative = read_map(tmp_path / name)
-        assert (found.tolist(), relative) == ([[0.5, 2.0]], False)
-    found, relative = read_map(tmp_path / "near.png")
-    assert (found.tolist(), relative) == ([[0.0, 0.75, 1.0]], True)  # white is nearest
+        depth_map, relative = read_map(tmp_path / name)
+        assert (depth_map.tolist(), relative) == ([[0.5, 2.0]], False)
+    depth_map, relative = read_map(tmp_path / "near.png")
+    assert (depth_map.tolist(), relative) == ([[0.0, 0.75, 1.0]], True)  # white is nearest
 
 
 def test_what_is_no_map(tmp_path: Path) -> None:
@@ -44,13 +44,13 @@ def test_what_is_no_map(tmp_path: Path) -> None:
 
 
 def test_means_over_boxes_and_polygons() -> None:
-    found = np.array([[1, 1, 4, 4], [1, 1, 4, 4], [2, 2, 2, 0], [2, 2, 2, np.nan]], dtype=np.float32)
+    depth_map = np.array([[1, 1, 4, 4], [1, 1, 4, 4], [2, 2, 2, 0], [2, 2, 2, np.nan]], dtype=np.float32)
     box = Region("box", (20.0, 0.0, 20.0, 20.0))  # of a picture ten times as large
     both = Region("both", (0.0, 0.0, 40.0, 20.0))
     holes = Region("holes", (20.0, 20.0, 20.0, 20.0))  # a 0 and a NaN count for nothing
     left = Region("left", (0.0, 0.0, 40.0, 20.0), (0.0, 0.0, 19.0, 0.0, 19.0, 19.0, 0.0, 19.0))
     empty = Region("empty", (30.0, 20.0, 10.0, 20.0))
-    depths = region_depths(found, 40, 40, [box, both, holes, left, empty])
+    depths = region_depths(depth_map, 40, 40, [box, both, holes, left, empty])
     assert (depths.nearest, depths.farthest) == (1.0, 4.0)
     assert depths.distances[:4] == [4.0, 2.5, 2.0, 1.0]
     assert np.isnan(depths.distances[4])
@@ -60,9 +60,9 @@ def test_means_over_boxes_and_polygons() -> None:
 
 def test_relative_distances() -> None:
     """Nothing is a hole, the nearest point least of all; nearness is what is missing to 1."""
-    found = np.array([[0.0, 0.5, 1.0, np.nan]], dtype=np.float32)
+    depth_map = np.array([[0.0, 0.5, 1.0, np.nan]], dtype=np.float32)
     regions = [Region(str(i), (float(i), 0.0, 1.0, 1.0)) for i in range(4)]
-    depths = region_depths(found, 4, 1, regions, relative=True)
+    depths = region_depths(depth_map, 4, 1, regions, relative=True)
     assert (depths.nearest, depths.farthest) == (0.0, 1.0)
     assert depths.distances == pytest.approx([0.0, 0.5, 1.0, np.nan], nan_ok=True)
     assert depths.nearness == pytest.approx([1.0, 0.5, 0.0, np.nan], nan_ok=True)
@@ -73,7 +73,7 @@ def test_partitions_of_relative_depth_are_of_uniform_size() -> None:
     nearness = np.linspace(0, 1, 30, dtype=np.float32)[None]
     things = [Region(f"n{i:02d}", (float(i), 0.0, 1.0, 1.0)) for i in range(30)]
     depths = region_depths(distances(nearness), 30, 1, things, relative=True)
-    shown = row([Thing(thing.name, thing.box) for thing in things], "1") | asdict(depths)
+    shown = row([DepthRegion(thing.name, thing.box) for thing in things], "1") | asdict(depths)
     assert len(places(table([shown]), "apart")) == 3 * 45  # pairs of ten
 
 
@@ -102,9 +102,9 @@ def test_a_triangle_is_what_lies_on_one_side_of_all_its_edges(corners: list[tupl
     ]
     clear = np.min(np.abs(sides), axis=0) > 1e-6
     inside = np.all(np.array(sides) > 0, axis=0) | np.all(np.array(sides) < 0, axis=0)
-    found = outline(points, (0, 0, 10, 10)).ravel()
+    mask = outline(points, (0, 0, 10, 10)).ravel()
     if inside[clear].any():
-        assert (found[clear] == inside[clear]).all()
+        assert (mask[clear] == inside[clear]).all()
 
 
 def test_corners() -> None:

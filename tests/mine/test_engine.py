@@ -26,7 +26,7 @@ class Touch:
 
     def __init__(self, folder: Path, slow: str = "", fail: str = "") -> None:
         self._folder, self._slow, self._fail = folder, slow, fail
-        (folder / f"made-{os.getpid()}-{time.time_ns()}").touch()
+        (folder / f"created-{os.getpid()}-{time.time_ns()}").touch()
 
     def __call__(self, part: str) -> None:
         if part == self._fail:
@@ -60,7 +60,7 @@ def test_every_part_is_done_and_each_worker_creates_its_task_once(tmp_path: Path
     assert sorted(run(tmp_path, workers)) == PARTS[1:]
     assert all(done(tmp_path, part) for part in PARTS)
     assert not (tmp_path / f"begun-{PARTS[0]}").exists()
-    assert len(list(tmp_path.glob("made-*"))) == workers
+    assert len(list(tmp_path.glob("created-*"))) == workers
     assert run(tmp_path, workers) == []
 
 

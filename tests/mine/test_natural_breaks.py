@@ -23,7 +23,7 @@ def deviation(values: Values, classes: NDArray[np.int64]) -> float:
 
 
 def least_deviation(values: Values, classes: int) -> float:
-    """By trying every division of the sorted values that parts no equal ones."""
+    """By trying every partition of the sorted values that separates no equal ones."""
     ordered = np.sort(values)
     places = [i for i in range(1, len(ordered)) if ordered[i] > ordered[i - 1]]
     cuts = min(classes - 1, len(places))
@@ -34,7 +34,7 @@ def least_deviation(values: Values, classes: int) -> float:
 
 
 def test_a_division_worked_by_hand() -> None:
-    # 1 2 | 4 5 | 7 | 12 | 20: deviation 0.5 + 0.5; every other division into five has more (4 5 7: 4.67, …)
+    # 1 2 | 4 5 | 7 | 12 | 20: deviation 0.5 + 0.5; every other partition into five has more (4 5 7: 4.67, …)
     values = np.array([[7.0, 1.0, 20.0, 2.0, 12.0, 5.0, 4.0]])
     assert natural_breaks(values).tolist() == [[2, 0, 4, 0, 3, 1, 1]]
     assert deviation(values[0], natural_breaks(values)[0]) == 1.0
@@ -55,13 +55,13 @@ def test_of_equal_divisions_the_earliest_break_is_taken() -> None:
 @settings(deadline=None)
 @given(some_values, st.integers(1, 5))
 def test_no_division_deviates_less(values: Values, classes: int) -> None:
-    found = natural_breaks(values[None], classes)[0]
-    assert deviation(values, found) == pytest.approx(least_deviation(values, classes), abs=1e-9)
+    result = natural_breaks(values[None], classes)[0]
+    assert deviation(values, result) == pytest.approx(least_deviation(values, classes), abs=1e-9)
     for a, b in combinations(range(len(values)), 2):
         if values[a] == values[b]:
-            assert found[a] == found[b]
-        elif found[a] != found[b]:
-            assert (found[a] < found[b]) == (values[a] < values[b])
+            assert result[a] == result[b]
+        elif result[a] != result[b]:
+            assert (result[a] < result[b]) == (values[a] < values[b])
 
 
 @settings(deadline=None)

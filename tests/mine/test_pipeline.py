@@ -80,11 +80,11 @@ def test_rooms_become_knowledge_that_is_nearly_true(world: Path, tmp_path: Path)
 def test_workers_parts_and_a_stop_change_nothing(world: Path, tmp_path: Path) -> None:
     mine_world(world, tmp_path / "one", colors="none", rows=1000)
     mine_world(world, tmp_path / "two", colors="none", workers=2)
-    kept = tmp_path / "two/work/counts"
-    before = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.done.json")}
-    (kept / "part-00001.done.json").unlink()  # as if killed before it was finished
+    counts = tmp_path / "two/work/counts"
+    before = {path.name: path.stat().st_mtime_ns for path in counts.glob("*.done.json")}
+    (counts / "part-00001.done.json").unlink()  # as if killed before it was finished
     mine_world(world, tmp_path / "two", colors="none")
-    after = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.done.json")}
+    after = {path.name: path.stat().st_mtime_ns for path in counts.glob("*.done.json")}
     assert {name for name in after if after[name] != before[name]} == {"part-00001.done.json"}
     for name in ("sizes.parquet", "places.parquet"):
         assert pq.read_table(tmp_path / "one" / name).equals(pq.read_table(tmp_path / "two" / name))
@@ -121,10 +121,7 @@ def test_regions_are_named_as_in_captions(tmp_path: Path) -> None:
     path = small(tmp_path, "Leaves", "glass", "red car", "trees", "tree", "a very long name", "bus")
     result = mine_boxes(path, tmp_path / "k")
     assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {"leaf", "glass", "tree", "bus"}
-    assert result.bad == {
-        "a region's name holds a colour word": 3,
-        "a region's name has more than 3 words": 3,
-    }
+    assert result.bad == {"a region's name holds a colour word": 3, "a region's name has more than 3 words": 3}
     assert result.facts["places"] > result.facts["places with a scene"] == 0
 
 
@@ -188,6 +185,30 @@ def test_no_option_does_nothing(world: Path, tmp_path: Path) -> None:
     for number, (options, message) in enumerate(cases):
         with pytest.raises(UserError, match=message):
             mine_boxes(path, tmp_path / f"k{number}", **options)
+
+
+def test_files_of_a_begun_run_keep_their_names(world: Path, tmp_path: Path) -> None:
+    """Runs that an earlier version began are resumed: its files have these keys."""
+    mine_world(world, tmp_path, **BOXES, colors="none")
+    keys = {
+        "request.json": ["annotations", "files", "images", "rows"],
+        "pictures/cut.json": ["parts", "bad"],
+        "counts/counting.json": [
+            *("size_rule", "space_rule", "depth", "colors", "select", "least_regions"),
+            *("names of regions", "subtypes", "parts"),
+        ],
+        "counts/part-00000.done.json": ["pictures", "bad"],
+    }
+    for name, expected in keys.items():
+        path = tmp_path / "work" / name
+        content = json.loads(path.read_text())
+        assert sorted(content) == sorted(expected)
+        path.write_text(json.dumps(content))  # as earlier versions wrote it
+    before = (tmp_path / "sizes.parquet").read_bytes()
+    for path in (tmp_path / "work/counts").glob("part-00001.*"):
+        path.unlink()
+    mine_world(world, tmp_path, **BOXES, colors="none")
+    assert (tmp_path / "sizes.parquet").read_bytes() == before
 
 
 def test_pictures_are_found_by_their_ids(world: Path, tmp_path: Path) -> None:

@@ -8,15 +8,17 @@ import pyarrow as pa
 import pytest
 from benchmarks.mine import space_relations
 from hypothesis import given, settings
-from tests.mine.sample_pictures import Thing, picture, pictures, places
+from tests.mine.sample_pictures import DepthRegion, picture, pictures, places
 
 
-def upright(name: str, top: float, bottom: float, distance: float = 1.0, polygon: tuple[float, ...] = ()) -> Thing:
-    return Thing(name, (10.0, top, 20.0, bottom - top), distance, polygon)
+def upright(
+    name: str, top: float, bottom: float, distance: float = 1.0, polygon: tuple[float, ...] = ()
+) -> DepthRegion:
+    return DepthRegion(name, (10.0, top, 20.0, bottom - top), distance, polygon)
 
 
-def signs(found: Counter[tuple[str, str, str, str]]) -> dict[tuple[str, str], str]:
-    return {(a, b): sign for _, a, b, sign in found}
+def signs(relations: Counter[tuple[str, str, str, str]]) -> dict[tuple[str, str], str]:
+    return {(a, b): sign for _, a, b, sign in relations}
 
 
 def test_the_lowest_point_and_the_centroid() -> None:
@@ -48,13 +50,13 @@ def test_a_polygon_goes_before_its_box() -> None:
 def test_partitions() -> None:
     """Distances 1 to 9 in three partitions that share half: [1, 5), [3, 7), [5, 9]."""
     high = upright("high", 0, 10, 2.9)  # the first alone
-    for distance, told in ((4.9, True), (5.0, False)):
-        found = signs(places(picture(high, upright("low", 100, 110, distance))))
-        assert (("high", "low") in found) == told
+    for distance, is_compared in ((4.9, True), (5.0, False)):
+        relations = signs(places(picture(high, upright("low", 100, 110, distance))))
+        assert (("high", "low") in relations) == is_compared
     # without overlap: [1, 3.67), [3.67, 6.33), [6.33, 9]
-    for distance, told in ((3.6, True), (3.7, False)):
-        found = signs(places(picture(high, upright("low", 100, 110, distance)), "apart"))
-        assert (("high", "low") in found) == told
+    for distance, is_compared in ((3.6, True), (3.7, False)):
+        relations = signs(places(picture(high, upright("low", 100, 110, distance)), "apart"))
+        assert (("high", "low") in relations) == is_compared
 
 
 def test_heights_mislead_across_depth_and_the_overlap_helps() -> None:
@@ -66,10 +68,10 @@ def test_heights_mislead_across_depth_and_the_overlap_helps() -> None:
     # at 4 and 6 metres stand a chair and a cupboard, in two partitions each: the rug is level with the cupboard
     # (140–270: 205 against 270, 205 against 210), the cupboard with the chair (160–280), the chair with the table
     cupboard, chair = upright("cupboard", 140, 270, 6), upright("chair", 160, 280, 4)
-    found = signs(places(picture(rug, table, cupboard, chair)))
-    assert found["cupboard", "rug"] == found["chair", "cupboard"] == found["chair", "table"] == "="
-    assert found["rug", "table"] == "="
-    assert found["chair", "rug"] == "="  # through the cupboard
+    relations = signs(places(picture(rug, table, cupboard, chair)))
+    assert relations["cupboard", "rug"] == relations["chair", "cupboard"] == relations["chair", "table"] == "="
+    assert relations["rug", "table"] == "="
+    assert relations["chair", "rug"] == "="  # through the cupboard
 
 
 def test_above_is_handed_on_and_contradiction_is_not() -> None:
@@ -102,8 +104,8 @@ def test_published_bins_and_points() -> None:
 
 
 def test_counts_are_by_scene() -> None:
-    found = places(picture(upright("a", 0, 10), upright("b", 50, 60), scene="office"))
-    assert found == Counter({("office", "a", "b", ">"): 1})
+    relations = places(picture(upright("a", 0, 10), upright("b", 50, 60), scene="office"))
+    assert relations == Counter({("office", "a", "b", ">"): 1})
 
 
 @settings(deadline=None)

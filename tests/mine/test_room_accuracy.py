@@ -25,6 +25,6 @@ def test_a_pair_of_which_everything_is_typical_is_neither_found_nor_missed() -> 
 def test_typical_colours_are_counted_one_by_one() -> None:
     truth = {"colors": {"bus": {"red": 60, "white": 40}, "cup": {"blue": 10}, "elk": {"brown": 9}}}
     none = (0.0,) * len(COLORS)
-    said = [ColorFact("bus", none, ("red", "black"), 100), ColorFact("cup", none, ("blue",), 10)]
+    facts = [ColorFact("bus", none, ("red", "black"), 100), ColorFact("cup", none, ("blue",), 10)]
     # to be found: red and white of the bus, blue of the cup; nine elks are too few
-    assert color_accuracy(said, truth) == PrecisionRecall(predicted=3, actual=3, correct=2)
+    assert color_accuracy(facts, truth) == PrecisionRecall(predicted=3, actual=3, correct=2)

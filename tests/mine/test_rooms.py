@@ -32,7 +32,7 @@ def a_thing(
 
 def a_room(*things: RoomObject) -> Room:
     grey = (200.0, 200.0, 200.0)
-    return Room("office", (6.0, 3.0, 6.0), EYE, 0.0, grey, grey, boards=False, things=things)
+    return Room("office", (6.0, 3.0, 6.0), EYE, 0.0, grey, grey, boards=False, objects=things)
 
 
 def view(*things: RoomObject, width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -122,7 +122,7 @@ def test_any_room_is_sound(index: int, seed: int) -> None:
     room, seen = shot.room, shot.view
     assert np.isfinite(seen.depth).all()
     assert (seen.depth > 0.5).all()
-    for thing in room.things:
+    for thing in room.objects:
         assert thing.lowest >= 0
         assert thing.lowest + thing.size[1] <= room.size[1] + 1e-6
         x0, x1, _, z1 = thing.footprint
@@ -130,9 +130,9 @@ def test_any_room_is_sound(index: int, seed: int) -> None:
         assert x1 <= room.size[0] / 2
         assert z1 <= room.size[2]
         if thing.support is not None:
-            assert room.things[thing.support].name in KINDS[thing.name].supports
-    for thing, region in zip(shot.things, shot.picture.regions, strict=True):
-        mask = seen.ids == room.things.index(thing)
+            assert room.objects[thing.support].name in KINDS[thing.name].supports
+    for thing, region in zip(shot.objects, shot.picture.regions, strict=True):
+        mask = seen.ids == room.objects.index(thing)
         x, y, w, h = (int(side) for side in region.box)
         assert mask[y : y + h, x : x + w].sum() == mask.sum()
         assert mask[y].any()
@@ -148,8 +148,8 @@ def test_hidden_things_are_not_annotated() -> None:
     """Over 25 rooms: what is annotated shows at least half of itself, and some things are hidden."""
     hidden = 0
     for shot in snapshots(25, seed=3):
-        for i, thing in enumerate(shot.room.things):
-            if thing in shot.things:
+        for i, thing in enumerate(shot.room.objects):
+            if thing in shot.objects:
                 assert (shot.view.ids == i).sum() >= 0.5 * shot.view.covered[i]
             else:
                 hidden += 1

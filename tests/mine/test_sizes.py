@@ -7,13 +7,13 @@ from collections import Counter
 import pyarrow as pa
 from benchmarks.mine import size_relations
 from hypothesis import given, settings
-from tests.mine.sample_pictures import Thing, picture, pictures, row, sizes, table
+from tests.mine.sample_pictures import DepthRegion, picture, pictures, row, sizes, table
 
 from seesay.mine.records import to_batch
 
 
-def square(name: str, side: float, distance: float = 1.0) -> Thing:
-    return Thing(name, (0.0, 0.0, side, side), distance)
+def square(name: str, side: float, distance: float = 1.0) -> DepthRegion:
+    return DepthRegion(name, (0.0, 0.0, side, side), distance)
 
 
 STREET = (  # the situation of ViPhy's figure 4: near things look as large as far ones that are far larger
@@ -30,12 +30,12 @@ division joins things whose difference alone costs more (200 and 800: 180,000)."
 
 
 def test_classes_of_a_street_scene() -> None:
-    said = {(a, b): sign for _, a, b, sign in sizes(picture(*STREET))}
-    assert ("cat", "wheel") not in said  # one class: not compared
-    assert ("man", "woman") not in said
-    assert said["car", "man"] == said["bus", "car"] == ">"
-    assert said["bus", "house"] == said["cat", "man"] == "<"
-    assert len(said) == 7 * 6 / 2 - 2
+    relations = {(a, b): sign for _, a, b, sign in sizes(picture(*STREET))}
+    assert ("cat", "wheel") not in relations  # one class: not compared
+    assert ("man", "woman") not in relations
+    assert relations["car", "man"] == relations["bus", "car"] == ">"
+    assert relations["bus", "house"] == relations["cat", "man"] == "<"
+    assert len(relations) == 7 * 6 / 2 - 2
 
 
 def test_depth_decides_between_boxes_of_one_size() -> None:
@@ -67,7 +67,7 @@ def test_unknown_depth_and_unnamed_regions() -> None:
     unknown = pa.Table.from_pylist(rows, schema=no_depth)
     assert not sizes(unknown, "paper")
     assert sizes(unknown, "boxes") == sizes(picture(*STREET), "boxes")
-    unnamed = tuple(Thing("" if t.name == "house" else t.name, t.box, t.distance) for t in STREET)
+    unnamed = tuple(DepthRegion("" if t.name == "house" else t.name, t.box, t.distance) for t in STREET)
     without = Counter({key: n for key, n in sizes(picture(*STREET)).items() if "house" not in key})
     assert sizes(picture(*unnamed)) == without  # it still has a part in the classes
 

@@ -26,8 +26,8 @@ def test_published_map_comes_out_identically() -> None:
 
 
 def test_paper_rule() -> None:
-    found = subtypes(COUNTS)
-    assert found == {
+    result = subtypes(COUNTS)
+    assert result == {
         "table": {"table": 500, "kitchen table": 40, "old kitchen table": 12},  # "side table" was seen 9 times
         "kitchen table": {"kitchen table": 40},  # itself seen less than 100 times
         "old kitchen table": {"old kitchen table": 12},
@@ -38,28 +38,28 @@ def test_paper_rule() -> None:
         "table lamp": {"table lamp": 30},
         "chair": {"chair": 100},
     }
-    assert list(found["table"]) == ["table", "kitchen table", "old kitchen table"]
+    assert list(result["table"]) == ["table", "kitchen table", "old kitchen table"]
 
 
 def test_published_rule_doubles_a_parent_and_keeps_both_spellings() -> None:
-    found = subtypes(COUNTS, rule="published")
-    assert found["table"] == {"table": 1000, "kitchen table": 40, "old kitchen table": 12}
-    assert found["cloth"] == {"cloth": 400, "tablecloth": 110}
-    assert found["table cloth"] == {"table cloth": 50}
-    assert found["tablecloth"] == {"tablecloth": 60}
+    result = subtypes(COUNTS, rule="published")
+    assert result["table"] == {"table": 1000, "kitchen table": 40, "old kitchen table": 12}
+    assert result["cloth"] == {"cloth": 400, "tablecloth": 110}
+    assert result["table cloth"] == {"table cloth": 50}
+    assert result["tablecloth"] == {"tablecloth": 60}
 
 
 def test_a_parent_of_several_words() -> None:
-    found = subtypes({"wine glass": 100, "crystal wine glass": 16, "glass": 300})
-    assert found["wine glass"] == {"wine glass": 100, "crystal wine glass": 16}
-    assert found["glass"] == {"glass": 300, "wine glass": 100, "crystal wine glass": 16}
+    result = subtypes({"wine glass": 100, "crystal wine glass": 16, "glass": 300})
+    assert result["wine glass"] == {"wine glass": 100, "crystal wine glass": 16}
+    assert result["glass"] == {"glass": 300, "wine glass": 100, "crystal wine glass": 16}
 
 
 def test_lexicons_add_what_was_seen() -> None:
     lexicons = [{"chair": ["stool", "unseen"], "lamp": ["torch"]}, {"chair": ["chair", "throne"]}]
-    found = subtypes({"chair": 100, "stool": 20, "throne": 30, "lamp": 50, "torch": 40}, hyponyms=lexicons)
-    assert found["chair"] == {"chair": 100, "throne": 30, "stool": 20}
-    assert found["lamp"] == {"lamp": 50}  # seen less than 100 times
+    result = subtypes({"chair": 100, "stool": 20, "throne": 30, "lamp": 50, "torch": 40}, hyponyms=lexicons)
+    assert result["chair"] == {"chair": 100, "throne": 30, "stool": 20}
+    assert result["lamp"] == {"lamp": 50}  # seen less than 100 times
 
 
 def test_facts() -> None:
@@ -77,14 +77,14 @@ words = st.lists(st.sampled_from(["a", "b", "ab", "c"]), min_size=1, max_size=3)
 def test_laws(counts: dict[str, int]) -> None:
     """Every thing is its own subtype, rare names are nowhere, and the order is by count."""
     for rule in SubtypeRule:
-        for parent, kinds in subtypes(counts, rule=rule).items():
+        for parent, children in subtypes(counts, rule=rule).items():
             assert counts[parent] >= 10
-            assert parent in kinds
-            assert all(counts[name] >= 10 for name in kinds)
-            assert list(kinds.values()) == sorted(kinds.values(), reverse=True)
+            assert parent in children
+            assert all(counts[name] >= 10 for name in children)
+            assert list(children.values()) == sorted(children.values(), reverse=True)
 
 
 @given(st.dictionaries(words, st.integers(10, 300)))
 def test_paper_rule_loses_no_use(counts: dict[str, int]) -> None:
-    own = {parent: kinds[parent] for parent, kinds in subtypes(counts).items()}
+    own = {parent: children[parent] for parent, children in subtypes(counts).items()}
     assert sum(own.values()) == sum(counts.values())

@@ -42,8 +42,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_hyponyms_at_any_depth(folder: Path) -> None:
     """A seat as furniture, not as a word; a chair as a thing, not as one person; a cardigan is no dog."""
-    wanted = {"seat", "chair", "lawn chair", "dog", "cardigan", "corgi", "unknown"}
-    assert wordnet.hyponyms(wanted, folder) == {
+    names = {"seat", "chair", "lawn chair", "dog", "cardigan", "corgi", "unknown"}
+    assert wordnet.hyponyms(names, folder) == {
         "seat": ["chair", "lawn chair"],
         "chair": ["lawn chair"],
         "dog": ["corgi"],
@@ -64,5 +64,5 @@ def test_the_real_files() -> None:
         folder = wordnet.find()
     except UserError as error:
         absent(str(error))
-    found = wordnet.hyponyms({"furniture", "chair", "armchair", "dog", "poodle", "cardigan", "crane"}, folder)
-    assert found == {"furniture": ["armchair", "chair"], "chair": ["armchair"], "dog": ["poodle"]}
+    hyponyms = wordnet.hyponyms({"furniture", "chair", "armchair", "dog", "poodle", "cardigan", "crane"}, folder)
+    assert hyponyms == {"furniture": ["armchair", "chair"], "chair": ["armchair"], "dog": ["poodle"]}

@@ -156,5 +156,5 @@ def test_mistakes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="choose train or test"):
         easy_vqa.read("val")
     monkeypatch.setitem(sys.modules, "easy_vqa", None)  # as if it were not installed
-    with pytest.raises(UserError, match="pip install easy-vqa"):
+    with pytest.raises(UserError, match=r"pip install -e '\.\[reasoners\]'"):
         from_easy_vqa("train", EXTRACTOR)

@@ -35,11 +35,7 @@ PLACES_SEEN = [
 def test_look_through_it(tmp_path: Path) -> None:
     Image.fromarray(np.zeros((300, 400, 3), dtype=np.uint8)).save(tmp_path / "1.png")
     page = knowledge.write(
-        tmp_path / "page.html",
-        COLORS_SEEN,
-        SIZES_SEEN,
-        PLACES_SEEN,
-        lambda name: knowledge.small_jpeg(tmp_path / name),
+        tmp_path / "page.html", COLORS_SEEN, SIZES_SEEN, PLACES_SEEN, lambda name: knowledge.small_jpeg(tmp_path / name)
     )
     with chromium() as browser:
         tab = browser.new_page()
@@ -69,12 +65,12 @@ def test_ladder_puts_things_where_they_belong() -> None:
     drawn = str(ladder([("lamp", "table", 0.8), ("table", "rug", 0.9)], title="living room"))
     assert drawn.index(">lamp<") < drawn.index(">table<") < drawn.index(">rug<")
     # two differences that both can be met: they are
-    found = heights([("lamp", "table", 0.8), ("table", "rug", 0.9)])
-    assert found["lamp"] - found["table"] == pytest.approx(0.8)
-    assert found["table"] - found["rug"] == pytest.approx(0.9)
+    result = heights([("lamp", "table", 0.8), ("table", "rug", 0.9)])
+    assert result["lamp"] - result["table"] == pytest.approx(0.8)
+    assert result["table"] - result["rug"] == pytest.approx(0.9)
     # three that cannot: the error of 0.3 is shared by all
-    found = heights([("a", "b", 1.0), ("b", "c", 1.0), ("a", "c", 1.7)])
-    assert found["a"] - found["b"] == pytest.approx(0.9)
+    result = heights([("a", "b", 1.0), ("b", "c", 1.0), ("a", "c", 1.7)])
+    assert result["a"] - result["b"] == pytest.approx(0.9)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("efgh"), st.floats(-1, 1)), min_size=1, max_size=9))

@@ -13,4 +13,4 @@ def needed(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        absent(f"{module} is not installed: pip install 'seesay[scenes]'")
+        absent(f"{module} is not installed: pip install -e '.[scenes]'")

@@ -1,21 +1,15 @@
-"""The published samples of MALeViC: where they are, readers of their formats, and k to more decimals than they give."""
+"""The published samples of MALeViC: where they are, and k to more decimals than they give."""
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 from tests.shared_data import shared
 
-from seesay.errors import UserError
-from seesay.questions import BadRow
-from seesay.scenes.annotation import AnnotatedScene, load_json
+from seesay.scenes.annotation import AnnotatedScene
 from seesay.scenes.labels import BIG, WEBER, measure, reference_sets
-from seesay.scenes.published import _name, require_h5py
 from seesay.scenes.task_kinds import TaskKind
 
 EXAMPLES = {
@@ -63,50 +57,3 @@ def full_k(known: AnnotatedScene, kind: TaskKind) -> float:
         low, high = max(low, min(ends)), min(high, max(ends))
     assert low <= high, f"no k fits scene {known.index}"
     return (low + high) / 2
-
-
-LONGEST_PAIR = 10_000
-
-
-def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]:
-    """The examples' captions.txt: image, true sentence and false sentence of every line, and lines that are none."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"'{path}' cannot be read as text ({type(error).__name__}).") from error
-    found, bad = [], []
-    for row, line in enumerate(lines[1:], start=1):
-        image, _, pair = line.partition("\t")
-        try:
-            if len(pair) > LONGEST_PAIR:
-                raise ValueError("longer than any pair of sentences")
-            true, false = ast.literal_eval(pair)
-            found.append((_name(image), str(true["caption_true"]), str(false["caption_false"])))
-        except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
-            bad.append(BadRow(row, f"{type(error).__name__} {error}"))
-    return found, bad
-
-
-def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
-    """Image index, sentence and answer of every question."""
-    h5 = require_h5py()
-    vocab = load_json(vocab_path)
-    try:
-        words = {int(i): str(word) for word, i in vocab["question_token_to_idx"].items()}
-        yes = int(vocab["answer_token_to_idx"]["yes"])
-        with h5.File(path, "r") as file:
-            questions, answers, images = (_column(file, name) for name in ("questions", "answers", "image_idxs"))
-            plain = {i: word for i, word in words.items() if word not in ("<NULL>", "<START>", "<END>")}
-            return [
-                (int(image), " ".join(plain[i] for i in row.tolist() if i in plain), int(answer) == yes)
-                for row, answer, image in zip(questions, answers, images, strict=True)
-            ]
-    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
-        raise UserError(f"'{path}' is no questions file: {type(error).__name__} {error}.") from error
-
-
-def _column(file: Any, name: str) -> NDArray[np.int64]:
-    found = file[name]
-    if found.size > 1 << 28:
-        raise ValueError(f"{name} is too large")
-    return np.asarray(found[:], dtype=np.int64)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.needs import absent
 from tests.scenes.needed import needed
-from tests.scenes.published import EXAMPLES, read_captions, read_h5
+from tests.scenes.published import EXAMPLES
 from tests.shared_data import shared
 
 from seesay.errors import UserError
@@ -56,7 +56,7 @@ def test_every_published_dataset_file_is_read() -> None:
 @pytest.mark.parametrize("task", EXAMPLES)
 def test_published_captions_are_those_of_the_annotation(task: str) -> None:
     folder = shared(f"malevic/examples/{EXAMPLES[task]}")
-    told, bad = read_captions(folder / "captions.txt")
+    told, bad = published.read_captions(folder / "captions.txt")
     known = [scene for file in folder.glob("annotations_*.json") for scene in read(file)[0]]
     assert not bad
     assert sorted(told) == sorted((scene.image, *pair) for scene in known for pair in scene.captions)
@@ -68,7 +68,7 @@ def test_captions_that_are_none_are_reported(tmp_path: Path) -> None:
     file.write_text(
         f"image_name\tcaptions\n0.png\t{pair}\n1.png\t__import__('os')\n../2.png\t{pair}\n3.png\t{'(' * 5000}\n"
     )
-    told, bad = read_captions(file)
+    told, bad = published.read_captions(file)
     assert told == [("0.png", "a", "b")]
     assert [row.row for row in bad] == [2, 3, 4]
 
@@ -87,7 +87,7 @@ def test_published_h5_is_read_and_made_again(name: str) -> None:
             assert values.dtype == file[key].dtype
             assert np.array_equal(values, file[key][:])
     asked, _ = published.read_questions(folder / "test.json")
-    told = read_h5(folder / "test_questions.h5", folder / "vocab.json")
+    told = published.read_h5(folder / "test_questions.h5", folder / "vocab.json")
     assert told == [(one.index, one.question, one.answer) for one in asked]
 
 
@@ -109,7 +109,7 @@ def test_all_formats_tell_the_same(made: Path) -> None:
     for split, rows in loaded.items():
         asked, _ = published.read_questions(made / "dataset" / f"{split}.json")
         scenes, bad = read(made / "annotation" / f"{split}_annotation.json")
-        told = read_h5(made / "dataset" / f"{split}_questions.h5", made / "dataset" / "vocab.json")
+        told = published.read_h5(made / "dataset" / f"{split}_questions.h5", made / "dataset" / "vocab.json")
         assert not bad
         assert rows.features["label"].names == ["no", "yes"]
         arrays = np.load(made / "arrays" / f"{split}.npy", mmap_mode="r")
@@ -210,4 +210,4 @@ def test_h5_rubbish(tmp_path: Path) -> None:
     (tmp_path / "q.h5").write_bytes(b"\x89HDF rubbish")
     (tmp_path / "vocab.json").write_text(json.dumps(published.vocabulary(["a b"])))
     with pytest.raises(UserError, match="no questions file"):
-        read_h5(tmp_path / "q.h5", tmp_path / "vocab.json")
+        published.read_h5(tmp_path / "q.h5", tmp_path / "vocab.json")

@@ -15,7 +15,7 @@ from seesay.scenes.labels import label_objects, positives, superlatives
 from seesay.scenes.raster import mask
 from seesay.scenes.task_kinds import task_kind
 from seesay.scenes.thresholds import THRESHOLDS, threshold
-from seesay.scenes.world import RADII, SHAPES, Scene, SceneObject, brightness
+from seesay.scenes.world import LEVELS, RADII, SHAPES, Scene, SceneObject, brightness
 
 
 def squares(*radii: int, k: float | None = 0.29) -> Scene:
@@ -137,7 +137,7 @@ def test_unknown_names_are_one_sentence() -> None:
 
 def test_the_extremes_of_brightness_follow_the_number_of_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     bright = ADJECTIVES["bright"]
-    for levels in (labels.LEVELS, 7):
+    for levels in (LEVELS, 7):
         monkeypatch.setattr(labels, "LEVELS", levels)
         objects = [SceneObject("circle", "red", 60, 512, 512, level=level) for level in range(1, levels + 1)]
         assert [obj.level for obj in objects if labels.has_extreme_size(obj, bright)] == [1, levels]

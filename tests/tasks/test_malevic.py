@@ -108,8 +108,8 @@ def test_baselines_say_what_they_need(tmp_path: Path) -> None:
         (Prompt(text, ("true", "false")), "malevic task"),
         (Prompt(text, ("large", "small"), "x.png"), "yes or no"),
         (Prompt("Who? [MASK]", ("yes", "no"), "x.png"), "no sentence"),
-        (Prompt(text, ("yes", "no"), str(tmp_path / "x.png")), "No annotation"),
-        (Prompt(text, ("yes", "no"), "x.png"), "No annotation"),
+        (Prompt(text, ("yes", "no"), str(tmp_path / "x.png")), "There is no annotation of"),
+        (Prompt(text, ("yes", "no"), "x.png"), "There is no annotation of"),
     ):
         with pytest.raises(UserError, match=reason):
             model.answer([prompt])

@@ -22,7 +22,7 @@ Names = Annotated[
 
 @app.callback(invoke_without_command=True)
 def data(context: typer.Context, as_json: Json = False) -> None:
-    """List the data sets and say which are there."""
+    """List the data sets and which of their files are available."""
     if context.invoked_subcommand:
         return
     from seesay.cli.output import out, print_json, table
@@ -30,9 +30,9 @@ def data(context: typer.Context, as_json: Json = False) -> None:
     from seesay.data.catalogue import CATALOGUE
     from seesay.folders import data_folder
 
-    standing: dict[str, list[FileStatus]] = {}
+    statuses: dict[str, list[FileStatus]] = {}
     for status in store.check_files():
-        standing.setdefault(status.dataset, []).append(status)
+        statuses.setdefault(status.dataset, []).append(status)
     if as_json:
         print_json(
             {
@@ -47,7 +47,7 @@ def data(context: typer.Context, as_json: Json = False) -> None:
                         "home": entry.home,
                         "fetchable": entry.fetchable,
                         "request": entry.request,
-                        "files": [_as_row(status) for status in standing[entry.name]],
+                        "files": [_as_row(status) for status in statuses[entry.name]],
                     }
                     for entry in CATALOGUE.values()
                 ],
@@ -55,7 +55,7 @@ def data(context: typer.Context, as_json: Json = False) -> None:
         )
         return
     rows = [
-        (entry.name, entry.title, ", ".join(sorted({status.state for status in standing[entry.name]})), entry.licence)
+        (entry.name, entry.title, ", ".join(sorted({status.state for status in statuses[entry.name]})), entry.licence)
         for entry in CATALOGUE.values()
     ]
     out.print(table(["name", "what it is", "state", "licence"], rows))
@@ -92,7 +92,7 @@ def fetch(
     from seesay.data.catalogue import CATALOGUE
 
     every = [entry.name for entry in CATALOGUE.values() if entry.fetchable]
-    wanted = dict.fromkeys(
+    selected = dict.fromkeys(
         name for typed in names for name in (every if typed == "all" else [store.get_dataset(typed).name])
     )
     columns = (
@@ -105,18 +105,18 @@ def fetch(
     with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bar:
         jobs: dict[str, TaskID] = {}
 
-        def heard(file: str, came: int, size: int) -> None:
+        def show_progress(file: str, done: int, size: int) -> None:
             if file not in jobs:
                 jobs[file] = bar.add_task(file, total=size)
-            bar.update(jobs[file], completed=came)
+            bar.update(jobs[file], completed=done)
 
-        for name in wanted:
-            store.fetch(name, progress=heard)
-    got = store.check_files(list(wanted))
+        for name in selected:
+            store.fetch(name, progress=show_progress)
+    statuses = store.check_files(list(selected))
     if as_json:
-        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in got]})
+        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in statuses]})
     elif not quiet:
-        for status in got:
+        for status in statuses:
             out.print(f"{status.dataset}: {status.path} ({status.state})", soft_wrap=True)
 
 
@@ -134,11 +134,11 @@ def add(
     from seesay.data import store
 
     placed = store.add(name, path, force=force)
-    standing = store.check_files([name])
+    statuses = store.check_files([name])
     if as_json:
-        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in standing]})
+        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in statuses]})
         return
-    for status in standing:
+    for status in statuses:
         if status.path in placed:
             out.print(f"Added {status.path} ({status.state}).", soft_wrap=True)
         elif status.state == "missing":
@@ -151,12 +151,12 @@ def check(as_json: Json = False) -> None:
     from seesay.cli.output import out, print_json, table
     from seesay.data import store
 
-    standing = store.check_files()
-    damaged = [status for status in standing if status.state == "damaged"]
+    statuses = store.check_files()
+    damaged = [status for status in statuses if status.state == "damaged"]
     if as_json:
-        print_json({"files": [{"dataset": s.dataset, **_as_row(s)} for s in standing], "damaged": len(damaged)})
+        print_json({"files": [{"dataset": s.dataset, **_as_row(s)} for s in statuses], "damaged": len(damaged)})
     else:
-        out.print(table(["data set", "file", "state"], [(s.dataset, s.file, s.state) for s in standing]))
+        out.print(table(["data set", "file", "state"], [(s.dataset, s.file, s.state) for s in statuses]))
         for status in damaged:
             out.print(f"{status.file} has changed since it was added: {_how(status.dataset)}", soft_wrap=True)
     if damaged:

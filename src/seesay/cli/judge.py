@@ -25,8 +25,7 @@ Data = Annotated[Path | None, typer.Option(help="The task's data file or folder,
 TemplateName = Annotated[str | None, typer.Option("--template", help="The template people read. Default: the first.")]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Ask at most this many questions.")]
 ControlIds = Annotated[
-    Path | None,
-    typer.Option("--known", help="A file with ids of questions to use as controls, one per line. Default: drawn."),
+    Path | None, typer.Option("--known", help="A file with ids of control questions, one per line. Default: drawn.")
 ]
 OddWord = Annotated[str, typer.Option(help="The word of the controls that resembles no other.")]
 Judgements = Annotated[int | None, typer.Option(help="Judgements per item. [default: 10]")]
@@ -42,8 +41,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 def serve(
     source: Source,
     study: Annotated[
-        Path | None,
-        typer.Option(help="The study file: created if new, otherwise continued. [default: NAME.judge.sqlite]"),
+        Path | None, typer.Option(help="The study file, new or begun. [default: NAME.judge.sqlite]")
     ] = None,
     database: Annotated[str | None, typer.Option(help="postgresql://… instead of a file, for many people.")] = None,
     name: Annotated[str, typer.Option(help="The name of the study. [default: the task's or the file's]")] = "",
@@ -59,40 +57,27 @@ def serve(
     per_page: PerPage = None,
     pages: Pages = None,
     controls: Controls = None,
-    lease: Annotated[
-        float | None,
-        typer.Option(help="Minutes of inactivity after which unanswered items go to others. [default: 30]"),
-    ] = None,
-    slider_start: Annotated[
-        SliderStart | None, typer.Option(help="Position of a slider before it is moved. [default: middle]")
-    ] = None,
-    completion_code: Annotated[
-        str | None, typer.Option(help="One code for everyone, instead of one per participant.")
-    ] = None,
-    return_url: Annotated[
-        str | None, typer.Option(help="https://… linked on the last page; {code} stands for the code.")
-    ] = None,
+    lease: Annotated[float | None, typer.Option(help="Minutes until idle items go to others. [default: 30]")] = None,
+    slider_start: Annotated[SliderStart | None, typer.Option(help="Where sliders start. [default: middle]")] = None,
+    completion_code: Annotated[str | None, typer.Option(help="One code for all. [default: a code each]")] = None,
+    return_url: Annotated[str | None, typer.Option(help="Link at the end; {code} stands for the code.")] = None,
     seed: Seed = None,
     links: Annotated[int, typer.Option(min=0, max=10_000, help="Create and print this many personal links.")] = 0,
     password_file: Annotated[
         Path | None,
-        typer.Option(
-            help="Its first line is the researcher's password. Default: SEESAY_JUDGE_PASSWORD, or a generated one."
-        ),
+        typer.Option(help="Holds the researcher's password. [default: $SEESAY_JUDGE_PASSWORD, or generated]"),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 for any free one.")] = 8080,
     public_url: Annotated[str, typer.Option(help="The public address, such as https://study.example.org.")] = "",
-    behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine about client addresses.")
-    ] = False,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Serve a study: a page where people rate pairs with a slider or answer a task. Stop it with Ctrl-C."""
     _require_extra()
     from seesay.judge.storage.studies import create_or_open_study
-    from seesay.judge.web.server import ServerOptions, serve_study
+    from seesay.judge.web.server import serve_study
 
     opened = create_or_open_study(
         source,
@@ -138,7 +123,9 @@ def serve(
         sys.stdout.flush()
 
     with opened:
-        serve_study(opened, ServerOptions(host, port, public_url, behind_proxy, links), announce)
+        serve_study(
+            opened, announce, host=host, port=port, public_url=public_url, behind_proxy=behind_proxy, links=links
+        )
 
 
 @app.command()
@@ -221,16 +208,16 @@ def export(
     name: StudyName = "",
     model_name: Annotated[str, typer.Option("--as", help="The name of the participants in reports.")] = "people",
     distinct_above: Annotated[
-        float, typer.Option(min=0, max=1, help="Exclude whoever rates a control of unlike words above this.")
+        float, typer.Option(min=0, max=1, help="Exclude people who rate a control of unlike words above this.")
     ] = 0.6,
     same_below: Annotated[
-        float, typer.Option(min=0, max=1, help="Exclude whoever rates a word with itself below this.")
+        float, typer.Option(min=0, max=1, help="Exclude people who rate a word with itself below this.")
     ] = 0.9,
     known_below: Annotated[
-        float, typer.Option(min=0, max=1, help="Exclude whoever has a smaller share of known answers correct.")
+        float, typer.Option(min=0, max=1, help="Exclude people with a smaller share of known answers correct.")
     ] = 0.7,
     seconds_below: Annotated[
-        float, typer.Option(min=0, help="Exclude whoever has a smaller median time per item; 0: nobody.")
+        float, typer.Option(min=0, help="Exclude people with a smaller median time per item.")
     ] = 0,
     seed: Annotated[int, typer.Option(help="Seed of intervals and splits.")] = 0,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples per interval.")] = 10_000,

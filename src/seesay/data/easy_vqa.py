@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from seesay.errors import UserError
+from seesay.errors import UserError, missing_extra
 
 SPLITS = ("train", "test")
 
@@ -24,13 +24,13 @@ class VqaQuestion:
 
 
 def release() -> str:
-    """The package's version, which stands for its data."""
+    """The package's version, which identifies its data."""
     _package()
     return version("easy-vqa")
 
 
 def answers() -> tuple[str, ...]:
-    """All answers there are, in the package's order: yes, no, three shapes, eight colours."""
+    """All possible answers, in the package's order: yes, no, three shapes, eight colours."""
     return tuple(_package().get_answers())
 
 
@@ -40,16 +40,14 @@ def read(split: str) -> tuple[VqaQuestion, ...]:
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no split '{split}': choose {' or '.join(SPLITS)}.")
     package = _package()
-    questions, said, images = getattr(package, f"get_{split}_questions")()
+    questions, labels, images = getattr(package, f"get_{split}_questions")()
     paths = getattr(package, f"get_{split}_image_paths")()
-    rows = [VqaQuestion(*row, paths[row[2]]) for row in zip(questions, said, images, strict=True)]
-    return tuple(sorted(rows, key=lambda one: one.image))
+    rows = [VqaQuestion(*row, paths[row[2]]) for row in zip(questions, labels, images, strict=True)]
+    return tuple(sorted(rows, key=lambda question: question.image))
 
 
 def _package() -> Any:
     try:
         return import_module("easy_vqa")
     except ImportError as error:
-        raise UserError(
-            "The easy-vqa questions come in a package that is not installed: pip install easy-vqa"
-        ) from error
+        raise missing_extra("The easy-vqa data", "reasoners", error) from error

@@ -1,4 +1,4 @@
-"""The spatial relations of Ghanimifard & Dobnik (2019): words, and what they are asked about them.
+"""The spatial relations of Ghanimifard & Dobnik (2019): words, and the tests about them.
 
 `relations.csv` has the 97 relations of the published matrix, the simple word that each of them varies, and whether the
 paper's figure shows it as a word (67 of them) and as a context (57).
@@ -37,10 +37,10 @@ NEIGHBOURS = (
     ("with", "without"),
     ("up", "down"),
 )
-"""Pairs that one would like to see together, and some that one would not."""
+"""Pairs that should be neighbours, and some that should not."""
 
 Variants = Mapping[str, tuple[str, ...]]
-"""The phrases that say a simple word: `to the left of` is one of `left`."""
+"""The phrases that express a simple word: `to the left of` expresses `left`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Relation:
 def relations() -> tuple[Relation, ...]:
     """All 97, by name."""
     path = Path(__file__).with_name("relations.csv")
-    good, bad = read_csv(path, ("relation", "simple", "shown", "context"), _relation, key=lambda found: found.phrase)
+    good, bad = read_csv(path, ("relation", "simple", "shown", "context"), _relation, key=lambda row: row.phrase)
     if bad:
         raise ValueError(f"{path}, row {bad[0].row}: {bad[0].reason}")
     return tuple(good)
@@ -65,22 +65,22 @@ def relations() -> tuple[Relation, ...]:
 
 def phrases() -> tuple[str, ...]:
     """The 97 relations of the published matrix."""
-    return tuple(found.phrase for found in relations())
+    return tuple(relation.phrase for relation in relations())
 
 
 def shown_relations() -> tuple[str, ...]:
     """The 67 relations of the paper's figure."""
-    return tuple(found.phrase for found in relations() if found.shown)
+    return tuple(relation.phrase for relation in relations() if relation.shown)
 
 
 def shown_contexts() -> tuple[str, ...]:
     """The 57 contexts of the paper's figure."""
-    return tuple(found.phrase for found in relations() if found.context)
+    return tuple(relation.phrase for relation in relations() if relation.context)
 
 
 def simple_words() -> dict[str, str]:
     """Phrase to simple word."""
-    return {found.phrase: found.simple for found in relations()}
+    return {relation.phrase: relation.simple for relation in relations()}
 
 
 def no_variants(words: Iterable[str]) -> Variants:
@@ -90,11 +90,11 @@ def no_variants(words: Iterable[str]) -> Variants:
 
 def variants(words: Iterable[str], simple: Mapping[str, str] | None = None) -> Variants:
     """Each simple word with those of the words that vary it; a word that no list knows varies itself."""
-    known = simple_words() if simple is None else simple
-    made: dict[str, list[str]] = {}
+    simple_word = simple_words() if simple is None else simple
+    groups: dict[str, list[str]] = {}
     for word in words:
-        made.setdefault(known.get(word, word), []).append(word)
-    return {word: tuple(found) for word, found in made.items()}
+        groups.setdefault(simple_word.get(word, word), []).append(word)
+    return {word: tuple(phrases) for word, phrases in groups.items()}
 
 
 def _relation(cells: Cells) -> Relation:

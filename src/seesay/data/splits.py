@@ -1,4 +1,4 @@
-"""Splits and samples that come out the same for everyone: seeded, and from NumPy's legacy generator, as ViPhy's did."""
+"""Reproducible splits and samples: seeded, from NumPy's legacy generator, as ViPhy's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seesay.questions import Question
 T = TypeVar("T")
 
 SHARES = {"train": 0.2, "val": 0.1, "test": 0.7}
-"""ViPhy's: most of it is asked, because a probe needs little to learn from."""
+"""ViPhy's shares: most of the data is for testing, because a probe needs little training data."""
 
 
 def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
@@ -44,7 +44,7 @@ def split_by_object(questions: Sequence[Question], seed: int = 0) -> dict[str, t
 
 
 def left_over(n: int) -> int:
-    """How many of n rows are in no part.
+    """The number of rows, of n, that are in no part.
 
     >>> left_over(43_096), left_over(6_570)
     (1, 0)

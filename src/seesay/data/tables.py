@@ -1,4 +1,4 @@
-"""Reading CSV and TSV tables with a header: a row that cannot be used is reported and never stops the rest."""
+"""CSV and TSV tables with a header: a row that cannot be used is reported and costs only itself."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def read_csv(
 ) -> tuple[list[T], list[BadRow]]:
     """Every row through `parse`, and the rows that could not be used.
 
-    `parse` gets the cells of `columns`, checked to be fit for a prompt, and raises BadValueError for a row it cannot
-    take. Rows with the same `key` say the same thing: the first one counts.
+    `parse` gets the cells of `columns`, checked to be usable in a prompt, and raises BadValueError for a row it cannot
+    take. Of rows with the same `key` the first one counts.
     """
     numbered = read_rows(path)
     header = _header(path, columns, next(numbered, None), delimiter)
@@ -39,13 +39,13 @@ def read_csv(
             continue
         try:
             value = parse(_cells(line, header, columns, delimiter))
-            mark = number if key is None else key(value)
-            if mark in seen:
-                raise BadValueError(f"repeats row {seen[mark]}")
+            identity = number if key is None else key(value)
+            if identity in seen:
+                raise BadValueError(f"repeats row {seen[identity]}")
         except BadValueError as error:
             bad.append(BadRow(number, str(error)))
             continue
-        seen[mark] = number
+        seen[identity] = number
         good.append(value)
     if not good:
         first = f" (row {bad[0].row}: {bad[0].reason})" if bad else " (nothing follows its header)"
@@ -54,7 +54,7 @@ def read_csv(
 
 
 def column_names(path: Path, delimiter: str = ",") -> list[str]:
-    """What a table's first line names, so that a reader can tell which of several layouts it has."""
+    """The column names of a table, so that a reader can tell which of several layouts it has."""
     return _header(path, (), next(read_rows(path), None), delimiter)
 
 
@@ -69,12 +69,12 @@ def one_of(value: str, allowed: Iterable[str], column: str) -> str:
 
 def split_words(cell: str, column: str) -> tuple[str, ...]:
     """The parts of a cell that lists several words with `;` between them."""
-    found = tuple(part.strip() for part in cell.split(";"))
-    if not all(found):
+    parts = tuple(part.strip() for part in cell.split(";"))
+    if not all(parts):
         raise BadValueError(f"'{column}' has an empty part: {cell!r}")
-    if len(set(found)) < len(found):
+    if len(set(parts)) < len(parts):
         raise BadValueError(f"'{column}' names a word twice: {cell!r}")
-    return found
+    return parts
 
 
 def _header(path: Path, columns: Sequence[str], first: tuple[int, str | BadRow] | None, delimiter: str) -> list[str]:

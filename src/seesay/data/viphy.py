@@ -55,8 +55,8 @@ def categories(path: Path) -> tuple[dict[str, str], list[BadRow]]:
             raise BadValueError("its category is not a text")
         return name, prompt_text(value, "category")
 
-    found, bad = _objects(path, named)
-    return dict(found), [_within(path, row) for row in bad]
+    rows, bad = _objects(path, named)
+    return dict(rows), [_within(path, row) for row in bad]
 
 
 def counts(path: Path) -> tuple[dict[str, int], list[BadRow]]:
@@ -65,7 +65,7 @@ def counts(path: Path) -> tuple[dict[str, int], list[BadRow]]:
     return dict(rows), [_within(path, row) for row in bad]
 
 
-def pair(a: str, b: str) -> tuple[str, str]:
+def check_pair(a: str, b: str) -> tuple[str, str]:
     """Two things that can be compared: not the same, and without the mark that joins their names."""
     if a == b:
         raise BadValueError(f"compares '{a}' with itself")
@@ -109,20 +109,20 @@ def _subtypes(path: Path) -> tuple[list[SubtypeFact], list[BadRow]]:
                 raise BadValueError(f"{count!r} is not a count")
         return [SubtypeFact(name, prompt_text(subtype, "subtype"), count) for subtype, count in value.items()]
 
-    found, bad = _objects(path, facts)
-    return [fact for some in found for fact in some], bad
+    rows, bad = _objects(path, facts)
+    return [fact for group in rows for fact in group], bad
 
 
 def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
     delimiter, columns = _layout(path)
 
     def parse(cells: Cells) -> SizeFact:
-        a, b = pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
+        a, b = check_pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
         larger, smaller = _counts(cells, SIZES)
         return SizeFact(a, b, larger, smaller, (one_of(cells["typical"], SIZES, "typical"),))
 
-    wanted = ("o1", "o2", "typical", *(label for label in SIZES if label in columns))
-    return read_csv(path, wanted, parse, key=lambda fact: (fact.a, fact.b), delimiter=delimiter)
+    needed = ("o1", "o2", "typical", *(label for label in SIZES if label in columns))
+    return read_csv(path, needed, parse, key=lambda fact: (fact.a, fact.b), delimiter=delimiter)
 
 
 def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
@@ -130,14 +130,14 @@ def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
     labelled = "annot" if "annot" in columns else "typical"  # the annotated examples name the column otherwise
 
     def parse(cells: Cells) -> PlaceFact:
-        a, b = pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
+        a, b = check_pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
         scene = prompt_text(cells["scene"], "scene")
         above, level, below = _counts(cells, PLACES)
-        said = [one_of(label.strip(), PLACES, labelled) for label in cells[labelled].split(",")]
-        return PlaceFact(scene, a, b, above, level, below, tuple(label for label in PLACES if label in said))
+        labels = [one_of(label.strip(), PLACES, labelled) for label in cells[labelled].split(",")]
+        return PlaceFact(scene, a, b, above, level, below, tuple(label for label in PLACES if label in labels))
 
-    wanted = ("scene", "o1", "o2", labelled, *(label for label in PLACES if label in columns))
-    return read_csv(path, wanted, parse, key=lambda fact: (fact.scene, fact.a, fact.b), delimiter=delimiter)
+    needed = ("scene", "o1", "o2", labelled, *(label for label in PLACES if label in columns))
+    return read_csv(path, needed, parse, key=lambda fact: (fact.scene, fact.a, fact.b), delimiter=delimiter)
 
 
 def _layout(path: Path) -> tuple[str, list[str]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from seesay.judge import participants
-from seesay.judge.assignment import ANSWERED, OPEN, RETURNED, ItemAnswer, page_items, renew_leases, retake
+from seesay.judge.assignment import ItemAnswer, page_items, renew_leases, retake
 from seesay.judge.participants import Participant
 from seesay.judge.storage.database import Transaction, first_row, get_setting
-from seesay.judge.study import Study, StudyItem
+from seesay.judge.study import FrozenModel, Study, StudyItem
 
 HOW = {"rating": ("moved", "confirmed"), "choice": ("chosen",)}
 
@@ -25,13 +26,12 @@ class RequestRejectedError(Exception):
         self.message = message
 
 
-@dataclass(frozen=True, slots=True)
-class PageProgress:
+class PageProgress(FrozenModel):
     """How many items of a page are answered."""
 
-    page: int
-    answered: int
-    of: int
+    page: int = Field(description="The number of the participant's page.")
+    answered: int = Field(description="Items with an answer.")
+    of: int = Field(description="Items on the page.")
 
     @property
     def is_complete(self) -> bool:
@@ -94,7 +94,7 @@ def page_progress(tx: Transaction, person: int, page: int) -> PageProgress:
         page,
     )
     assert row is not None
-    return PageProgress(page, int(row[1]), int(row[0]))
+    return PageProgress(page=page, answered=int(row[1]), of=int(row[0]))
 
 
 def _lock(tx: Transaction, person: int, page: int) -> None:
@@ -102,9 +102,8 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
 
     Most answers need no lock of the study, so that participants do not wait for each other.
     """
-    if first_row(
-        tx, "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = ? LIMIT 1", person, page, RETURNED
-    ):
+    expired = "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned' LIMIT 1"
+    if tx.execute(expired, person, page):
         tx.lock_study()
     tx.lock_person(person)
 
@@ -139,14 +138,13 @@ def _store(
 ) -> None:
     """`share`: the number of answers submitted together, among which the time since the last activity is divided."""
     person = participant.id
-    row = first_row(
-        tx, "SELECT item, state FROM assignment WHERE person = ? AND page = ? AND place = ?", person, page, place
-    )
+    assigned = "SELECT item, state FROM assignment WHERE person = ? AND page = ? AND place = ?"
+    row = first_row(tx, assigned, person, page, place)
     if row is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
     item, state = row
     _check_answer(study.items_by_id[item], answer)
-    if state == RETURNED:
+    if state == "returned":
         tx.lock_study()
         if not retake(tx, study, person, item, now):
             raise RequestRejectedError(410, "You were away for a while, and this item has gone to someone else.")
@@ -163,7 +161,7 @@ def _store(
         now,
     )
     tx.execute(
-        "UPDATE assignment SET state = ? WHERE person = ? AND item = ? AND state = ?", ANSWERED, person, item, OPEN
+        "UPDATE assignment SET state = 'answered' WHERE person = ? AND item = ? AND state = 'open'", person, item
     )
     if share == 1:
         tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)

@@ -15,7 +15,6 @@ from seesay.judge.participants import Participant
 from seesay.judge.storage.database import SqlRow, Transaction, get_setting
 from seesay.judge.study import Study, StudyItem
 
-OPEN, ANSWERED, RETURNED = "open", "answered", "returned"
 _CANDIDATES = 500
 """Number of items with the lowest counts that are considered for a page."""
 
@@ -103,37 +102,25 @@ def retake(tx: Transaction, study: Study, person: int, item: str, now: float) ->
         "UPDATE item SET taken = taken + 1 WHERE id = ? AND taken < ? RETURNING id", item, study.design.judgements
     ):
         return False
-    tx.execute(
-        "UPDATE assignment SET state = ?, lease = ? WHERE person = ? AND item = ?",
-        OPEN,
-        _lease_end(study, now),
-        person,
-        item,
-    )
+    lease = _lease_end(study, now)
+    tx.execute("UPDATE assignment SET state = 'open', lease = ? WHERE person = ? AND item = ?", lease, person, item)
     return True
 
 
 def renew_leases(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
     """Extend the leases of a page after activity of its participant."""
-    tx.execute(
-        "UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = ?",
-        _lease_end(study, now),
-        person,
-        page,
-        OPEN,
-    )
+    lease = _lease_end(study, now)
+    tx.execute("UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = 'open'", lease, person, page)
 
 
 def _expire_leases(tx: Transaction, now: float) -> None:
-    rows = tx.execute(
-        "UPDATE assignment SET state = ? WHERE state = ? AND lease < ? RETURNING item", RETURNED, OPEN, now
-    )
+    rows = tx.execute("UPDATE assignment SET state = 'returned' WHERE state = 'open' AND lease < ? RETURNING item", now)
     _change_taken(tx, rows, -1)
 
 
 def _retake_page(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
-    rows = tx.execute("SELECT item FROM assignment WHERE person = ? AND page = ? AND state = ?", person, page, RETURNED)
-    for (item,) in rows:
+    expired = "SELECT item FROM assignment WHERE person = ? AND page = ? AND state = 'returned'"
+    for (item,) in tx.execute(expired, person, page):
         if not retake(tx, study, person, item, now):
             tx.execute("DELETE FROM assignment WHERE person = ? AND item = ?", person, item)
     renew_leases(tx, study, person, page, now)
@@ -168,8 +155,8 @@ def _assign_page(
     first = max((control.place for control in controls), default=0) + 1
     lease = _lease_end(study, now)
     tx.executemany(
-        "INSERT INTO assignment (person, item, base, page, place, state, lease) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(person, item, base, page, place, OPEN, lease) for place, (item, base, _) in enumerate(chosen, first)],
+        "INSERT INTO assignment (person, item, base, page, place, state, lease) VALUES (?, ?, ?, ?, ?, 'open', ?)",
+        [(person, item, base, page, place, lease) for place, (item, base, _) in enumerate(chosen, first)],
     )
     _change_taken(tx, chosen, 1)
     return page_items(tx, study, person, page)

@@ -66,11 +66,7 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
     """Mark a participant as finished and give them a completion code."""
     code = study.design.completion_code or security.new_completion_code()
     tx.execute(
-        "UPDATE person SET finished = ?, acted = ?, code = ? WHERE id = ? AND finished IS NULL",
-        now,
-        now,
-        code,
-        person,
+        "UPDATE person SET finished = ?, acted = ?, code = ? WHERE id = ? AND finished IS NULL", now, now, code, person
     )
     return get_participant(tx, person)
 

@@ -6,12 +6,13 @@ import hashlib
 import random
 from functools import cached_property
 from itertools import zip_longest
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from seesay.judge import SliderStart
 from seesay.questions import SLOT, Task
+from seesay.runs.upgrades import upgrade_task
 
 ControlKind = Literal["", "distinct", "same", "known"]
 
@@ -67,9 +68,7 @@ class StudyItem(FrozenModel):
     options: tuple[str, ...] = Field(default=(), description="The task's labels for a choice.")
     option_texts: tuple[str, ...] = Field(default=(), description="The labels as they appear in this sentence.")
     picture: str | None = Field(default=None, description="Path of the picture shown with it.")
-    control: ControlKind = Field(
-        default="", description="The kind of control: distinct, same or known; empty for an item that is measured."
-    )
+    control: ControlKind = Field(default="", description="The kind of control; empty for a measured item.")
     known: tuple[str, ...] = Field(default=(), description="The correct labels of a `known` control.")
     reference: float | None = Field(default=None, description="The similarity of a pair in the file, 0 to 1, if given.")
 
@@ -93,22 +92,13 @@ class StudyDesign(FrozenModel):
     pages: int = Field(default=3, ge=1, le=1000, description="Pages per participant.")
     controls: int = Field(default=2, ge=0, le=20, description="Control items per page.")
     lease_minutes: float = Field(
-        default=30,
-        gt=0,
-        le=7 * 24 * 60,
-        description="Minutes without activity after which unanswered items go to other participants.",
+        default=30, gt=0, le=7 * 24 * 60, description="Minutes of inactivity after which items go to others."
     )
-    slider_start: SliderStart = Field(
-        default=SliderStart.MIDDLE, description="The position of a slider before it is moved."
-    )
+    slider_start: SliderStart = Field(default=SliderStart.MIDDLE, description="The initial position of sliders.")
     low: str = Field(default="dissimilar", max_length=60, description="The label of the slider's left end.")
     high: str = Field(default="similar", max_length=60, description="The label of the slider's right end.")
-    completion_code: str = Field(
-        default="", max_length=60, description="The code shown at the end; empty for a code per participant."
-    )
-    return_url: str = Field(
-        default="", max_length=500, description="Link on the last page; {code} stands for the completion code."
-    )
+    completion_code: str = Field(default="", max_length=60, description="The code for all; empty: a code each.")
+    return_url: str = Field(default="", max_length=500, description="Link at the end; {code} stands for the code.")
     seed: int = Field(default=0, description="Seed of the order of items, the controls and the slider positions.")
 
 
@@ -124,6 +114,8 @@ class Study(FrozenModel):
     items: tuple[StudyItem, ...] = Field(description="Measured items, then controls.")
     task: Task | None = Field(default=None, description="The task that is asked; null for pairs.")
     left_out: tuple[str, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
+
+    _upgrade_task = field_validator("task", mode="before")(upgrade_task)
 
     @cached_property
     def items_by_id(self) -> dict[str, StudyItem]:
@@ -147,7 +139,14 @@ class Study(FrozenModel):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the whole definition."""
-        return hashlib.blake2b(self.to_json().encode(), digest_size=8).hexdigest()
+        return _digest(self.to_json())
+
+    @classmethod
+    def from_json(cls, definition: str) -> Self:
+        """Read a definition. Its fingerprint is that of the text, so that fields added later do not change it."""
+        study = cls.model_validate_json(definition)
+        study.__dict__["fingerprint"] = _digest(definition)  # the cached property
+        return study
 
     def rng(self, *parts: object) -> random.Random:
         """A random generator that depends on the study's seed and the given parts only."""
@@ -171,3 +170,7 @@ class Study(FrozenModel):
         if self.design.slider_start == SliderStart.MIDDLE:
             return SLIDER_MAX // 2
         return self.rng("start", person, item).randint(0, SLIDER_MAX)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +117,7 @@ def _pair_controls(words: Sequence[str], odd_word: str, design: StudyDesign) -> 
 
 
 def study_from_task(
-    task: Task,
-    design: StudyDesign,
-    *,
-    template: str | None = None,
-    known: Sequence[str] | None = None,
-    name: str = "",
+    task: Task, design: StudyDesign, *, template: str | None = None, known: Sequence[str] | None = None, name: str = ""
 ) -> Study:
     """A choice study that asks a task's questions with one of its templates.
 
@@ -138,7 +134,7 @@ def study_from_task(
         design=design,
         instructions=INSTRUCTIONS["choice"],
         items=(*items, *_known_controls(task, items, known, design)),
-        task=task,
+        task=replace(task, load_splits=None),  # people are not trained; a function cannot be stored
         left_out=_reasons(task.bad_rows),
     )
 

@@ -36,6 +36,9 @@ def fleiss(counts: FloatArray | IntArray) -> AgreementStatistics:
 
     Items may have different numbers of judgements: the observed agreement of each item has the same weight, as in the
     paper, and an item with fewer than two judgements is ignored.
+
+    >>> round(fleiss(np.array([[2, 0], [0, 2], [2, 0], [1, 1]]))(), 4)
+    0.4667
     """
     table = np.asarray(counts, dtype=np.float64)
     judged = table.sum(axis=1)
@@ -72,15 +75,6 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     return float(_chance_corrected(np.float64(observed), np.float64(expected)))
 
 
-def fleiss_kappa(counts: FloatArray | IntArray) -> float:
-    """Fleiss' kappa of a table of counts.
-
-    >>> round(fleiss_kappa(np.array([[2, 0], [0, 2], [2, 0], [1, 1]])), 4)
-    0.4667
-    """
-    return fleiss(counts)()
-
-
 def krippendorff(ratings: FloatArray, level: Level) -> AgreementStatistics:
     """Krippendorff's alpha (Krippendorff 2011) from units (rows) by observers (columns), NaN for no value."""
     if level == "interval":
@@ -102,11 +96,6 @@ def krippendorff_counts(counts: FloatArray | IntArray, level: Literal["nominal",
         return AgreementStatistics(np.column_stack([same, table * usable]), _nominal_alpha)
     pairs = table[:, :, None] * (table[:, None, :] - np.eye(table.shape[1]))
     return AgreementStatistics((pairs * weight[:, :, None]).reshape(len(table), -1), _ordinal_alpha)
-
-
-def krippendorff_alpha(ratings: FloatArray, level: Level = "nominal") -> float:
-    """Krippendorff's alpha; NaN where no two values differ or none can be paired."""
-    return krippendorff(ratings, level)()
 
 
 def _nominal_alpha(sums: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How often each object is in each bootstrap resample: multinomial counts, drawn fast and reproducibly."""
+"""The number of times each object is in each bootstrap resample: multinomial counts, drawn fast and reproducibly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw_counts(objects: int, resamples: int, seed: int) -> Iterator[Counts]:
     Independent Poisson counts are multinomial given their total, and adding independent uniform draws to a
     multinomial gives a multinomial. So most draws come as Poisson counts, with a mean a little below 1, and the rest,
     up to the number of objects, one by one; a row whose Poisson counts are too many draws all of its own one by one.
-    This takes two random bytes a count, a fraction of the time of `Generator.multinomial`, and rests on raw bits, the
+    This takes two random bytes per count, a fraction of the time of `Generator.multinomial`, and rests on raw bits, the
     one stream that NumPy promises not to change.
     """
     bits = np.random.SFC64(seed)

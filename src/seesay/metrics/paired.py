@@ -97,28 +97,28 @@ def sign_flip(
 def mcnemar(a: FloatArray, b: FloatArray, *, where: BoolArray | None = None) -> float:
     """Exact two-sided McNemar p-value from the statistics (t, n, 2) of a right-or-wrong metric.
 
-    An item is right where its mean credit over templates exceeds one half: wordings of one question are not
+    An item is right where its mean credit over templates exceeds one half: templates of one question are not
     independent, so each question counts once. A tie is neither right nor wrong: an item with one, or one that is not
-    defined, has no say. NaN where no item has.
+    defined, is left out. NaN where none is left.
     """
     _same_shape(a, b)
-    kept = slice(None) if where is None else where
-    (right_a, known_a), (right_b, known_b) = (_right(stats[:, kept]) for stats in (a, b))
-    known = known_a & known_b
-    if not known.any():
+    rows = slice(None) if where is None else where
+    (right_a, decided_a), (right_b, decided_b) = (_right(stats[:, rows]) for stats in (a, b))
+    decided = decided_a & decided_b
+    if not decided.any():
         return float("nan")
-    only_a = int((right_a & ~right_b & known).sum())
-    only_b = int((right_b & ~right_a & known).sum())
+    only_a = int((right_a & ~right_b & decided).sum())
+    only_b = int((right_b & ~right_a & decided).sum())
     return binomial_two_sided(only_a, only_b)
 
 
-def binomial_two_sided(one: int, other: int) -> float:
-    """How likely a fair coin falls at least as unevenly as one : other.
+def binomial_two_sided(first: int, second: int) -> float:
+    """The probability that a fair coin falls at least as unevenly as first : second.
 
     >>> round(binomial_two_sided(9, 2), 5)
     0.06543
     """
-    n, fewer = one + other, min(one, other)
+    n, fewer = first + second, min(first, second)
     if not n:
         return 1.0
     heads = np.arange(1, fewer + 1)

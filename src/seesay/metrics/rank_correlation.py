@@ -28,15 +28,15 @@ def kendall(items: ScoredItems) -> FloatArray:
 
 
 def _kendall(items: ScoredItems) -> FloatArray:
-    one, other = np.triu_indices(items.scores.shape[1], k=1)
-    both = items.offered[:, one] & items.offered[:, other]
-    x = _order(items.scores, one, other, both)
-    y = _order(items.gold, one, other, both)
+    left, right = np.triu_indices(items.scores.shape[1], k=1)
+    both = items.offered[:, left] & items.offered[:, right]
+    x = _order(items.scores, left, right, both)
+    y = _order(items.gold, left, right, both)
     return _quotient((x * y).sum(axis=1), np.abs(x).sum(axis=1), np.abs(y).sum(axis=1))
 
 
-def _order(values: FloatArray, one: IntArray, other: IntArray, both: BoolArray) -> FloatArray:
-    a, b = values[:, one], values[:, other]
+def _order(values: FloatArray, left: IntArray, right: IntArray, both: BoolArray) -> FloatArray:
+    a, b = values[:, left], values[:, right]
     return np.where(both, (a > b).astype(np.float64) - (a < b), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Named rules that turn what a model said into one score an option."""
+"""Named rules that turn a model's log-probabilities into one score per option."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LENGTHS = ("sum", "mean", "char")
 
 
 def adjust(scores: Scores, length: str) -> tuple[float, ...]:
-    """Log-probabilities under a length rule: as they are, a token, or a character.
+    """Log-probabilities under a length rule: as they are, per token, or per character.
 
     >>> adjust(Scores(logp=(-4.0, -6.0), tokens=(1, 2), chars=(3, 12)), "mean")
     (-4.0, -3.0)
@@ -28,7 +28,7 @@ def adjust(scores: Scores, length: str) -> tuple[float, ...]:
 def calibrated(answer: Answer, length: str) -> tuple[float, ...]:
     """An option's gain over the same prompt without the object (domain-conditional PMI, Holtzman et al. 2021).
 
-    What an option owes to its own frequency and to the wording cancels out.
+    What an option owes to its own frequency and to the template cancels out.
     """
     if answer.neutral is None:
         raise ValueError(f"question {answer.question!r} has no neutral prompt to calibrate by")

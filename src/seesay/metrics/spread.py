@@ -1,4 +1,4 @@
-"""How far a figure varies over templates."""
+"""The spread of a figure over templates."""
 
 from __future__ import annotations
 

@@ -25,16 +25,16 @@ def typical_labels(probabilities: FloatArray) -> FloatArray:
     >>> typical_labels(np.array([[0.5, 0.3, 0.15, 0.05], [0.75, 0.25, 0.0, 0.0]])).round(3).tolist()
     [[0.625, 0.375, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]
     """
-    given = np.asarray(probabilities, dtype=np.float32)
-    current, kept = _keep(given, given >= np.float32(FIRST_MINIMUM))
-    minimum_by_count = np.full(given.shape[1] + 1, FIRST_MINIMUM, dtype=np.float32)
+    values = np.asarray(probabilities, dtype=np.float32)
+    current, kept = _keep(values, values >= np.float32(FIRST_MINIMUM))
+    minimum_by_count = np.full(values.shape[1] + 1, FIRST_MINIMUM, dtype=np.float32)
     for count, minimum in MINIMUM_BY_COUNT.items():
         minimum_by_count[count : count + 1] = minimum
     while True:
         remain = kept & (current >= minimum_by_count[kept.sum(axis=1), None])
         changed = (remain != kept).any(axis=1) & remain.any(axis=1)
         if not changed.any():
-            return np.where(kept.any(axis=1, keepdims=True), current, given)
+            return np.where(kept.any(axis=1, keepdims=True), current, values)
         current[changed], kept[changed] = _keep(current[changed], remain[changed])
 
 
@@ -43,8 +43,8 @@ def typical_space_labels(probabilities: FloatArray) -> FloatArray:
 
     A row that keeps all three says nothing: the published data set leaves it out, which is the task's concern.
     """
-    given = np.asarray(probabilities, dtype=np.float32)
-    current, kept = _keep(given, given >= np.float32(SPACE_MINIMUM))
+    values = np.asarray(probabilities, dtype=np.float32)
+    current, kept = _keep(values, values >= np.float32(SPACE_MINIMUM))
     two = kept.sum(axis=1) == 2
     current[two], _ = _keep(current[two], kept[two] & (current[two] >= np.float32(SPACE_MINIMUM_OF_TWO)))
     return current
@@ -52,8 +52,8 @@ def typical_space_labels(probabilities: FloatArray) -> FloatArray:
 
 def typical_size_labels(probabilities: FloatArray) -> FloatArray:
     """The rule for larger and smaller: a label with 0.7 or more is typical; a row without one becomes 0."""
-    given = np.asarray(probabilities, dtype=np.float32)
-    return _keep(given, given >= np.float32(SIZE_MAJORITY))[0]
+    values = np.asarray(probabilities, dtype=np.float32)
+    return _keep(values, values >= np.float32(SIZE_MAJORITY))[0]
 
 
 def _keep(current: FloatArray, kept: BoolArray) -> tuple[FloatArray, BoolArray]:

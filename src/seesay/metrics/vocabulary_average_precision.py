@@ -23,8 +23,8 @@ def vocabulary_average_precision(items: ScoredItems) -> FloatArray:
     gold = ranks < unknown
     at_least = (ranks[:, None, :] <= ranks[:, :, None]).sum(axis=2)
     precision = np.divide(at_least, ranks, out=np.zeros(ranks.shape), where=gold & (ranks > 0))
-    known = ~(items.is_gold & (items.ranks <= 0)).any(axis=1)
-    return np.where(known, precision.sum(axis=1) / gold.sum(axis=1), np.nan)
+    defined = ~(items.is_gold & (items.ranks <= 0)).any(axis=1)
+    return np.where(defined, precision.sum(axis=1) / gold.sum(axis=1), np.nan)
 
 
 VOCABULARY_AVERAGE_PRECISION = mean_metric(

@@ -5,25 +5,19 @@ from __future__ import annotations
 from seesay.data.knowledge import COLORS
 
 SYNONYMS = {
-    "gold": ("yellow",),
-    "golden": ("yellow",),
-    "blond": ("yellow",),
-    "blonde": ("yellow",),
-    "cream": ("yellow",),
-    "wooden": ("brown",),
-    "tan": ("brown",),
-    "bronze": ("brown",),
-    "copper": ("brown",),
-    "beige": ("yellow", "brown"),
-    "grey": ("gray",),
-    "silver": ("gray",),
-    "metal": ("gray",),
-    "steel": ("gray",),
-    "peach": ("yellow", "pink"),
-    "violet": ("purple",),
-    "maroon": ("red",),
-    "turquoise": ("blue",),
-    "teal": ("blue", "green"),
+    word: tuple(colors.split())
+    for words, colors in (
+        ("gold golden blond blonde cream", "yellow"),
+        ("wooden tan bronze copper", "brown"),
+        ("beige", "yellow brown"),
+        ("grey silver metal steel", "gray"),
+        ("peach", "yellow pink"),
+        ("violet", "purple"),
+        ("maroon", "red"),
+        ("turquoise", "blue"),
+        ("teal", "blue green"),
+    )
+    for word in words.split()
 }
 """ViPhy's list."""
 

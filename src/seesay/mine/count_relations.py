@@ -101,9 +101,9 @@ class MinedCounts:
 def count_part(
     path: Path, config: CountingConfig, names: NameRules | None = None, extract: VisualFeatureExtractor | None = None
 ) -> MinedCounts:
-    """Count one part, batch by batch. `extract` is `extractor(…)`, created beforehand if there are many parts."""
+    """Count one part, batch by batch. `extract` can be created beforehand if there are many parts."""
     names = names or NameRules()
-    extract = extract or extractor(config, names)
+    extract = extract or VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
     size_measure, depth_partitions = config.size_measure, config.depth_partitions
     counts: dict[str, list[RelationCounts]] = {kind: [empty_counts(labels)] for kind, labels in LABELS.items()}
     bad: Counter[str] = Counter()
@@ -127,11 +127,6 @@ def count_part(
     return MinedCounts(combine(counts["sizes"]), combine(counts["places"]), combine(counts["colors"]), pictures, bad)
 
 
-def extractor(config: CountingConfig, names: NameRules) -> VisualFeatureExtractor:
-    """What extracts the features that these settings need, its models loaded."""
-    return VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
-
-
 def count_parts(
     parts: Sequence[Path],
     folder: Path,
@@ -144,7 +139,7 @@ def count_parts(
 ) -> MinedCounts:
     """Count every part that `folder` has no counts of yet, and combine what was seen often enough.
 
-    `min_counts` are those of sizes, places and colours.
+    `min_counts`: of pairs for sizes and for places, and of names for colours.
     """
     names = names or NameRules()
     check_settings(folder, config, names, parts)
@@ -160,7 +155,17 @@ def count_parts(
         workers=workers,
         finished=lambda stem: progress(rows[stem], total),
     )
-    return gather_parts(folder, list(paths), min_counts)
+
+    def gather_kind(kind: str, labels: int, min_count: int) -> RelationCounts:
+        files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in paths] for i in range(SLICES))
+        return combine([empty_counts(labels), *(gather(slice_files, labels, min_count) for slice_files in files)])
+
+    with ThreadPoolExecutor() as pool:  # sorting and reading release the interpreter's lock
+        counts = list(pool.map(gather_kind, LABELS, LABELS.values(), min_counts))
+    bad: Counter[str] = Counter()
+    for stem in paths:
+        bad.update(json.loads((folder / f"{stem}.done.json").read_text())["bad"])
+    return MinedCounts(counts[0], counts[1], counts[2], total, bad)
 
 
 class PartCounter:
@@ -168,7 +173,7 @@ class PartCounter:
 
     def __init__(self, parts: Mapping[str, str], folder: Path, config: CountingConfig, names: NameRules) -> None:
         self._parts, self._folder, self._config, self._names = parts, folder, config, names
-        self._extract = extractor(config, names)
+        self._extract = VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
 
     def __call__(self, stem: str) -> None:
         counts = count_part(Path(self._parts[stem]), self._config, self._names, self._extract)
@@ -177,22 +182,6 @@ class PartCounter:
                 write(piece, self._folder / f"{stem}.{kind}.{i}.arrow")
         note = {"pictures": counts.pictures, "bad": counts.bad}
         write_json(self._folder / f"{stem}.done.json", note)  # last: it marks the part as done
-
-
-def gather_parts(folder: Path, stems: Sequence[str], min_counts: tuple[int, int, int] = (1, 1, 1)) -> MinedCounts:
-    """The counts of all parts together, of the pairs (for colours: names) that were seen often enough."""
-
-    def gather_kind(kind: str, labels: int, min_count: int) -> RelationCounts:
-        files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in stems] for i in range(SLICES))
-        return combine([empty_counts(labels), *(gather(paths, labels, min_count) for paths in files)])
-
-    with ThreadPoolExecutor() as pool:  # sorting and reading release the interpreter's lock
-        sizes, places, colors = pool.map(gather_kind, LABELS, LABELS.values(), min_counts)
-    notes = [json.loads((folder / f"{stem}.done.json").read_text()) for stem in stems]
-    bad: Counter[str] = Counter()
-    for note in notes:
-        bad.update(note["bad"])
-    return MinedCounts(sizes, places, colors, sum(note["pictures"] for note in notes), bad)
 
 
 def _color_observations(

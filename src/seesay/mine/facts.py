@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
-from seesay.metrics.base import BoolArray, FloatArray, IntArray
+from seesay.metrics.base import BoolArray, FloatArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mine.aggregate import RelationCounts
 from seesay.tasks.viphy.derived_sets import smaller_pairs
@@ -33,25 +33,14 @@ class Thresholds:
 PUBLISHED = Thresholds()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PairTable:
-    """One row per pair: its scene and names, how often each label was observed, and which labels are typical."""
-
-    scene: list[str]
-    a: list[str]
-    b: list[str]
-    counts: IntArray
-    typical: FloatArray
-    examples: list[tuple[str, ...]]
+_Pair = tuple[str, str, str, list[int], BoolArray, tuple[str, ...]]
+"""Scene, two names, how often each label was observed, which labels are typical, and examples."""
 
 
 def size_facts(counts: RelationCounts, min_count: int = PUBLISHED.size) -> list[SizeFact]:
     """Frequent pairs of which one is larger in 70 % or more of the cases, in both directions, sorted by name."""
-    table = _pair_table(counts, min_count, 0, typical_size_labels)
     facts = []
-    for a, b, (larger, smaller), is_typical, examples in zip(
-        table.a, table.b, table.counts.tolist(), table.typical > 0, table.examples, strict=True
-    ):
+    for _, a, b, (larger, smaller), is_typical, examples in _frequent_pairs(counts, min_count, 0, typical_size_labels):
         if is_typical.any():
             label, complement = (SIZES[0], SIZES[1]) if is_typical[0] else (SIZES[1], SIZES[0])
             facts.append(SizeFact(a, b, larger, smaller, (label,), examples))
@@ -75,11 +64,9 @@ def place_facts(
 
     A pair of which all three labels are typical carries no information and is dropped, as published.
     """
-    table = _pair_table(counts, min_count, min_relation, typical_space_labels)
     facts = []
-    for scene, a, b, (above, level, below), is_typical, examples in zip(
-        table.scene, table.a, table.b, table.counts.tolist(), table.typical > 0, table.examples, strict=True
-    ):
+    pairs = _frequent_pairs(counts, min_count, min_relation, typical_space_labels)
+    for scene, a, b, (above, level, below), is_typical, examples in pairs:
         if is_typical.all():
             continue
         typical = tuple(compress(PLACES, is_typical))
@@ -121,9 +108,9 @@ def _has(rows: NDArray[np.uint8], column: int) -> BoolArray:
     return np.asarray(rows[:, column >> 3] >> (column & 7) & 1, dtype=bool)
 
 
-def _pair_table(
+def _frequent_pairs(
     counts: RelationCounts, min_count: int, min_relation: int, typical: Callable[[FloatArray], FloatArray]
-) -> _PairTable:
+) -> Iterator[_Pair]:
     """The pairs that are frequent enough, with examples of their most frequent label."""
     pair = counts.keys // counts.labels
     first = np.flatnonzero(np.diff(pair, prepend=-1))
@@ -136,13 +123,7 @@ def _pair_table(
     key_index = np.full(table.shape, -1)
     key_index[of, label] = np.arange(len(of))
     top = key_index[frequent, rows.argmax(axis=1)]
-    spans = zip(counts.starts[top].tolist(), counts.starts[top + 1].tolist(), strict=True)
-    chosen = first[frequent]
-    return _PairTable(
-        [counts.scenes[i] for i in scene[chosen]],
-        [counts.names[i] for i in a[chosen]],
-        [counts.names[i] for i in b[chosen]],
-        rows,
-        typical(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)),
-        [tuple(counts.examples.slice(start, end - start).to_pylist()) for start, end in spans],
-    )
+    is_typical = typical(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)) > 0
+    for key, example, row, flags in zip(first[frequent], top, rows.tolist(), is_typical, strict=True):
+        examples = counts.examples[counts.starts[example] : counts.starts[example + 1]].to_pylist()
+        yield counts.scenes[scene[key]], counts.names[a[key]], counts.names[b[key]], row, flags, tuple(examples)

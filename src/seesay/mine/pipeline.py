@@ -43,23 +43,6 @@ ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
 
 
 @dataclass(frozen=True, slots=True)
-class MiningConfig:
-    """What to mine, how, and where to write it."""
-
-    annotations: str
-    output: Path
-    images: Path | None
-    counting: CountingConfig
-    thresholds: Thresholds
-    subtype_rule: str
-    lexicons: tuple[str, ...]
-    transitive: bool
-    engine: str
-    workers: int
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
 class MiningResult:
     """What was mined: the number of facts by table, and what was left out, by reason.
 
@@ -113,93 +96,63 @@ def mine(
     colours need; `min_regions`: regions that a picture needs for sizes. `workers`: processes, 0 for one per processor;
     `rows`: pictures per part, the unit of work. `docs/mining.md` describes the rules.
     """
-    config = MiningConfig(
-        annotations,
-        Path(output),
-        Path(images) if images else None,
-        CountingConfig(size_rule, space_rule, depth, colors, select, min_regions),
-        Thresholds(min_seen, min_seen, min_relation, min_answers),
-        subtype_rule,
-        tuple(lexicons),
-        transitive,
-        engine,
-        workers or os.cpu_count() or 1,
-        rows,
-    )
-    _check(config)
+    output, images = Path(output), Path(images) if images else None
+    counting = CountingConfig(size_rule, space_rule, depth, colors, select, min_regions)
+    thresholds = Thresholds(min_seen, min_seen, min_relation, min_answers)
+    choose("size rule", SizeRule, size_rule)
+    choose("space rule", SpaceRule, space_rule)
+    choose("subtype rule", SubtypeRule, subtype_rule)
+    choose("engine", Engine, engine)
+    for name in lexicons:
+        choose("lexicon", Lexicon, name)
+    without_pictures = annotations.startswith(CAPTIONS)
+    if without_pictures:
+        _refuse_unused({**asdict(counting), "images": images, "transitive": transitive})
+    else:
+        _require_extra()
     start = time.perf_counter()
+    workers = workers or os.cpu_count() or 1
     bars = progress or (lambda title, unit: nullcontext(lambda done, total: None))
-    work = config.output / "work"
-    _refuse_other_pictures(config, work)
-    steps = _mine_captions if annotations.startswith(CAPTIONS) else _mine_pictures
-    result = replace(steps(config, work, bars), seconds=round(time.perf_counter() - start, 2))
-    write_json(config.output / "summary.json", result.to_json())
+    work = output / "work"
+    _refuse_other_pictures(annotations, output, images, rows)
+    bad: Counter[str] = Counter()
+    if without_pictures:
+        from seesay.mine.caption_nouns import read_captions
+
+        captions = read_captions(annotations, bad)
+    else:
+        parts, bad = _split(annotations, work / "pictures", images, rows, bars)
+        counting = _resolve_auto(counting, parts, lexicons)
+        captions = _captions(parts)
+    subtype_counts, by_ending = find_subtypes(caption_names(captions, work, workers, bars), subtype_rule, lexicons)
+    result = MiningResult(annotations, output, 0, {}, {})
+    if not without_pictures:
+        subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
+        renamed, nameless = normalize_names(parts)
+        count_start = time.perf_counter()
+        with bars("Sizes, places, colours", "pictures") as advance:
+            names, min_counts = NameRules(renamed, subtypes_of), (min_seen, min_seen, 1)
+            counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names, min_counts)
+        rate = round(counts.pictures / max(time.perf_counter() - count_start, 1e-9), 1)
+        facts, unused = write_facts(output, counts, thresholds, subtypes_of, by_ending, transitive=transitive)
+        bad += nameless + counts.bad + unused
+        result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
+    if subtype_counts or without_pictures:
+        result.facts["subtypes"] = write_subtypes(output, subtype_counts)
+    result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
+    write_json(output / "summary.json", result.to_json())
     return result
 
 
-def _mine_captions(config: MiningConfig, work: Path, bars: ProgressBars) -> MiningResult:
-    from seesay.mine.caption_nouns import read_captions
-
-    bad: Counter[str] = Counter()
-    names = caption_names(read_captions(config.annotations, bad), work, config.workers, bars)
-    subtype_counts, _ = find_subtypes(names, config.subtype_rule, config.lexicons)
-    facts = {"subtypes": write_subtypes(config.output, subtype_counts)}
-    return MiningResult(config.annotations, config.output, 0, facts, dict(bad.most_common()))
+def _refuse_unused(options: Mapping[str, Any]) -> None:
+    """Refuse options that have no effect without pictures."""
+    defaults = asdict(CountingConfig(depth=AUTO, colors=AUTO)) | {"images": None, "transitive": False}
+    unused = [name.replace("_", "-") for name, value in options.items() if value != defaults[name]]
+    if unused:
+        raise UserError(f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out --{unused[0]}.")
 
 
-def _mine_pictures(config: MiningConfig, work: Path, bars: ProgressBars) -> MiningResult:
-    parts, bad = _split(config, work / "pictures", bars)
-    counting = _resolve_auto(config, parts)
-    names = caption_names(_captions(parts), work, config.workers, bars)
-    subtype_counts, by_ending = find_subtypes(names, config.subtype_rule, config.lexicons)
-    subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
-    renamed, nameless = normalize_names(parts)
-    start = time.perf_counter()
-    with bars("Sizes, places, colours", "pictures") as progress:
-        counts = count_parts(
-            parts,
-            work / "counts",
-            counting,
-            config.engine,
-            config.workers,
-            progress,
-            NameRules(renamed, subtypes_of),
-            (config.thresholds.size, config.thresholds.place, 1),
-        )
-    rate = counts.pictures / max(time.perf_counter() - start, 1e-9)
-    facts, unused = write_facts(
-        config.output, counts, config.thresholds, subtypes_of, by_ending, transitive=config.transitive
-    )
-    if subtype_counts:
-        facts["subtypes"] = write_subtypes(config.output, subtype_counts)
-    return MiningResult(
-        config.annotations,
-        config.output,
-        counts.pictures,
-        facts,
-        dict((bad + nameless + counts.bad + unused).most_common()),
-        counting,
-        config.thresholds,
-        round(rate, 1),
-    )
-
-
-def _check(config: MiningConfig) -> None:
-    """Reject unknown choices, missing extras and options without effect before anything is read."""
-    choose("size rule", SizeRule, config.counting.size_rule)
-    choose("space rule", SpaceRule, config.counting.space_rule)
-    choose("subtype rule", SubtypeRule, config.subtype_rule)
-    choose("engine", Engine, config.engine)
-    for name in config.lexicons:
-        choose("lexicon", Lexicon, name)
-    if config.annotations.startswith(CAPTIONS):
-        defaults = CountingConfig(depth=AUTO, colors=AUTO)
-        unused = [name for name, value in asdict(config.counting).items() if value != getattr(defaults, name)]
-        unused += [name for name in ("images", "transitive") if getattr(config, name)]
-        if unused:
-            option = unused[0].replace("_", "-")
-            raise UserError(f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out --{option}.")
-        return
+def _require_extra() -> None:
     try:
         import daft  # noqa: F401
         import PIL.Image  # noqa: F401
@@ -207,21 +160,23 @@ def _check(config: MiningConfig) -> None:
         raise missing_extra("Mining pictures", "mine", error) from error
 
 
-def _split(config: MiningConfig, folder: Path, bars: ProgressBars) -> tuple[list[Path], Counter[str]]:
+def _split(
+    annotations: str, folder: Path, images: Path | None, rows: int, bars: ProgressBars
+) -> tuple[list[Path], Counter[str]]:
     """The annotation as Parquet parts, split anew only if they are not complete."""
     from seesay.mine.readers import BAD_ROWS, to_parquet
 
     path = folder / "cut.json"
     if not path.is_file():
-        with bars(f"Reading {config.annotations}", "pictures") as progress:
-            split = to_parquet(config.annotations, folder, config.rows, config.images, progress)
+        with bars(f"Reading {annotations}", "pictures") as progress:
+            split = to_parquet(annotations, folder, rows, images, progress)
         write_json(path, {"parts": [part.name for part in split.parts], "bad": split.bad})
     note = json.loads(path.read_text())
     if not note["parts"]:
         with (folder / BAD_ROWS).open(encoding="utf-8") as file:
             first = file.readline()
         why = f" ({json.loads(first)['reason']}, and so on)" if first else ""
-        raise UserError(f"'{config.annotations}' holds no picture that can be used{why}.")
+        raise UserError(f"'{annotations}' holds no picture that can be used{why}.")
     return [folder / name for name in note["parts"]], Counter(note["bad"])
 
 
@@ -240,12 +195,11 @@ def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
     return files
 
 
-def _resolve_auto(config: MiningConfig, parts: Sequence[Path]) -> CountingConfig:
+def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]) -> CountingConfig:
     """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours by pixels.
 
     Options that these pictures cannot serve are rejected: no option is silently without effect.
     """
-    counting = config.counting
     has_maps, has_files = (any(_has_text(path, name) for path in parts) for name in ("depth", "path"))
     depth, colors = counting.depth, counting.colors
     depth_chosen = depth not in (AUTO, NONE, "")
@@ -261,7 +215,7 @@ def _resolve_auto(config: MiningConfig, parts: Sequence[Path]) -> CountingConfig
         ):
             if is_chosen:
                 raise UserError(f"{option} needs picture files, and none are known: give --images.")
-    if (counting.select or config.lexicons) and next(_captions(parts), None) is None:
+    if (counting.select or lexicons) and next(_captions(parts), None) is None:
         option = "--select" if counting.select else "--lexicon"
         raise UserError(f"{option} needs names from captions, and these pictures have none: leave it out.")
     if depth == AUTO:
@@ -310,12 +264,15 @@ def _has_text(path: Path, column: str) -> bool:
     return bool(pc.any(pc.greater(pc.utf8_length(texts), 0)).as_py())
 
 
-def _refuse_other_pictures(config: MiningConfig, work: Path) -> None:
+def _refuse_other_pictures(annotations: str, output: Path, images: Path | None, rows: int) -> None:
     """Refuse to resume with other pictures, or with files that have changed."""
-    images = str(config.images.resolve()) if config.images else ""
-    settings = {**fingerprints.annotation(config.annotations, config.output), "images": images, "rows": config.rows}
-    path = work / "request.json"
-    if not (work / "pictures/cut.json").is_file() and not (work / "names.json").is_file():
+    settings = {
+        **fingerprints.annotation(annotations, output),
+        "images": str(images.resolve()) if images else "",
+        "rows": rows,
+    }
+    path = output / "work/request.json"
+    if not (output / "work/pictures/cut.json").is_file() and not (output / "work/names.json").is_file():
         path.unlink(missing_ok=True)  # nothing was read yet
     hint = "its pictures or their files have changed since, so give another folder, or delete it"
-    refuse_other_settings(path, settings, what=f"The mining in '{config.output}'", hint=hint)
+    refuse_other_settings(path, settings, what=f"The mining in '{output}'", hint=hint)

@@ -14,7 +14,7 @@ from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, SceneObject, 
 
 
 def height(shape: str, radius: int, turn: int) -> int:
-    """Pixel rows that the object covers."""
+    """Number of pixel rows that the object covers."""
     if shape == "circle":
         return 2 * radius - 1
     if shape == "square":
@@ -86,5 +86,5 @@ ADJECTIVES = {
 def adjective(name: str) -> Adjective:
     """The pair by the name of its positive member."""
     if name not in ADJECTIVES:
-        raise UserError(f"No adjective '{name}': choose {', '.join(ADJECTIVES)}.")
+        raise UserError(f"There is no adjective '{name}': choose {', '.join(ADJECTIVES)}.")
     return ADJECTIVES[name]

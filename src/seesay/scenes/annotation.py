@@ -54,9 +54,9 @@ class AnnotatedScene:
 
 
 def entry(config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] | None = None) -> list[Any]:
-    """The value of one index. `pair` are the two objects that a comparative compares."""
+    """The value of one index. `pair` is the places of the two objects that a comparative compares."""
     objects, sizes = scene.objects, areas(scene.objects)
-    judged = labels.label_objects(scene, config.kind, config.adjectives, config.threshold_fn)
+    object_labels = labels.label_objects(scene, config.kind, config.adjectives, config.threshold_fn)
     about = {
         "image_id": image.removesuffix(".png"),
         "image_url": image,
@@ -69,15 +69,15 @@ def entry(config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] |
         "total_area_px": str(sum(sizes)),
         "avg_area_px": str(round(sum(sizes) / len(sizes), 4)),
     }
-    rows = [_object(i, obj, label, scene.k) for i, (obj, label) in enumerate(zip(objects, judged, strict=True))]
-    return [about, {"objects": rows}, *({"captions": both} for both in _captions(config, scene, judged, pair))]
+    rows = [_object(i, obj, label, scene.k) for i, (obj, label) in enumerate(zip(objects, object_labels, strict=True))]
+    return [about, {"objects": rows}, *({"captions": both} for both in _captions(config, scene, object_labels, pair))]
 
 
 def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dict[str, str]:
     row, column = str(obj.row), str(obj.column)
     if obj.shape == "rectangle":  # the published files store the middle of the short side as a float
         row, column = (f"{obj.row}.0", column) if obj.turn == WIDE else (row, f"{obj.column}.0")
-    found = {
+    fields = {
         "object_id": str(number),
         "shape": obj.shape,
         "color": obj.color,
@@ -88,21 +88,21 @@ def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dic
         "size": label.word,
     }
     if k is not None and label.prob is not None:
-        found |= {
+        fields |= {
             "k": _decimal(k),
             "prob": _decimal(label.prob),
             "thresh_dist": _decimal(label.distance),
             "vagueness": _vagueness(label),
         }
     if obj.shape in ("rectangle", "triangle"):
-        found["turn"] = str(obj.turn)
+        fields["turn"] = str(obj.turn)
     if obj.level != LEVELS:
-        found["level"] = str(obj.level)
-    return found
+        fields["level"] = str(obj.level)
+    return fields
 
 
 def _captions(
-    config: SceneConfig, scene: Scene, judged: Sequence[Label], pair: tuple[int, int] | None
+    config: SceneConfig, scene: Scene, object_labels: Sequence[Label], pair: tuple[int, int] | None
 ) -> list[list[dict[str, str]]]:
     kind, words, objects = config.kind, config.adjectives, scene.objects
     if pair is not None:
@@ -110,9 +110,9 @@ def _captions(
         more = words.measure(first) > words.measure(second)
         true, false = (compose(kind, words, first, more == holds, second) for holds in (True, False))
         return [[{"caption_true": true}, {"caption_false": false}]]
-    found = []
+    captions = []
     for i in labels.askable(scene, kind, words):
-        label = judged[i]
+        label = object_labels[i]
         high = label.word in (words.positive[0], words.superlative[0])
         true, false = (compose(kind, words, objects[i], high == holds) for holds in (True, False))
         both: list[dict[str, str]] = [{"caption_true": true}, {"caption_false": false}]
@@ -121,8 +121,8 @@ def _captions(
             distance = _decimal(label.distance)
             both[0] |= {**shared, "prob_RH_R_true": _decimal(label.prob), "dist_from_thresh:": distance}
             both[1] |= {**shared, "prob_RH_R_false": _decimal(1 - label.prob), "dist_from_thresh": distance}
-        found.append(both)
-    return found
+        captions.append(both)
+    return captions
 
 
 def _decimal(value: float | None) -> str:
@@ -138,7 +138,7 @@ def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
     scenes, bad = [], []
     raw = load_json(path)
     if not isinstance(raw, dict):
-        raise UserError(f"'{path}' is no annotation of scenes: expected an object of index to scene.")
+        raise UserError(f"'{path}' is not an annotation of scenes: expected an object of index to scene.")
     order = sorted(raw, key=lambda key: (not key.isdigit(), int(key) if key.isdigit() else 0, key))
     for number, key in enumerate(order):
         try:
@@ -151,7 +151,7 @@ def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
 
 
 def load_json(path: Path) -> Any:
-    """A JSON file of somebody else's: bounded, and its faults told in one sentence."""
+    """A JSON file of somebody else's: bounded, and its faults reported in one sentence."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise UserError(f"'{path}' is larger than {LARGEST_FILE >> 30} GB: split it.")
@@ -163,7 +163,7 @@ def load_json(path: Path) -> Any:
 
 
 def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
-    """One scene. A triangle whose turn is not told gets the one that fits between the others."""
+    """One scene. A triangle without a stored turn gets one that fits between the other objects."""
     rows = value[1]["objects"]
     if not 0 < len(rows) <= MOST_OBJECTS:
         raise ValueError(f"{len(rows)} objects")
@@ -172,13 +172,13 @@ def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
     k = float(rows[0]["k"]) if "k" in rows[0] else None
     if k is not None and not np.isfinite(k):
         raise ValueError(f"k is {k}")
-    said = []
+    captions = []
     for pair in value[2:]:
         true, false = pair["captions"]
-        said.append((str(true["caption_true"]), str(false["caption_false"])))
-    judged = tuple(_label(row) for row in rows)
+        captions.append((str(true["caption_true"]), str(false["caption_false"])))
+    object_labels = tuple(_label(row) for row in rows)
     return AnnotatedScene(
-        str(key), str(value[0]["image_url"]), Scene(fit_turns(objects, unknown), k), judged, tuple(said)
+        str(key), str(value[0]["image_url"]), Scene(fit_turns(objects, unknown), k), object_labels, tuple(captions)
     )
 
 
@@ -211,7 +211,7 @@ def _inside(obj: SceneObject) -> bool:
     return top >= 0 and left >= 0 and top + rows <= CANVAS and left + columns <= CANVAS
 
 
-def _stone(obj: SceneObject) -> PlacedShape:
+def _placed(obj: SceneObject) -> PlacedShape:
     down, right = anchor(obj.shape, obj.radius, obj.turn)
     return obj.shape, obj.radius, obj.turn, obj.row - down, obj.column - right
 
@@ -219,13 +219,13 @@ def _stone(obj: SceneObject) -> PlacedShape:
 def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple[SceneObject, ...]:
     """Give every triangle of unknown turn one in which it stays on the canvas and touches nothing that is known.
 
-    Where both do, the annotation cannot tell: it is taken to lie. `match_picture` asks the picture.
+    Where both fit, the annotation cannot decide: WIDE is assumed. `match_picture` compares with the picture.
     """
-    known = [_stone(obj) for i, obj in enumerate(objects) if i not in unknown]
+    placed = [_placed(obj) for i, obj in enumerate(objects) if i not in unknown]
     fitted = list(objects)
     for i in unknown:
         turns = [replace(objects[i], turn=turn) for turn in (WIDE, TALL)]
-        fits = [t for t in turns if _inside(t) and not any(touch(_stone(t), other) for other in known)]
+        fits = [t for t in turns if _inside(t) and not any(touch(_placed(t), other) for other in placed)]
         fitted[i] = next(iter(fits), fitted[i]) if fits else next(filter(_inside, turns), fitted[i])
     return tuple(fitted)
 

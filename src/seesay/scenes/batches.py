@@ -41,9 +41,9 @@ def batches(
     check_size(size)
     total = plan.splits()[split]
     for start in range(0, total, count):
-        made = tuple(scene_items(config, plan, split, start, min(start + count, total)))
-        pictures = np.empty((len(made), size, size, 3), dtype=np.uint8)
-        for picture, item in zip(pictures, made, strict=True):
+        chunk = tuple(scene_items(config, plan, split, start, min(start + count, total)))
+        pictures = np.empty((len(chunk), size, size, 3), dtype=np.uint8)
+        for picture, item in zip(pictures, chunk, strict=True):
             rgb(item.scene, size, out=picture)
-        answers = np.array([item.cell.answer for item in made])
-        yield SceneBatch(pictures, tuple(sentence(config, item) for item in made), answers, made)
+        answers = np.array([item.cell.answer for item in chunk])
+        yield SceneBatch(pictures, tuple(sentence(config, item) for item in chunk), answers, chunk)

@@ -20,7 +20,7 @@ MOST_OBJECTS = 30
 
 @dataclass(frozen=True, slots=True)
 class DesignCell:
-    """One class of items: who is asked about, with which adjective, and whether the sentence is true."""
+    """One class of items: the target's color and shape, the adjective, and whether the sentence is true."""
 
     color: str
     shape: str
@@ -34,19 +34,19 @@ class DesignCell:
 
 
 def design_cells() -> list[DesignCell]:
-    """All 80 classes, in an order in which every beginning is as balanced as it can be.
+    """All 80 classes, in an order in which every prefix is as balanced as possible.
 
     Colors and shapes run side by side: since 4 and 5 share no factor, every pair comes once in 20 steps. The four ways
     to ask (adjective, answer) change with every step, and shift so that each pair has had them all after 80.
     """
-    found = []
+    cells = []
     for i in range(4 * len(SCENE_COLORS) * len(SHAPES)):
         rounds, pair = divmod(i, len(SCENE_COLORS) * len(SHAPES))
         way = (rounds + pair + pair // 4) % 4
-        found.append(
+        cells.append(
             DesignCell(SCENE_COLORS[pair % len(SCENE_COLORS)], SHAPES[pair % len(SHAPES)], way < 2, way % 2 == 0)
         )
-    return found
+    return cells
 
 
 def seen(cell: DesignCell) -> bool:
@@ -56,7 +56,7 @@ def seen(cell: DesignCell) -> bool:
 
 @dataclass(frozen=True)
 class SceneConfig:
-    """All that a scene depends on: equal recipes give equal scenes, on any machine, with any number of workers."""
+    """All that a scene depends on: equal configs give equal scenes, on any machine, with any number of workers."""
 
     task: str
     seed: int = 0
@@ -83,12 +83,12 @@ class SceneConfig:
         low, high = self.objects
         least = max(self.kind.least, 2)
         if not least <= low <= high <= MOST_OBJECTS:
-            raise UserError(f"{self.task} takes {least} to {MOST_OBJECTS} objects a scene, not {low} to {high}.")
+            raise UserError(f"{self.task} takes {least} to {MOST_OBJECTS} objects per scene, not {low} to {high}.")
         if self.seed < 0:
             raise UserError(f"A seed is 0 or more, not {self.seed}.")
 
     def settings(self) -> dict[str, object]:
-        """What a data set's manifest keeps of it."""
+        """What a data set's manifest records."""
         full = asdict(self)
         return {
             name: full[name] for name in ("task", "seed", "objects", "adjective", "threshold", "k_mean", "k_deviation")
@@ -100,7 +100,7 @@ class SceneConfig:
         return hashlib.blake2b(json.dumps(self.settings(), sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def generator(self, stream: int, index: int) -> np.random.Generator:
-        """The own source of chance of item `index` of a stream."""
+        """The random generator of item `index` of a stream."""
         key = (_number(self.task), stream, index)
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
 

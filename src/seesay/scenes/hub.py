@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from seesay.files import atomic_write
 
 ROWS = 500
-"""Rows in a group: what is in memory at a time."""
+"""Rows per group: what is in memory at a time."""
 
 _COLUMNS: list[tuple[str, pa.DataType, dict[str, Any]]] = [
     ("image", pa.struct([("bytes", pa.binary()), ("path", pa.string())]), {"_type": "Image"}),

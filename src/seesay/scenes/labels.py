@@ -1,4 +1,4 @@
-"""What is true of a scene: who is big, how surely, how far from the line, and whether it is a matter of taste.
+"""What is true of a scene: which objects are big, with what probability, how far from the threshold, how vague.
 
 Definitions of the published data: T from the threshold function over the reference set; prob = Φ((value − T) · scale
 / 0.05), for small one minus that; distance = |value − T| / (max − min); vagueness is "same" if the label would be the
@@ -24,7 +24,7 @@ BIG = ADJECTIVES["big"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What holds of one object. `word` is an adjective, or "NA" where a superlative fits neither way."""
+    """The label of one object. `word` is an adjective, or "NA" where neither superlative applies."""
 
     word: str
     prob: float | None = None
@@ -48,14 +48,14 @@ def reference_sets(objects: tuple[SceneObject, ...], by_set: bool) -> NDArray[np
 def above(
     scene: Scene, by_set: bool, k: float, adjective: Adjective = BIG, threshold: Threshold = RH_R
 ) -> NDArray[np.bool_]:
-    """Which objects are above the line at this k: the positive adjective holds of them."""
+    """Which objects are above the threshold at this k: the positive adjective is true of them."""
     members = reference_sets(scene.objects, by_set)
     values = measure(scene.objects, adjective)
     return np.asarray(values > threshold.line(np.broadcast_to(values, members.shape), members, np.full(len(values), k)))
 
 
 def superlatives(scene: Scene, adjective: Adjective = BIG) -> list[Label]:
-    """The one highest and the one lowest object; nobody where two share the place."""
+    """The highest and the lowest object; no label where two are tied."""
     values = measure(scene.objects, adjective)
     high, low = (values == values.max()).sum() == 1, (values == values.min()).sum() == 1
     words = adjective.superlative
@@ -95,11 +95,11 @@ def label_objects(scene: Scene, kind: TaskKind, adjective: Adjective = BIG, thre
 
 
 def askable(scene: Scene, kind: TaskKind, adjective: Adjective = BIG) -> list[int]:
-    """Which objects a sentence may be about: named without doubt, and not given away by their size alone."""
+    """Which objects a sentence may be about: named uniquely, and not given away by their size alone."""
     values = [adjective.measure(obj) for obj in scene.objects]
     names = [obj.color if kind.single else (obj.color, obj.shape) for obj in scene.objects]
     ends = (min(values), max(values))
-    found = []
+    indices = []
     for i, obj in enumerate(scene.objects):
         if names.count(names[i]) > 1 or has_extreme_size(obj, adjective):
             continue
@@ -113,8 +113,8 @@ def askable(scene: Scene, kind: TaskKind, adjective: Adjective = BIG) -> list[in
             fair &= not (kind.inner_scene and values[i] in ends)
             fair &= not (kind.inner_set and values[i] in (min(same), max(same)))
         if fair:
-            found.append(i)
-    return found
+            indices.append(i)
+    return indices
 
 
 def has_extreme_size(obj: SceneObject, adjective: Adjective) -> bool:

@@ -1,4 +1,4 @@
-"""From a picture to its scene: the annotation stands in the same data set.
+"""From a picture to its scene: the annotation is in the same data set.
 
 A picture `ROOT/images/SPLIT/12.png` is scene "12" of `ROOT/annotation/SPLIT_annotation.json`; a picture of the
 published examples has `annotations_*.json` beside it, which name it.
@@ -14,29 +14,29 @@ from seesay.scenes.annotation import AnnotatedScene, read
 
 
 def picture_path(root: Path, split: str, name: str) -> Path:
-    """Where a data set keeps a picture; where it would keep it, if it has none."""
+    """The path of a data set's picture, whether or not it exists."""
     places = [root / "images" / split / name, root / split / name, root / "images" / name]
     return next((place for place in places if place.is_file()), places[0])
 
 
 def annotation_path(root: Path, split: str) -> Path:
-    """Where a data set keeps what is in its pictures."""
+    """The path of a data set's annotation of a split."""
     return root / "annotation" / f"{split}_annotation.json"
 
 
 def find_scene(picture: str | Path) -> AnnotatedScene:
-    """What is known of the picture's scene."""
+    """The annotated scene of a picture."""
     picture = Path(picture)
     path = annotation_path(picture.parent.parent.parent, picture.parent.name)
     if path.is_file():
-        found = _by_index(path).get(picture.stem)
-        if found is not None:
-            return found
+        scene = _by_index(path).get(picture.stem)
+        if scene is not None:
+            return scene
     for path in sorted(picture.parent.glob("annotations_*.json")):
-        found = _by_image(path).get(picture.name)
-        if found is not None:
-            return found
-    raise UserError(f"No annotation tells what is in '{picture}': expected {annotation_path(Path('ROOT'), 'SPLIT')}.")
+        scene = _by_image(path).get(picture.name)
+        if scene is not None:
+            return scene
+    raise UserError(f"There is no annotation of '{picture}': expected {annotation_path(Path('ROOT'), 'SPLIT')}.")
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""Where objects may stand: exact overlap of shapes, for many scenes at once.
+"""Where objects may be placed: exact overlap of shapes, for many scenes at once.
 
 MALeViC discards a scene if a single pixel belongs to two objects. Boxes decide nearly all pairs: boxes apart, no
 overlap; the boxes that lie wholly inside the shapes meet, overlap. Only the rest is compared row by row.
@@ -54,7 +54,7 @@ def _inside(shape: str, radius: int, turn: int, box: Ints) -> Ints:
 
 @lru_cache(maxsize=128)
 def _spans(shape: str, radius: int, turn: int) -> tuple[Ints, Ints]:
-    """First and last column (excluded) of every row; all shapes have one run of pixels a row."""
+    """First and last column (excluded) of every row; all shapes have one run of pixels per row."""
     covered = mask(shape, radius, turn)[2]
     first = covered.argmax(axis=1)
     return first.astype(np.int64), (first + covered.sum(axis=1)).astype(np.int64)
@@ -96,9 +96,9 @@ PlacedShape = tuple[str, int, int, int, int]
 """Shape, radius, turn, and the corner: what a placed object is, before it has a color."""
 
 
-def touch(one: PlacedShape, other: PlacedShape) -> bool:
+def touch(placed: PlacedShape, other: PlacedShape) -> bool:
     """Whether two placed objects share a pixel."""
-    (top_a, first_a, last_a), (top_b, first_b, last_b) = _rows(one), _rows(other)
+    (top_a, first_a, last_a), (top_b, first_b, last_b) = _rows(placed), _rows(other)
     start, stop = max(top_a, top_b), min(top_a + len(first_a), top_b + len(first_b))
     if start >= stop:
         return False
@@ -106,8 +106,8 @@ def touch(one: PlacedShape, other: PlacedShape) -> bool:
     return bool((np.maximum(first_a[a], first_b[b]) < np.minimum(last_a[a], last_b[b])).any())
 
 
-def _rows(stone: PlacedShape) -> tuple[int, Ints, Ints]:
-    shape, radius, turn, top, left = stone
+def _rows(placed: PlacedShape) -> tuple[int, Ints, Ints]:
+    shape, radius, turn, top, left = placed
     down, right, _ = mask(shape, radius, turn)
     anchored_down, anchored_right = anchor(shape, radius, turn)
     first, last = _spans(shape, radius, turn)
@@ -115,9 +115,9 @@ def _rows(stone: PlacedShape) -> tuple[int, Ints, Ints]:
     return top + anchored_down + down, first + shift, last + shift
 
 
-def apart(stones: list[PlacedShape], meeting: NDArray[np.bool_], most: int) -> bool:
+def apart(shapes: list[PlacedShape], meeting: NDArray[np.bool_], most: int) -> bool:
     """Whether no pair whose boxes meet shares a pixel; `most` is how many objects `meeting` was made for."""
     first, second = pairs(most)
     where = np.flatnonzero(meeting)
-    found = zip(first[where].tolist(), second[where].tolist(), strict=True)
-    return not any(touch(stones[i], stones[j]) for i, j in found)
+    candidates = zip(first[where].tolist(), second[where].tolist(), strict=True)
+    return not any(touch(shapes[i], shapes[j]) for i, j in candidates)

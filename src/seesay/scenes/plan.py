@@ -1,7 +1,7 @@
 """Which items make a data set: classes, splits, and the indices that seed them.
 
-Every split has its own numbering, and item j of a split depends on the config, the split and j alone: a larger data
-set begins with the smaller one. Classes come round in turn, so that any beginning of a split is balanced.
+Every split has its own numbering, and item j of a split depends only on the config, the split and j: a larger data set
+begins with the smaller one. Classes take turns, so that any prefix of a split is balanced.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ScenePlan:
     parts: tuple[PlanPart, ...]
 
     def splits(self) -> dict[str, int]:
-        """How many items every split has."""
+        """The number of items of each split."""
         sizes: dict[str, int] = {}
         for part in self.parts:
             sizes[part.split] = sizes.get(part.split, 0) + part.count
@@ -68,11 +68,11 @@ def default_size(name: str) -> int:
 
 
 def make_plan(name: str, items: int | None = None) -> ScenePlan:
-    """The plan of a data set by its name, with so many items over all splits (by default as many as published)."""
+    """The plan of a data set by its name, with `items` over all splits (by default as many as published)."""
     name = name.lower()
     name = {"set-pos": "set+pos", "set-pos-hard": "set+pos-hard"}.get(name, name)
     if name not in NAMES:
-        raise UserError(f"No scene task '{name}': choose {', '.join(NAMES)}.")
+        raise UserError(f"There is no scene task '{name}': choose {', '.join(NAMES)}.")
     items = default_size(name) if items is None else items
     if not 1 <= items <= LARGEST:
         raise UserError(f"A data set has 1 to {LARGEST:,} items, not {items:,}.")
@@ -90,8 +90,8 @@ def test_plan(name: str, items: int) -> ScenePlan:
     """The whole plan's test items alone: of `set+pos`, …, or of `compositional-seen` and `compositional-unseen`."""
     if name in ("compositional-seen", "compositional-unseen"):
         split = f"test_{name.partition('-')[2]}"
-        wanted = tuple(cell for cell in design_cells() if seen(cell) == (split == "test_seen"))
-        return ScenePlan(name, "set+pos", (_part(split, wanted, items),))
+        cells = tuple(cell for cell in design_cells() if seen(cell) == (split == "test_seen"))
+        return ScenePlan(name, "set+pos", (_part(split, cells, items),))
     whole = make_plan(name)
     return ScenePlan(whole.name, whole.task, (_part("test", tuple(design_cells()), items),))
 
@@ -106,16 +106,23 @@ def _compositional(name: str, items: int) -> ScenePlan:
         unseen = int(name.removeprefix("mixture-"))
         if unseen >= train:
             raise UserError(f"{name} needs more than {unseen} training items: ask for {unseen * 11 // 8 + 40} or more.")
-        parts = [_part("train", known, train - unseen), PlanPart("train", _STREAMS["train unseen"], new, unseen)]
-    tests = (_part("val", known, held_out), _part("test_seen", known, held_out), _part("test_unseen", new, held_out))
+        parts = [
+            _part("train", known, train - unseen),
+            PlanPart("train", _STREAMS["train unseen"], new, unseen),
+        ]
+    tests = (
+        _part("val", known, held_out),
+        _part("test_seen", known, held_out),
+        _part("test_unseen", new, held_out),
+    )
     return ScenePlan(name, "set+pos", (*parts, *(part for part in tests if part.count)))
 
 
-def _part(split: str, kinds: tuple[DesignCell, ...], count: int) -> PlanPart:
-    return PlanPart(split, _STREAMS[split], kinds, count)
+def _part(split: str, cells: tuple[DesignCell, ...], count: int) -> PlanPart:
+    return PlanPart(split, _STREAMS[split], cells, count)
 
 
 def _share(items: int, parts: int, classes: int) -> int:
-    """One of so many equal parts, in whole rounds of the classes where there is room for one."""
+    """One of `parts` equal parts, in whole rounds of the classes where there is room for one."""
     share = items // parts
     return share // classes * classes if share >= classes else share

@@ -20,13 +20,13 @@ _RGB, _PALETTE = 2, 3
 
 
 def encode_indices(picture: Bytes, colors: Bytes) -> bytes:
-    """A palette picture with 8 bits a pixel."""
+    """A palette picture with 8 bits per pixel."""
     height, width = picture.shape
     return _png(width, height, 8, _PALETTE, picture, colors)
 
 
 def encode_halves(picture: Bytes, colors: Bytes) -> bytes:
-    """A palette picture with 4 bits a pixel, already two to a byte."""
+    """A palette picture with 4 bits per pixel, already packed in pairs."""
     height, width = picture.shape
     return _png(2 * width, height, 4, _PALETTE, picture, colors)
 
@@ -39,7 +39,7 @@ def encode_rgb(picture: Bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def workspace(height: int, width: int) -> Bytes:
-    """Memory that is used again for every picture: asking the system for it costs more than filling it."""
+    """Memory reused for every picture: allocating it costs more than filling it."""
     return np.empty((height, width), dtype=np.uint8)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.data.lines import read_lines
 from seesay.errors import UserError, missing_extra
 from seesay.files import atomic_write
 from seesay.questions import BadRow
@@ -20,6 +22,7 @@ from seesay.scenes.annotation import load_json
 SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
 START, END, UNKNOWN = 1, 2, 3
 ANSWERS = ("no", "yes")
+LONGEST_LINE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,21 @@ def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
     if not questions:
         raise UserError(f"'{path}' has no question that can be read{f': {bad[0].reason}' if bad else ''}.")
     return questions, bad
+
+
+def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]:
+    """The examples' captions.txt: image, true sentence and false sentence of every line, and lines that are none."""
+    captions, bad = [], []
+    for number, line in islice(read_lines(path, longest=LONGEST_LINE), 1, None):
+        try:
+            if isinstance(line, BadRow):
+                raise ValueError(line.reason)
+            image, _, pair = line.partition("\t")
+            true, false = ast.literal_eval(pair)
+            captions.append((_name(image), str(true["caption_true"]), str(false["caption_false"])))
+        except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
+            bad.append(BadRow(number - 1, f"{type(error).__name__} {error}"))
+    return captions, bad
 
 
 def _name(text: object) -> str:
@@ -137,3 +155,28 @@ def write_h5(
                 if not start:
                     file.create_dataset(name, shape=(count, *values.shape[1:]), dtype=values.dtype)
                 file[name][start : start + len(values)] = values
+
+
+def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
+    """Image index, sentence and answer of every question."""
+    h5 = require_h5py()
+    vocab = load_json(vocab_path)
+    try:
+        words = {int(i): str(word) for word, i in vocab["question_token_to_idx"].items()}
+        yes = int(vocab["answer_token_to_idx"]["yes"])
+        with h5.File(path, "r") as file:
+            questions, answers, images = (_column(file, name) for name in ("questions", "answers", "image_idxs"))
+            plain = {i: word for i, word in words.items() if word not in ("<NULL>", "<START>", "<END>")}
+            return [
+                (int(image), " ".join(plain[i] for i in row.tolist() if i in plain), int(answer) == yes)
+                for row, answer, image in zip(questions, answers, images, strict=True)
+            ]
+    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+        raise UserError(f"'{path}' is no questions file: {type(error).__name__} {error}.") from error
+
+
+def _column(file: Any, name: str) -> NDArray[np.int64]:
+    found = file[name]
+    if found.size > 1 << 28:
+        raise ValueError(f"{name} is too large")
+    return np.asarray(found[:], dtype=np.int64)

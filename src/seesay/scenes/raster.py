@@ -1,7 +1,7 @@
 """A scene as pixels, equal to the published raster.
 
 Things never overlap, so a picture is painted by pasting small masks into an array of palette indices: 0 is the
-background, 1 … 5 the colors, and every step less of brightness adds 5.
+background, 1 … 5 the colors, and every step down in brightness adds 5.
 
 The published PNGs are 1478 x 1478: a figure of 1478.4 pixels drawn with the nearest color. At 1024 and 1478 this
 module gives exactly the published pixels; at any other size every pixel is the mean of the area that it covers.
@@ -90,7 +90,7 @@ def _published_starts() -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def patches(scene: Scene, size: int) -> Iterator[tuple[int, int, NDArray[np.bool_], int]]:
     """For every object: the first row and column of its patch, the pixels it covers there, and its palette index."""
     if size not in (CANVAS, PUBLISHED):
-        raise ValueError(f"palette pictures have {CANVAS} or {PUBLISHED} pixels a side, not {size}: use `rgb`")
+        raise ValueError(f"palette pictures have {CANVAS} or {PUBLISHED} pixels per side, not {size}: use `rgb`")
     for obj in scene.objects:
         top, left, covered = _placed(obj)
         if size == PUBLISHED:
@@ -113,7 +113,7 @@ def paint(scene: Scene, size: int = CANVAS) -> Bytes:
 
 
 def paint_halves(scene: Scene, size: int, out: Bytes) -> None:
-    """The same with two pixels a byte, the left one in the upper half, into (size, size / 2) bytes.
+    """The same with two pixels per byte, the left one in the upper half, into (size, size / 2) bytes.
 
     A PNG of up to 16 colors holds pixels so; painting them so at once saves three passes over the picture.
     """
@@ -204,9 +204,9 @@ def _sums(shape: str, radius: int, turn: int) -> NDArray[np.int64]:
 
 
 def check_size(size: int) -> None:
-    """Refuses sizes that no picture can have."""
+    """Refuse sizes that no picture can have."""
     if not 8 <= size <= _LARGEST:
-        raise UserError(f"A picture has 8 to {_LARGEST} pixels a side, not {size}.")
+        raise UserError(f"A picture has 8 to {_LARGEST} pixels per side, not {size}.")
 
 
 def _placed(obj: SceneObject) -> tuple[int, int, NDArray[np.bool_]]:

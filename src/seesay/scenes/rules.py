@@ -1,4 +1,4 @@
-"""Answers by rule, from the scene itself: the ceiling that perfect eyes reach without knowing k, and two shortcuts.
+"""Answers by rule, from the scene itself: the ceiling for perfect vision without knowing k, and two shortcuts.
 
 A rule reads a sentence and a scene and says true or false. The rules of MALeViC's paper (§5.2): a fixed k of 0.29,
 the threshold over the whole scene where the target's own shape is meant, and "big is only the biggest".
@@ -41,11 +41,11 @@ RULES: dict[str, Positive] = {"fixed-k": fixed_k, "whole-scene": whole_scene, "m
 
 
 def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
-    """Whether the rule takes the sentence for true."""
-    said = parse_sentence(sentence)
-    if said is None:
-        raise UserError(f"'{sentence}' is no sentence about a scene of shapes.")
-    color, shape, adjective, degree, positive, other = said
+    """Whether the sentence is true according to the rule."""
+    parsed = parse_sentence(sentence)
+    if parsed is None:
+        raise UserError(f"'{sentence}' is not a sentence about a scene of shapes.")
+    color, shape, adjective, degree, positive, other = parsed
     place = _find(scene.objects, color, shape, sentence)
     values = measure(scene.objects, adjective)
     if degree == "comparative" and other is not None:
@@ -58,7 +58,7 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
 
 
 def _find(objects: tuple[SceneObject, ...], color: str, shape: str, sentence: str) -> int:
-    found = [i for i, obj in enumerate(objects) if (obj.color, obj.shape) == (color, shape)]
-    if len(found) != 1:
-        raise UserError(f"'{sentence}': the scene has {len(found)} {color} {shape}s, so it is not clear who is meant.")
-    return found[0]
+    matches = [i for i, obj in enumerate(objects) if (obj.color, obj.shape) == (color, shape)]
+    if len(matches) != 1:
+        raise UserError(f"'{sentence}': the scene has {len(matches)} {color} {shape}s, so the target is not clear.")
+    return matches[0]

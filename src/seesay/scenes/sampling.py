@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SceneItem:
-    """A scene and what is asked of it: `target` (and `other`, for comparatives) are places in `scene.objects`."""
+    """A scene and its question: `target` (and `other`, for comparatives) are places in `scene.objects`."""
 
     scene: Scene
     cell: DesignCell
@@ -67,9 +67,9 @@ _COLUMNS = tuple(field.name for field in fields(_Candidates))
 def draw(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) -> SceneItem:
     """One item of the class."""
     for _ in range(_ROUNDS if config.objects[1] <= _INDEPENDENT else _CROWDED_ROUNDS):
-        found = _attempt(config, cell, rng)
-        if found is not None:
-            return found
+        item = _attempt(config, cell, rng)
+        if item is not None:
+            return item
     low, high = config.objects
     raise UserError(
         f"No scene of {low} to {high} objects fits {config.task} with a {cell.color} {cell.shape}: "
@@ -92,9 +92,9 @@ def _attempt(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) ->
         candidates.shape, candidates.radius, candidates.turn, top, left, candidates.present
     )
     for row in np.flatnonzero(state != placement.BLOCKED).tolist():
-        stones = _stones(candidates, row, top[row], left[row])
-        if state[row] == placement.CLEAR or placement.apart(stones, meeting[row], candidates.shape.shape[1]):
-            return _item(config, cell, candidates, row, stones, rng)
+        shapes = _placed_shapes(candidates, row, top[row], left[row])
+        if state[row] == placement.CLEAR or placement.apart(shapes, meeting[row], candidates.shape.shape[1]):
+            return _item(config, cell, candidates, row, shapes, rng)
     return None
 
 
@@ -232,7 +232,7 @@ def _askable(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     return np.asarray(fair)
 
 
-def _stones(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placement.PlacedShape]:
+def _placed_shapes(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placement.PlacedShape]:
     shape, radius, turn = c.shape[row].tolist(), c.radius[row].tolist(), c.turn[row].tolist()
     places = zip(top.tolist(), left.tolist(), strict=True)
     everything = [(SHAPES[shape[i]], RADII[radius[i]], turn[i], *place) for i, place in enumerate(places)]
@@ -248,14 +248,14 @@ def _one_by_one(
         count = int(c.count[row])
         chance = rng.random((tries, count, 2))
         every = [placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
-        choices = [_stones(c, row, top, left) for top, left in every]
+        choices = [_placed_shapes(c, row, top, left) for top, left in every]
         placed: dict[int, placement.PlacedShape] = {}
         for i in np.argsort(-c.radius[row, :count], kind="stable").tolist():
             free = (s[i] for s in choices if not any(placement.touch(s[i], other) for other in placed.values()))
-            stone = next(free, None)
-            if stone is None:
+            placed_shape = next(free, None)
+            if placed_shape is None:
                 break
-            placed[i] = stone
+            placed[i] = placed_shape
         else:
             return _item(config, cell, c, row, [placed[i] for i in range(count)], rng)
     return None
@@ -266,12 +266,12 @@ def _item(
     cell: DesignCell,
     c: _Candidates,
     row: int,
-    stones: list[placement.PlacedShape],
+    shapes: list[placement.PlacedShape],
     rng: np.random.Generator,
 ) -> SceneItem:
     """The accepted candidate as a scene, in an order that does not give the target away."""
     objects = []
-    for i, (shape, radius, turn, top, left) in enumerate(stones):
+    for i, (shape, radius, turn, top, left) in enumerate(shapes):
         down, right = anchor(shape, radius, turn)
         color, level = SCENE_COLORS[int(c.color[row, i])], int(c.level[row, i])
         objects.append(SceneObject(shape, color, radius, top + down, left + right, turn, level))

@@ -1,4 +1,4 @@
-"""What is said of a scene."""
+"""Sentences about scenes: written and parsed."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _NAMED = re.compile(
 def parse_sentence(text: str) -> tuple[str, str, Adjective, str, bool, tuple[str, str] | None] | None:
     """Color, shape, adjective, degree, whether it is the positive member, and the object compared with.
 
-    None where the text is no sentence of a scene task.
+    None if the text is not a sentence of a scene task.
     """
-    found = _NAMED.match(text)
-    if not found:
+    match = _NAMED.match(text)
+    if not match:
         return None
-    color, shape, word, other_color, other_shape = found.groups()
+    color, shape, word, other_color, other_shape = match.groups()
     other = (other_color, other_shape) if other_color else None
     for adjective in ADJECTIVES.values():
         for degree in ("positive", "comparative", "superlative"):

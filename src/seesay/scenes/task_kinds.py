@@ -1,6 +1,6 @@
-"""The tasks: what a scene holds, what is said of it, and which objects may be asked about.
+"""The tasks: what is in a scene, the form of its sentence, and which objects may be asked about.
 
-One row a task of Pezzelle & Fernández (2019, §3 and §5.3), and one for comparatives, which they left out.
+One row per task of Pezzelle & Fernández (2019, §3 and §5.3), and one for comparatives, which they left out.
 """
 
 from __future__ import annotations
@@ -54,4 +54,4 @@ def task_kind(name: str) -> TaskKind:
     for kind in TASK_KINDS.values():
         if name.lower() in (kind.name, kind.slug):
             return kind
-    raise UserError(f"No scene task '{name}': choose {', '.join(TASK_KINDS)}.")
+    raise UserError(f"There is no scene task '{name}': choose {', '.join(TASK_KINDS)}.")

@@ -1,4 +1,4 @@
-"""Where big begins: the threshold functions that Schmidt, Goodman, Barner & Tenenbaum (2009) compare.
+"""The threshold between small and big: the functions that Schmidt, Goodman, Barner & Tenenbaum (2009) compare.
 
 Each takes the values of a reference set and k, and gives T: a object is big if its value is above T. MALeViC uses
 RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, eq. 1). The defaults of k for the other three are
@@ -65,7 +65,7 @@ def absolute(values: Values, members: Members, k: Values) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A threshold function with the Normal distribution that k is drawn from, once a scene."""
+    """A threshold function with the Normal distribution that k is drawn from, once per scene."""
 
     name: str
     line: Callable[[Values, Members, Values], Values]
@@ -85,5 +85,5 @@ THRESHOLDS = {
 def threshold(name: str) -> Threshold:
     """The function by its name."""
     if name not in THRESHOLDS:
-        raise UserError(f"No threshold function '{name}': choose {', '.join(THRESHOLDS)}.")
+        raise UserError(f"There is no threshold function '{name}': choose {', '.join(THRESHOLDS)}.")
     return THRESHOLDS[name]

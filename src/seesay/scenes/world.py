@@ -1,4 +1,4 @@
-"""What a scene is made of: shapes, colors, sizes, and where they stand.
+"""What a scene is made of: shapes, colors, sizes and places.
 
 MALeViC's world (Pezzelle & Fernández 2019, §4): a black canvas of 1024 x 1024 pixels with colored shapes that
 never overlap. A object is kept as the published annotation keeps it (centre or apex, radius), so that reading and
@@ -46,7 +46,7 @@ class SceneObject:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Things on the canvas and the k with which a speaker draws the line between big and small here.
+    """Things on the canvas and the k with which a speaker sets the threshold between big and small here.
 
     `k` is None where the scene's task needs none (superlatives, comparatives).
     """
@@ -72,7 +72,7 @@ def anchor(shape: str, radius: int, turn: int) -> tuple[int, int]:
 
 
 def area(shape: str, radius: int) -> int:
-    """How many pixels the shape covers. All but the circle have exactly 4r²; a triangle's steps sum to it too."""
+    """Number of pixels that the shape covers. All but the circle have exactly 4r²; a triangle's steps sum to it too."""
     if shape != "circle":
         return 4 * radius * radius
     if radius in _CIRCLE_AREAS:

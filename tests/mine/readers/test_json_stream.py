@@ -35,16 +35,18 @@ def stream(folder: Path, text: str, chunk: int) -> list[tuple[str, Any]]:
 @given(values=st.lists(VALUES, max_size=6), chunk=CHUNKS, indent=st.sampled_from([None, 2]))
 @settings(deadline=None)
 def test_arrays(tmp_path_factory: pytest.TempPathFactory, values: list[Any], chunk: int, indent: int | None) -> None:
-    found = stream(tmp_path_factory.mktemp("s"), json.dumps(values, indent=indent), chunk)
-    assert found == [("", value) for value in values]
+    result = stream(tmp_path_factory.mktemp("s"), json.dumps(values, indent=indent), chunk)
+    assert result == [("", value) for value in values]
 
 
-@given(whole=st.dictionaries(st.text(max_size=4), VALUES, max_size=5), chunk=CHUNKS)
+@given(document=st.dictionaries(st.text(max_size=4), VALUES, max_size=5), chunk=CHUNKS)
 @settings(deadline=None)
-def test_objects(tmp_path_factory: pytest.TempPathFactory, whole: dict[str, Any], chunk: int) -> None:
-    found = stream(tmp_path_factory.mktemp("s"), json.dumps(whole), chunk)
-    expected = [(key, each) for key, value in whole.items() for each in (value if isinstance(value, list) else [value])]
-    assert found == expected
+def test_objects(tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any], chunk: int) -> None:
+    result = stream(tmp_path_factory.mktemp("s"), json.dumps(document), chunk)
+    expected = [
+        (key, each) for key, value in document.items() for each in (value if isinstance(value, list) else [value])
+    ]
+    assert result == expected
 
 
 @given(values=st.lists(VALUES, min_size=1, max_size=5), cut=st.integers(1, 200), chunk=CHUNKS)
@@ -77,7 +79,7 @@ def test_a_cut_gives_what_came_before(
         ('[{"a": tru}]', "Expecting value"),
     ],
 )
-def test_what_is_broken_is_said(tmp_path: Path, text: str, reason: str) -> None:
+def test_what_is_broken_is_reported(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(BrokenFileError, match=reason):
         stream(tmp_path, text, 1 << 16)
 

@@ -24,8 +24,8 @@ NAN = float("nan")
 
 
 def split(spec: str, images: Path | None = None) -> tuple[list[Picture], list[BadAnnotation]]:
-    found = list(read(spec, images))
-    return [f for f in found if isinstance(f, Picture)], [f for f in found if isinstance(f, BadAnnotation)]
+    items = list(read(spec, images))
+    return [f for f in items if isinstance(f, Picture)], [f for f in items if isinstance(f, BadAnnotation)]
 
 
 def genome(folder: Path, images: Any, objects: Any = (), regions: Any = ()) -> str:
@@ -157,8 +157,8 @@ def test_missing_and_broken_pictures(tmp_path: Path) -> None:
     assert [p.path for p in good] == [str(pictures / "1.jpg")]
     words = ["missing", "cut off", "broken", "another size", "broken", "broken", *["no file name inside"] * 3]
     assert [b.where for b in bad] == [str(i) for i in range(1, 10)]
-    for found, word in zip(bad, words, strict=True):
-        assert word in found.reason
+    for row, word in zip(bad, words, strict=True):
+        assert word in row.reason
     assert len(split(f"coco:{tmp_path / 'coco.json'}")[0]) == 10  # without a folder of pictures, none is looked for
 
 
@@ -342,7 +342,7 @@ def test_bad_rows_are_counted_by_kind_and_listed_with_details(tmp_path: Path) ->
 
 
 def test_memory_is_flat(tmp_path: Path) -> None:
-    """Four times the pictures take no more Python memory; held whole, the larger file would take over 5 MB."""
+    """Four times the pictures take no more Python memory; in memory, the larger file would take over 5 MB."""
     peaks = []
     for count in (2_500, 10_000):
         spec = f"coco:{many(tmp_path / f'{count}.json', count)}"
@@ -389,15 +389,15 @@ def put(path: Path, text: str) -> Path:
 )
 def test_no_input_makes_a_reader_fail(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
     spec = FORMATS[kind](tmp_path_factory.mktemp("junk"), text)
-    for found in read(spec):
-        if isinstance(found, BadAnnotation):
-            assert found.where
-            assert found.reason
+    for item in read(spec):
+        if isinstance(item, BadAnnotation):
+            assert item.where
+            assert item.reason
             continue
-        for region in found.regions:
+        for region in item.regions:
             x, y, w, h = region.box
-            assert 0 <= x < x + w <= found.width
-            assert 0 <= y < y + h <= found.height
+            assert 0 <= x < x + w <= item.width
+            assert 0 <= y < y + h <= item.height
 
 
 things = st.fixed_dictionaries({"names": st.lists(JUNK, max_size=2), "x": JUNK, "y": JUNK, "w": JUNK, "h": JUNK})
@@ -405,7 +405,7 @@ things = st.fixed_dictionaries({"names": st.lists(JUNK, max_size=2), "x": JUNK, 
 
 @given(st.lists(things | JUNK, max_size=4))
 @settings(max_examples=50, deadline=None)
-def test_every_region_is_kept_or_named(tmp_path_factory: pytest.TempPathFactory, found: list[Any]) -> None:
-    spec = genome(tmp_path_factory.mktemp("junk"), IMAGES[:1], [{"image_id": 1, "objects": found}])
+def test_every_region_is_kept_or_named(tmp_path_factory: pytest.TempPathFactory, objects: list[Any]) -> None:
+    spec = genome(tmp_path_factory.mktemp("junk"), IMAGES[:1], [{"image_id": 1, "objects": objects}])
     good, bad = split(spec)
-    assert len(good[0].regions) + len(bad) == len(found)
+    assert len(good[0].regions) + len(bad) == len(objects)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -58,19 +59,15 @@ def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> Flo
     row = {item.id: i for i, item in enumerate(items)}
     column = {person: i for i, person in enumerate(sorted({j.person for j in judgements}))}
     table = np.full((len(row), len(column)), np.nan)
-    for judgement in judgements:
-        table[row[judgement.item.id], column[judgement.person]] = judgement.value / SLIDER_MAX
+    for j in judgements:
+        table[row[j.item.id], column[j.person]] = j.value / SLIDER_MAX
     return table
 
 
 def _choice_counts(judgements: Sequence[Judgement], items: Sequence[StudyItem], labels: Sequence[str]) -> IntArray:
     """Items by labels: how many participants chose each."""
-    row = {item.id: i for i, item in enumerate(items)}
-    column = {label: i for i, label in enumerate(labels)}
-    table = np.zeros((len(row), len(column)), dtype=np.int64)
-    for judgement in judgements:
-        table[row[judgement.item.id], column[judgement.item.options[judgement.value]]] += 1
-    return table
+    counts = Counter((j.item.id, j.item.options[j.value]) for j in judgements)
+    return np.array([[counts[item.id, label] for label in labels] for item in items], dtype=np.int64)
 
 
 def agreement_coefficients(
@@ -92,33 +89,25 @@ def agreement_coefficients(
 
 def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
     halves = split_half(table, seed=seed)
+    ordinal = krippendorff(table, "ordinal")()
+    interval = krippendorff(table, "interval")
     return {
-        "krippendorff_alpha_interval": _interval(
-            krippendorff(table, "interval"), draw, "Krippendorff's alpha, interval"
-        ),
-        "krippendorff_alpha_ordinal": _coefficient(
-            krippendorff(table, "ordinal")(), math.nan, math.nan, "Krippendorff's alpha, ordinal"
-        ),
-        "split_half": _resampled(
-            table,
+        "krippendorff_alpha_interval": _interval(interval, draw, "Krippendorff's alpha, interval"),
+        "krippendorff_alpha_ordinal": _coefficient(ordinal, math.nan, math.nan, "Krippendorff's alpha, ordinal"),
+        "split_half": _coefficient(
             halves.correlation,
-            lambda drawn, n: split_half(drawn, splits=2, seed=n).correlation,
+            *_resampled(table, lambda drawn, n: split_half(drawn, splits=2, seed=n).correlation, seed),
             "Spearman correlation of two halves of the people, mean of 200 splits",
-            seed,
         ),
-        "split_half_spearman_brown": _resampled(
-            table,
+        "split_half_spearman_brown": _coefficient(
             halves.spearman_brown,
-            lambda drawn, n: split_half(drawn, splits=2, seed=n).spearman_brown,
+            *_resampled(table, lambda drawn, n: split_half(drawn, splits=2, seed=n).spearman_brown, seed),
             "the same, stepped up to all of the people",
-            seed,
         ),
-        "leave_one_out_spearman": _resampled(
-            table,
+        "leave_one_out_spearman": _coefficient(
             one_against_others(table),
-            lambda drawn, n: one_against_others(drawn),
+            *_resampled(table, lambda drawn, n: one_against_others(drawn), seed),
             "Spearman correlation of one person with the mean of the others, mean over people",
-            seed,
         ),
     }
 
@@ -178,15 +167,13 @@ def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) ->
     return _coefficient(interval.value, interval.low, interval.high, meaning)
 
 
-def _resampled(
-    table: FloatArray, value: float, statistic: Callable[[FloatArray, int], float], meaning: str, seed: int
-) -> Coefficient:
-    """For statistics that are not sums over items: items are redrawn and the statistic computed anew."""
+def _resampled(table: FloatArray, statistic: Callable[[FloatArray, int], float], seed: int) -> tuple[float, float]:
+    """The interval of a statistic that is not a sum over items: items are redrawn and it is computed anew."""
     rng = np.random.default_rng(seed)
     values = np.array([statistic(table[rng.integers(0, len(table), len(table))], n) for n in range(_REDRAWS)])
     defined = values[~np.isnan(values)]
     low, high = np.quantile(defined, [0.025, 0.975]) if defined.size else (math.nan, math.nan)
-    return _coefficient(value, float(low), float(high), meaning)
+    return float(low), float(high)
 
 
 def _coefficient(value: float, low: float, high: float, meaning: str) -> Coefficient:

@@ -60,11 +60,7 @@ def write_human_run(
     ]
     # People are not asked the prompt without the object, so there is nothing to calibrate with.
     run_figures = figures(manifest, replace(task, neutral={}), answers)
-    run_figures += [
-        _figure(manifest, task, name, coefficient)
-        for name, coefficient in coefficients.items()
-        if coefficient.low is not None
-    ]
+    run_figures += [_figure(manifest, task, key, value) for key, value in coefficients.items() if value.low is not None]
     folder = store.folder_for(root, manifest)
     with lock_folder(folder, hint="choose another --output"):
         store.write_manifest(folder, manifest)
@@ -194,18 +190,13 @@ def _manifest(
 
 
 def _figure(manifest: Manifest, task: Task, metric: str, coefficient: Coefficient) -> Figure:
-    assert coefficient.value is not None
-    assert coefficient.low is not None
-    assert coefficient.high is not None
     return Figure(
         model=manifest.model,
         task=manifest.task,
         metric=metric,
         template=None,
         slice=None,
-        value=coefficient.value,
-        low=coefficient.low,
-        high=coefficient.high,
+        **coefficient.model_dump(include={"value", "low", "high"}),
         n=len(task.questions),
         signature=f"{manifest.signature}|metric:{metric}",
     )

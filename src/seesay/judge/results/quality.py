@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Annotated
 
 from pydantic import Field
 
 from seesay.judge.storage.database import Transaction
 from seesay.judge.study import SLIDER_MAX, FrozenModel, Study, StudyItem
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +32,10 @@ class Judgement:
 class QualityCriteria(FrozenModel):
     """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019, appendix)."""
 
-    distinct_above: float = Field(
-        default=0.6,
-        ge=0,
-        le=1,
-        description="Above this rating of a control of unlike words (green, above), a participant is excluded.",
-    )
-    same_below: float = Field(
-        default=0.9,
-        ge=0,
-        le=1,
-        description="Below this rating of a control that pairs a word with itself, a participant is excluded.",
-    )
-    known_below: float = Field(
-        default=0.7, ge=0, le=1, description="Below this share of correct known answers, a participant is excluded."
-    )
-    seconds_below: float = Field(
-        default=0, ge=0, description="Below this median time per item in seconds, a participant is excluded; 0: never."
-    )
+    distinct_above: Share = Field(default=0.6, description="Exclude above this rating of unlike words (green, above).")
+    same_below: Share = Field(default=0.9, description="Exclude below this rating of a word with itself.")
+    known_below: Share = Field(default=0.7, description="Exclude below this share of correct known answers.")
+    seconds_below: float = Field(default=0, ge=0, description="Exclude below this median time per item; 0: never.")
 
 
 class ExcludedParticipant(FrozenModel):

@@ -82,8 +82,5 @@ def get_setting(tx: Transaction, key: str) -> str | None:
 
 def set_setting(tx: Transaction, key: str, value: str) -> None:
     """Set a value of the study's key-value table."""
-    tx.execute(
-        "INSERT INTO study (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        key,
-        value,
-    )
+    upsert = "INSERT INTO study (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+    tx.execute(upsert, key, value)

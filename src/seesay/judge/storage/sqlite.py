@@ -77,19 +77,13 @@ class SqliteDatabase:
     def _run(self) -> None:
         while (first := self._queue.get()) is not None:
             batch = [first]
-            closing = False
-            while len(batch) < _MAX_BATCH and not closing:
-                try:
-                    queued = self._queue.get_nowait()
-                except queue.Empty:
-                    break
+            while len(batch) < _MAX_BATCH and not self._queue.empty():  # nobody else takes from the queue
+                queued = self._queue.get()
                 if queued is None:
-                    closing = True
-                else:
-                    batch.append(queued)
+                    self._commit(batch)
+                    return
+                batch.append(queued)
             self._commit(batch)
-            if closing:
-                return
 
     def _commit(self, batch: Sequence[tuple[Callable[[SqliteTransaction], Any], Future[Any]]]) -> None:
         transaction = SqliteTransaction(self._connection)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from pydantic import ValidationError
@@ -43,9 +42,7 @@ class OpenStudy:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.database.close()
 
 
@@ -97,12 +94,7 @@ def create_or_open_study(
 
 
 def _create_or_find(
-    database: Database,
-    source: str,
-    location: str,
-    design: Mapping[str, Any],
-    texts: Mapping[str, str],
-    **choices: Any,
+    database: Database, source: str, location: str, design: Mapping[str, Any], texts: Mapping[str, str], **choices: Any
 ) -> Study:
     existing = find_study(database)
     if existing is None:
@@ -156,7 +148,7 @@ def create_study(database: Database, study: Study) -> Study:
         return study
 
     existing = database.submit(work).result()
-    if existing.fingerprint != study.fingerprint:
+    if existing != study:
         raise UserError(
             f"The study '{existing.name}' already exists with other items or settings: choose another --study."
         )
@@ -170,7 +162,7 @@ def _read(tx: Transaction) -> Study | None:
     if get_setting(tx, "format") != FORMAT:
         raise UserError("This study was created by another version of seesay: open it with that version.")
     try:
-        return Study.model_validate_json(definition)
+        return Study.from_json(definition)
     except ValidationError as error:
         raise UserError(f"The study is damaged ({str(error).splitlines()[0]}): restore it from a copy.") from error
 

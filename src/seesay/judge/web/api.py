@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
@@ -10,13 +9,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge.answers import HOW, RequestRejectedError, page_progress, save_answer
+from seesay.judge.answers import HOW, PageProgress, RequestRejectedError, page_progress, save_answer
 from seesay.judge.assignment import ItemAnswer
 from seesay.judge.participants import get_participant
 from seesay.judge.progress import StudyProgress, study_progress
 from seesay.judge.study import SLIDER_MAX, FrozenModel, Study
-from seesay.judge.web.context import AppContext, client_address
-from seesay.judge.web.rate_limits import UNKNOWN_LIMIT
+from seesay.judge.web.context import COOKIE, AppContext
 
 
 def _integer(value: object) -> object:
@@ -37,14 +35,6 @@ class AnswerIn(FrozenModel, strict=True):
     )
     how: Literal["moved", "confirmed", "chosen"] = Field(description="How the answer was given.")
     key: str = Field(pattern="^[A-Za-z0-9_-]{16,64}$", description="Idempotency key, new for each answer.")
-
-
-class ProgressOut(FrozenModel):
-    """How many items of the page are answered."""
-
-    page: int = Field(description="The number of the participant's page.")
-    answered: int = Field(description="Items with an answer.")
-    of: int = Field(description="Items on the page.")
 
 
 class ErrorOut(FrozenModel):
@@ -76,19 +66,18 @@ class JsonApi:
         progress = await self.context.run(
             lambda tx: save_answer(tx, study, person, body.page, body.place, answer, body.key, now)
         )
-        return JSONResponse(asdict(progress))
+        return JSONResponse(progress.model_dump())
 
     async def page_progress(self, request: Request) -> Response:
         """How many items of the participant's open page are answered."""
         person = await self._bearer(request)
         progress = await self.context.run(lambda tx: page_progress(tx, person, get_participant(tx, person).sent + 1))
-        return JSONResponse(asdict(progress))
+        return JSONResponse(progress.model_dump())
 
     async def study_progress(self, request: Request) -> Response:
         """Live counts, for the researcher."""
         if await self.context.session(request) is None:
-            self.context.limit(UNKNOWN_LIMIT, client_address(request))
-            raise RequestRejectedError(401, "Log in first.")
+            self.context.reject_unknown(request, 401, "Log in first.")
         now, study = self.context.clock(), self.context.study
         progress = await self.context.run(lambda tx: study_progress(tx, study, now))
         return JSONResponse(progress.model_dump())
@@ -113,48 +102,38 @@ def openapi(study: Study) -> dict[str, Any]:
     answer["properties"]["how"]["enum"] = list(HOW[study.kind])
     answer["properties"]["value"]["maximum"] = max(item.max_value for item in study.items)
 
-    def content(model: type[BaseModel]) -> dict[str, Any]:
-        return {"application/json": {"schema": model.model_json_schema()}}
+    def content(schema: dict[str, Any]) -> dict[str, Any]:
+        return {"application/json": {"schema": schema}}
 
-    def responses(success: type[BaseModel], *errors: int) -> dict[str, Any]:
-        failed = {str(status): {"description": "Rejected.", "content": content(ErrorOut)} for status in errors}
-        return {"200": {"description": "Success.", "content": content(success)}, **failed}
+    def operation(
+        name: str, summary: str, scheme: str, success: type[BaseModel], errors: tuple[int, ...], **more: Any
+    ) -> dict[str, Any]:
+        rejected = {"description": "Rejected.", "content": content(ErrorOut.model_json_schema())}
+        responses = {
+            "200": {"description": "Success.", "content": content(success.model_json_schema())},
+            **{str(status): rejected for status in errors},
+        }
+        return {"operationId": name, "summary": summary, "security": [{scheme: []}], "responses": responses, **more}
 
-    participant: list[dict[str, list[str]]] = [{"link": []}]
+    post_errors = (400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503)
+    body = {"required": True, "content": content(answer)}
+    open_page = "How many items of the participant's open page are answered."
     return {
         "openapi": "3.1.0",
         "info": {"title": "seesay judge", "version": __version__},
         "paths": {
             "/api/answers": {
-                "post": {
-                    "operationId": "answer",
-                    "summary": "Save one answer.",
-                    "security": participant,
-                    "requestBody": {"required": True, "content": {"application/json": {"schema": answer}}},
-                    "responses": responses(ProgressOut, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503),
-                }
+                "post": operation("answer", "Save one answer.", "link", PageProgress, post_errors, requestBody=body)
             },
-            "/api/progress": {
-                "get": {
-                    "operationId": "progress",
-                    "summary": "How many items of the participant's open page are answered.",
-                    "security": participant,
-                    "responses": responses(ProgressOut, 401, 429),
-                }
-            },
+            "/api/progress": {"get": operation("progress", open_page, "link", PageProgress, (401, 429))},
             "/api/counts": {
-                "get": {
-                    "operationId": "counts",
-                    "summary": "Live counts, for the researcher.",
-                    "security": [{"researcher": []}],
-                    "responses": responses(StudyProgress, 401, 429),
-                }
+                "get": operation("counts", "Live counts, for the researcher.", "researcher", StudyProgress, (401, 429))
             },
         },
         "components": {
             "securitySchemes": {
                 "link": {"type": "http", "scheme": "bearer", "description": "The token of a participant's link."},
-                "researcher": {"type": "apiKey", "in": "cookie", "name": "seesay_researcher"},
+                "researcher": {"type": "apiKey", "in": "cookie", "name": COOKIE},
             }
         },
     }

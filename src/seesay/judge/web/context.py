@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from seesay.judge.web.rate_limits import PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateL
 T = TypeVar("T")
 COOKIE = "seesay_researcher"
 SESSION_HOURS = 12
+UNKNOWN_LINK = "This link is unknown. Check that you copied all of it."
 _MAX_FIELDS = 1000
 _MAX_CACHED = 50_000
 
@@ -51,14 +52,18 @@ class AppContext:
         if not self.limiter.allows(limit, key):
             raise RequestRejectedError(429, "Too many requests: wait a moment and try again.")
 
+    def reject_unknown(self, request: Request, status: int, message: str) -> NoReturn:
+        """Reject a request without a valid link or session; guesses are limited by address."""
+        self.limit(UNKNOWN_LIMIT, client_address(request))
+        raise RequestRejectedError(status, message)
+
     async def person(self, request: Request, token: str) -> int:
-        """The id of the participant with this link; guesses are limited by address."""
+        """The id of the participant with this link."""
         person = self._person_ids.get(token)
         if person is None and security.is_token(token):
             person = await self.run(lambda tx: participants.find_by_token(tx, token))
         if person is None:
-            self.limit(UNKNOWN_LIMIT, client_address(request))
-            raise RequestRejectedError(404, "This link is unknown. Check that you copied all of it.")
+            self.reject_unknown(request, 404, UNKNOWN_LINK)
         if len(self._person_ids) < _MAX_CACHED:  # a link never changes its participant, so it is looked up once
             self._person_ids[token] = person
         self.limit(PARTICIPANT_LIMIT, str(person))

@@ -15,8 +15,8 @@ from seesay.judge.answers import RequestRejectedError, submit_page
 from seesay.judge.assignment import ItemAnswer, NextStep, PageItem, next_step
 from seesay.judge.storage.database import Transaction, get_setting
 from seesay.judge.study import Study, StudyItem
-from seesay.judge.web.context import AppContext, client_address, read_form
-from seesay.judge.web.rate_limits import JOIN_LIMIT, UNKNOWN_LIMIT
+from seesay.judge.web.context import UNKNOWN_LINK, AppContext, client_address, read_form
+from seesay.judge.web.rate_limits import JOIN_LIMIT
 from seesay.judge.web.rendering import html_page
 
 _FIELD = re.compile(r"(v|ok)([1-9][0-9]{0,3})")
@@ -40,16 +40,13 @@ class ParticipantPages:
 
     async def front(self, request: Request) -> Response:
         """The answer to someone without a link."""
-        self.context.limit(UNKNOWN_LIMIT, client_address(request))
-        raise RequestRejectedError(
-            403, "To take part you need your own link. The researcher who invited you can send it."
-        )
+        message = "To take part you need your own link. The researcher who invited you can send it."
+        self.context.reject_unknown(request, 403, message)
 
     async def join(self, request: Request) -> Response:
         """Admit a worker sent by Prolific or Mechanical Turk, identified by the parameter that the site adds."""
         if not security.verify_signature(security.sign("", request.path_params["key"]), "", self.context.join_key):
-            self.context.limit(UNKNOWN_LIMIT, client_address(request))
-            raise RequestRejectedError(404, "This link is unknown. Check that you copied all of it.")
+            self.context.reject_unknown(request, 404, UNKNOWN_LINK)
         study = self.context.study
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
             return html_page("preview.html", study=study, page_items=sample_page(study), token="")

@@ -15,7 +15,7 @@ from seesay.judge.progress import study_progress
 from seesay.judge.storage.database import Transaction, get_setting, set_setting
 from seesay.judge.web.context import COOKIE, SESSION_HOURS, AppContext, client_address, read_form
 from seesay.judge.web.pages import picture_response, sample_page
-from seesay.judge.web.rate_limits import LOGIN_LIMIT, UNKNOWN_LIMIT
+from seesay.judge.web.rate_limits import LOGIN_LIMIT
 from seesay.judge.web.rendering import html_page
 
 _MAX_LINKS = 500
@@ -127,8 +127,7 @@ class ResearcherPages:
     async def _require_session(self, request: Request) -> str:
         session = await self.context.session(request)
         if session is None:
-            self.context.limit(UNKNOWN_LIMIT, client_address(request))
-            raise RequestRejectedError(401, "This page needs the researcher's password: log in first.")
+            self.context.reject_unknown(request, 401, "This page needs the researcher's password: log in first.")
         return session
 
     async def _read_form(self, request: Request, session: str) -> dict[str, str]:

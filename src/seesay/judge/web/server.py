@@ -14,17 +14,6 @@ from seesay.judge.storage.studies import OpenStudy
 
 
 @dataclass(frozen=True, slots=True)
-class ServerOptions:
-    """Where and how the server listens, and how many links it creates."""
-
-    host: str = "127.0.0.1"
-    port: int = 8080
-    public_url: str = ""
-    behind_proxy: bool = False
-    links: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class ServerAddresses:
     """The addresses of a running server. `password` is set only if it was generated for this study just now."""
 
@@ -37,21 +26,30 @@ class ServerAddresses:
     links: list[str]
 
 
-def serve_study(opened: OpenStudy, options: ServerOptions, announce: Callable[[ServerAddresses], None]) -> None:
-    """Serve until interrupted. `announce` gets the addresses once the port is bound."""
+def serve_study(
+    opened: OpenStudy,
+    announce: Callable[[ServerAddresses], None],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    public_url: str = "",
+    behind_proxy: bool = False,
+    links: int = 0,
+) -> None:
+    """Serve until interrupted. `announce` gets the addresses and new links once the port is bound."""
     import uvicorn
 
     from seesay.judge.web.app import make_app
 
-    bound = _bind(options.host, options.port)
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    base = options.public_url.rstrip("/") or f"http://{host}:{bound.getsockname()[1]}"
+    bound = _bind(host, port)
+    url_host = f"[{host}]" if ":" in host else host
+    base = public_url.rstrip("/") or f"http://{url_host}:{bound.getsockname()[1]}"
     config = uvicorn.Config(
-        make_app(opened.study, opened.database, public_url=options.public_url),
+        make_app(opened.study, opened.database, public_url=public_url),
         log_level="warning",
         access_log=False,  # it would contain people's links
         server_header=False,
-        proxy_headers=options.behind_proxy,
+        proxy_headers=behind_proxy,
         forwarded_allow_ips="127.0.0.1,::1",
         timeout_keep_alive=30,
         limit_concurrency=2000,
@@ -66,7 +64,7 @@ def serve_study(opened: OpenStudy, options: ServerOptions, announce: Callable[[S
             researcher=f"{base}/researcher",
             password=opened.password,
             join=f"{base}/join/{join_key}",
-            links=opened.create_links(options.links, base) if options.links else [],
+            links=opened.create_links(links, base),
         )
     )
     asyncio.run(uvicorn.Server(config).serve(sockets=[bound]))

@@ -32,8 +32,8 @@ def statistics(corpus: CaptionCorpus) -> FloatArray:
         order = np.argsort(key, kind="stable")
         starts = np.flatnonzero(np.diff(key[order], prepend=-1))
         ceiling = np.maximum.reduceat(table.count[split:][order], starts) if len(starts) else np.zeros(0)
-        wanted = table.text[:split] * kinds + table.gram[:split]
-        most = lookup(key[order][starts], ceiling.astype(np.float64), wanted)
+        queries = table.text[:split] * kinds + table.gram[:split]
+        most = lookup(key[order][starts], ceiling.astype(np.float64), queries)
         clipped = np.minimum(table.count[:split], most)
         rows[:, k] = np.bincount(table.text[:split], clipped, minlength=n)
         rows[:, ORDERS + k] = np.maximum(0, lengths[:n] - k)

@@ -100,8 +100,8 @@ def _scores(corpus: CaptionCorpus, frequency: DocumentFrequency | None, sigma: f
         split = int(np.searchsorted(table.text, n))
         kinds = np.int64(max(1, table.kinds))
         reference = table.text[split:] - n
-        wanted = corpus.owner[reference] * kinds + table.gram[split:]
-        ours = lookup(table.text[:split] * kinds + table.gram[:split], weight[:split], wanted)
+        queries = corpus.owner[reference] * kinds + table.gram[split:]
+        ours = lookup(table.text[:split] * kinds + table.gram[:split], weight[:split], queries)
         theirs = weight[split:]
         clipped = ours if sigma is None else np.minimum(ours, theirs)
         dot = np.bincount(reference, clipped * theirs, minlength=len(total)).astype(np.float64)

@@ -65,11 +65,11 @@ def compare(
 ) -> list[PairedTest]:
     """Paired tests of two systems on the same captions' references, metric by metric."""
     tests = []
-    for one, other in zip(a, b, strict=True):
-        left, right = one.statistics[None], other.statistics[None]
-        difference = paired_bootstrap(left, right, resamples, one.metric.value)
-        p = sign_flip(left, right, objects, one.metric.value, flips=resamples.resamples, seed=resamples.seed)
-        tests.append(PairedTest(one.name, difference, p))
+    for ours, theirs in zip(a, b, strict=True):
+        left, right = ours.statistics[None], theirs.statistics[None]
+        difference = paired_bootstrap(left, right, resamples, ours.metric.value)
+        p = sign_flip(left, right, objects, ours.metric.value, flips=resamples.resamples, seed=resamples.seed)
+        tests.append(PairedTest(ours.name, difference, p))
     return tests
 
 

@@ -76,9 +76,9 @@ def count_grams(texts: Sequence[str], orders: int = ORDERS) -> Grams:
     return Grams(words, lengths, tables)
 
 
-def lookup(keys: Ints, values: FloatArray, wanted: Ints) -> FloatArray:
-    """`values` at the `wanted` keys, 0 where a key is absent; `keys` are sorted."""
+def lookup(keys: Ints, values: FloatArray, queries: Ints) -> FloatArray:
+    """`values` at the keys `queries`, 0 where a key is absent; `keys` are sorted."""
     if not len(keys):
-        return np.zeros(len(wanted))
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, values[place], 0.0)
+        return np.zeros(len(queries))
+    place = np.minimum(np.searchsorted(keys, queries), len(keys) - 1)
+    return np.where(keys[place] == queries, values[place], 0.0)

@@ -25,7 +25,7 @@ _LINE_BREAKS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 class Tokenizer:
-    """Remembers the tokens of every plain word: captions say little that was not said before."""
+    """Caches the tokens of every plain word: captions repeat their words."""
 
     def __init__(self) -> None:
         self._plain: dict[str, str | None] = {}
@@ -34,12 +34,12 @@ class Tokenizer:
         """The caption's tokens, joined by blanks. A line break is a blank."""
         if not caption.isascii() or "\n" in caption or "\r" in caption:
             caption = _LINE_BREAKS.sub(" ", caption)
-        known = self._plain
+        cache = self._plain
         tokens = []
         for chunk in caption.split(" "):
-            if chunk not in known:
-                known[chunk] = self._context_free(chunk)
-            token = known[chunk]
+            if chunk not in cache:
+                cache[chunk] = self._context_free(chunk)
+            token = cache[chunk]
             if token is None:
                 return self._with_context(caption)
             if token:

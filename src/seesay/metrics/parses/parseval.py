@@ -85,13 +85,13 @@ def _words(tree: ParseTree, kept: list[bool]) -> list[tuple[str, str]]:
 def _brackets(tree: ParseTree, kept: list[bool], parameters: EvalbParameters) -> list[Bracket]:
     """Brackets over what is left, without function tags, deleted labels and those that cover nothing."""
     before = list(accumulate(kept, initial=0))
-    found = []
+    brackets = []
     for bracket in tree.brackets:
         label = _FUNCTION.sub("", bracket.label)
         start, end = before[bracket.start], before[bracket.end]
         if label and label not in parameters.delete and start < end:
-            found.append(Bracket(label, start, end))
-    return found
+            brackets.append(Bracket(label, start, end))
+    return brackets
 
 
 def _matched(golds: list[Bracket], tests: list[Bracket], parameters: EvalbParameters, *, labelled: bool) -> int:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.mine.readers.join import DiskJoin
+from seesay.mine.readers.join import DUPLICATE, DiskJoin
 from seesay.mine.readers.validation import (
-    DUPLICATE,
     BadAnnotationError,
     bounds,
     check_picture,

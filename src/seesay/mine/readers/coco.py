@@ -11,16 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.mine.readers.join import DiskJoin, clean_id
+from seesay.mine.readers.join import DUPLICATE, DiskJoin, clean_id
 from seesay.mine.readers.json_stream import BROKEN, BrokenFileError, entries
-from seesay.mine.readers.validation import (
-    DUPLICATE,
-    BadAnnotationError,
-    check_picture,
-    clean_picture,
-    clean_size,
-    inside,
-)
+from seesay.mine.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
 from seesay.mine.records import BadAnnotation, Picture
 
 

@@ -11,8 +11,9 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
+
+DUPLICATE = "the id is there twice: the first is kept"
 
 
 class DiskJoin:
@@ -30,9 +31,7 @@ class DiskJoin:
     def __enter__(self) -> DiskJoin:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._database.close()
         self._folder.cleanup()
 

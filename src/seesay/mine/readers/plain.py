@@ -15,16 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.errors import UserError
-from seesay.mine.readers.join import DiskJoin, clean_id
-from seesay.mine.readers.validation import (
-    DUPLICATE,
-    BadAnnotationError,
-    RawRegion,
-    check_picture,
-    clean_picture,
-    clean_size,
-    inside,
-)
+from seesay.mine.readers.join import DUPLICATE, DiskJoin, clean_id
+from seesay.mine.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
 from seesay.mine.records import SCHEMA, BadAnnotation, Picture
 
 MAX_LINE = 1 << 26
@@ -133,7 +125,7 @@ def _beside(folder: Path, name: Any) -> Path | None:
     return path
 
 
-def _region(item: Any) -> RawRegion:
+def _region(item: Any) -> tuple[Any, Any, Any]:
     return (item.get("name"), item.get("box"), item.get("polygon")) if isinstance(item, dict) else (None, None, None)
 
 

@@ -17,11 +17,7 @@ from seesay.mine.records import BadAnnotation, Box, Picture, Region
 MAX_SIDE = 1 << 20
 MAX_REGIONS = 500
 """Regions kept per picture: all pairs of them are compared, so memory grows with the square, and faster."""
-DUPLICATE = "the id is there twice: the first is kept"
 _SPACES = re.compile(r"\s+")
-
-RawRegion = tuple[Any, Any, Any]
-"""Name, box and polygon as the file has them."""
 
 
 class BadAnnotationError(ValueError):
@@ -91,10 +87,10 @@ def bounds(polygon: Sequence[float]) -> Box:
 
 
 def clean_picture(
-    where: str, picture_id: str, size: tuple[int, int], raw_regions: Sequence[RawRegion],
+    where: str, picture_id: str, size: tuple[int, int], raw_regions: Sequence[tuple[Any, Any, Any]],
     raw_captions: Sequence[Any] = (), *, scene: str = "", path: Path | None = None, depth: Path | None = None,
 ) -> Iterator[Picture | BadAnnotation]:  # fmt: skip
-    """A picture with its usable regions and captions, after what is wrong with the others."""
+    """A picture with its usable regions (name, box, polygon) and captions, after what is wrong with the others."""
     regions: list[Region] = []
     for number, raw_region in enumerate(raw_regions):
         try:

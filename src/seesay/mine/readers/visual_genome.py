@@ -11,17 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.mine.readers.join import DiskJoin, clean_id
+from seesay.mine.readers.join import DUPLICATE, DiskJoin, clean_id
 from seesay.mine.readers.json_stream import BROKEN, BrokenFileError, entries
-from seesay.mine.readers.validation import (
-    DUPLICATE,
-    BadAnnotationError,
-    RawRegion,
-    check_picture,
-    clean_picture,
-    clean_size,
-    inside,
-)
+from seesay.mine.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
 from seesay.mine.records import BadAnnotation, Picture
 
 FOLDERS = ("", "images", "VG_100K", "VG_100K_2")
@@ -88,7 +80,7 @@ def _picture(
     yield from clean_picture(picture_id, picture_id, size, objects, phrases, path=path)
 
 
-def _object(item: Any) -> RawRegion:
+def _object(item: Any) -> tuple[Any, Any, Any]:
     if not isinstance(item, dict):
         return None, None, None
     names = item.get("names", item.get("name"))

@@ -1,4 +1,4 @@
-"""Sentences about a room, as a person might describe its regions: names, colours, and what stands by what."""
+"""Sentences about a room, as a person might describe its regions: names, colours, and positions."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from seesay.mine.rooms.sampling import RoomObject
 
 
 def describe(
-    rng: np.random.Generator, scene: str, things: Sequence[RoomObject], seen: Sequence[int]
+    rng: np.random.Generator, scene: str, objects: Sequence[RoomObject], visible: Sequence[int]
 ) -> list[tuple[int, str]]:
-    """One caption for most of the things that are seen: whose it is (a place in `things`), and the text."""
+    """One caption for most of the visible objects: the index of the object, and the text."""
     captions = []
-    for i in seen:
-        thing = things[i]
-        name = thing.subtype if rng.random() < 0.5 else thing.name
-        others = [j for j in seen if things[j].name != thing.name]
-        near = min(others, key=lambda j: _apart(thing, things[j]), default=None)
-        colored = f"{_article(thing.color)} {thing.color} {name}"
-        choices = [f"the {name} is {thing.color}", f"{_article(name)} {name} in the {scene.replace('_', ' ')}", colored]
-        if thing.support is not None:
-            choices += [f"{colored} on the {things[thing.support].name}"] * 2
-        elif near is not None:
-            choices += [f"{colored} next to the {things[near].name}"] * 2
-        if sum(things[j].name == thing.name for j in seen) == 2:
-            choices.append(f"two {_plural(thing.name)} in the {scene.replace('_', ' ')}")
+    for i in visible:
+        subject = objects[i]
+        name = subject.subtype if rng.random() < 0.5 else subject.name
+        others = [j for j in visible if objects[j].name != subject.name]
+        nearest = min(others, key=lambda j: _squared_distance(subject, objects[j]), default=None)
+        room = scene.replace("_", " ")
+        colored = f"{_article(subject.color)} {subject.color} {name}"
+        choices = [f"the {name} is {subject.color}", f"{_article(name)} {name} in the {room}", colored]
+        if subject.support is not None:
+            choices += [f"{colored} on the {objects[subject.support].name}"] * 2
+        elif nearest is not None:
+            choices += [f"{colored} next to the {objects[nearest].name}"] * 2
+        if sum(objects[j].name == subject.name for j in visible) == 2:
+            choices.append(f"two {_plural(subject.name)} in the {room}")
         if rng.random() < 0.8:
             captions.append((i, str(rng.choice(choices))))
     return captions
 
 
-def _apart(a: RoomObject, b: RoomObject) -> float:
+def _squared_distance(a: RoomObject, b: RoomObject) -> float:
     return float(sum((p - q) ** 2 for p, q in zip(a.at, b.at, strict=True)))
 
 
@@ -41,5 +42,4 @@ def _article(word: str) -> str:
 
 
 def _plural(name: str) -> str:
-    irregular = {"bookshelf": "bookshelves"}
-    return irregular.get(name, f"{name}s")
+    return "bookshelves" if name == "bookshelf" else f"{name}s"

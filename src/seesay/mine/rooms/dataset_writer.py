@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,24 +20,25 @@ from seesay.mine.records import SCHEMA, Picture, Region, to_row
 from seesay.mine.rooms.captions import describe
 from seesay.mine.rooms.kinds import KINDS, SCENES
 from seesay.mine.rooms.raster import RoomView, render
-from seesay.mine.rooms.sampling import Room, RoomObject, draw
+from seesay.mine.rooms.sampling import Room, RoomObject, sample_room
 from seesay.mine.rooms.truth import RoomTruth
 from seesay.progress import ProgressCallback
 
-LEAST_PIXELS = 24
-LEAST_VISIBLE = 0.5
+MIN_PIXELS = 24
+MIN_VISIBLE = 0.5
 OUTLINE_ROWS = 12
-ROWS = 256
+BATCH = 256
+CATEGORIES = {name: number for number, name in enumerate(KINDS, start=1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A room as seen: the annotated picture and, region by region, the things and captions (by region) behind it."""
+    """A room as seen: the annotated picture and, for each of its regions, the object; captions with their region."""
 
     picture: Picture
     room: Room
     view: RoomView
-    things: tuple[RoomObject, ...]
+    objects: tuple[RoomObject, ...]
     phrases: tuple[tuple[int, str], ...]
 
 
@@ -47,19 +49,19 @@ def snapshots(count: int, seed: int = 0, width: int = 320, height: int = 240) ->
 
 
 def snapshot(index: int, seed: int = 0, width: int = 320, height: int = 240) -> Snapshot:
-    """The room with this index: what is more than half hidden, or cut off by the frame, is not annotated."""
+    """The room with this index. Objects that are more than half hidden or outside the frame are not annotated."""
     rng = np.random.default_rng((seed, index))
     scene = list(SCENES)[index % len(SCENES)]
-    room = draw(rng, scene)
+    room = sample_room(rng, scene)
     view = render(room, width, height, rng)
-    regions, seen = [], []
-    for i, thing in enumerate(room.things):
+    regions, visible = [], []
+    for i, room_object in enumerate(room.objects):
         mask = view.ids == i
-        if mask.sum() >= max(LEAST_PIXELS, LEAST_VISIBLE * view.covered[i]):
-            regions.append(_region(thing.name, mask))
-            seen.append(i)
-    phrases = describe(rng, scene, room.things, seen)
-    place = {thing: region for region, thing in enumerate(seen)}
+        if mask.sum() >= max(MIN_PIXELS, MIN_VISIBLE * view.covered[i]):
+            regions.append(_region(room_object.name, mask))
+            visible.append(i)
+    phrases = describe(rng, scene, room.objects, visible)
+    region_of = {object_index: region for region, object_index in enumerate(visible)}
     picture = Picture(
         id=str(index + 1),
         width=width,
@@ -70,8 +72,8 @@ def snapshot(index: int, seed: int = 0, width: int = 320, height: int = 240) -> 
         path=f"images/{index + 1}.jpg",
         depth=f"depth/{index + 1}.png",
     )
-    things = tuple(room.things[i] for i in seen)
-    return Snapshot(picture, room, view, things, tuple((place[i], text) for i, text in phrases))
+    objects = tuple(room.objects[i] for i in visible)
+    return Snapshot(picture, room, view, objects, tuple((region_of[i], text) for i, text in phrases))
 
 
 def write_rooms(
@@ -90,119 +92,96 @@ def write_rooms(
     except ImportError as error:
         raise missing_extra("Making rooms", "mine", error) from error
 
-    for part in ("images", "depth", "visual_genome", "coco"):
+    for part in ("images", "depth"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     truth, rows = RoomTruth(), []
-    with _Files(folder) as files, pq.ParquetWriter(folder / "annotations.parquet", SCHEMA) as parquet:
+    lists: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    with (
+        (folder / "annotations.jsonl").open("w", encoding="utf-8") as annotations,
+        (folder / "things.jsonl").open("w", encoding="utf-8") as things,
+        pq.ParquetWriter(folder / "annotations.parquet", SCHEMA) as parquet,
+    ):
         for done, shot in enumerate(snapshots(count, seed, width, height), start=1):
             picture = shot.picture
             if pictures:
                 Image.fromarray(shot.view.rgb).save(folder / picture.path, quality=92)
                 millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
                 Image.fromarray(millimetres).save(folder / picture.depth, compress_level=1)
-            truth.add(picture.scene, shot.things)
+            truth.add(picture.scene, shot.objects)
             rows.append(to_row(picture))
-            files.add(shot, rows[-1])
-            if len(rows) == ROWS or done == count:
+            annotations.write(json.dumps(rows[-1]) + "\n")
+            things.write(json.dumps({"id": picture.id, "things": [_true_values(o) for o in shot.objects]}) + "\n")
+            _add_visual_genome(shot, lists)
+            _add_coco(shot, lists)
+            if len(rows) == BATCH or done == count:
                 parquet.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
                 rows = []
             progress(1, count)
+    for name in ("objects", "region_descriptions", "image_data"):
+        write_json(folder / f"visual_genome/{name}.json", lists[name], indent=None)
+    categories = [{"id": number, "name": name} for name, number in CATEGORIES.items()]
+    instances = {"images": lists["images"], "annotations": lists["annotations"], "categories": categories}
+    write_json(folder / "coco/instances.json", instances, indent=None)
+    captions = {"images": lists["images"], "annotations": lists["captions"]}
+    write_json(folder / "coco/captions.json", captions, indent=None)
     write_json(folder / "truth.json", truth.to_json(), indent=1)
     return folder
 
 
-class _Files:
-    """The text files, written picture by picture; JSON arrays are opened, filled and closed by hand."""
-
-    LISTS = ("visual_genome/objects", "visual_genome/region_descriptions", "visual_genome/image_data")
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._open: dict[str, TextIO] = {}
-        self._coco: dict[str, list[dict[str, Any]]] = {"images": [], "annotations": [], "captions": []}
-        self._count = 0
-
-    def __enter__(self) -> _Files:
-        for name in (*(f"{name}.json" for name in self.LISTS), "annotations.jsonl", "things.jsonl"):
-            self._open[name] = (self._folder / name).open("w", encoding="utf-8")
-        return self
-
-    def add(self, shot: Snapshot, row: dict[str, Any]) -> None:
-        picture, number = shot.picture, int(shot.picture.id)
-        self._open["annotations.jsonl"].write(json.dumps(row) + "\n")
-        self._open["things.jsonl"].write(
-            json.dumps({"id": picture.id, "things": [_true(t) for t in shot.things]}) + "\n"
-        )
-        boxes = [region.box for region in picture.regions]
-        first = number * 1000
-        objects = [
-            {"object_id": first + i, "names": [r.name], "synsets": [], **dict(zip("xywh", r.box, strict=True))}
-            for i, r in enumerate(picture.regions)
-        ]
-        described = [
-            {"region_id": first + i, "image_id": number, "phrase": text, **_sides(boxes[region])}
-            for i, (region, text) in enumerate(shot.phrases)
-        ]
-        size = {"width": picture.width, "height": picture.height}
-        self._append(self.LISTS[0], {"image_id": number, "image_url": "", "objects": objects})
-        self._append(self.LISTS[1], {"id": number, "regions": described})
-        self._append(self.LISTS[2], {"image_id": number, "url": "", **size, "coco_id": None, "flickr_id": None})
-        self._count += 1
-        self._coco["images"].append({"id": number, "file_name": f"{number}.jpg", **size})
-        for i, region in enumerate(picture.regions):
-            self._coco["annotations"].append(
-                {
-                    "id": first + i, "image_id": number, "category_id": CATEGORIES[region.name], "iscrowd": 0,
-                    "bbox": list(region.box), "area": region.box[2] * region.box[3],
-                    "segmentation": [list(region.polygon)],
-                }
-            )  # fmt: skip
-        for i, text in enumerate(picture.captions):
-            self._coco["captions"].append({"id": first + i, "image_id": number, "caption": text})
-
-    def _append(self, name: str, entry: dict[str, Any]) -> None:
-        self._open[f"{name}.json"].write((",\n" if self._count else "[") + json.dumps(entry))
-
-    def __exit__(self, *_: object) -> None:
-        for name, file in self._open.items():
-            if name.endswith(".json"):
-                file.write("]" if self._count else "[]")
-            file.close()
-        images = self._coco["images"]
-        categories = [{"id": number, "name": name} for name, number in CATEGORIES.items()]
-        instances = {"images": images, "annotations": self._coco["annotations"], "categories": categories}
-        captions = {"images": images, "annotations": self._coco["captions"]}
-        (self._folder / "coco/instances.json").write_text(json.dumps(instances))
-        (self._folder / "coco/captions.json").write_text(json.dumps(captions))
+def _add_visual_genome(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
+    picture, number = shot.picture, int(shot.picture.id)
+    objects = [
+        {"object_id": number * 1000 + i, "names": [r.name], "synsets": [], **dict(zip("xywh", r.box, strict=True))}
+        for i, r in enumerate(picture.regions)
+    ]
+    sides = ("x", "y", "width", "height")
+    descriptions = [
+        {"region_id": number * 1000 + i, "image_id": number, "phrase": text}
+        | dict(zip(sides, picture.regions[region].box, strict=True))
+        for i, (region, text) in enumerate(shot.phrases)
+    ]
+    size = {"width": picture.width, "height": picture.height}
+    lists["objects"].append({"image_id": number, "image_url": "", "objects": objects})
+    lists["region_descriptions"].append({"id": number, "regions": descriptions})
+    lists["image_data"].append({"image_id": number, "url": "", **size, "coco_id": None, "flickr_id": None})
 
 
-CATEGORIES = {name: number for number, name in enumerate(KINDS, start=1)}
+def _add_coco(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
+    picture, number = shot.picture, int(shot.picture.id)
+    size = {"width": picture.width, "height": picture.height}
+    lists["images"].append({"id": number, "file_name": f"{number}.jpg", **size})
+    lists["annotations"] += [
+        {
+            "id": number * 1000 + i, "image_id": number, "category_id": CATEGORIES[region.name], "iscrowd": 0,
+            "bbox": list(region.box), "area": region.box[2] * region.box[3], "segmentation": [list(region.polygon)],
+        }
+        for i, region in enumerate(picture.regions)
+    ]  # fmt: skip
+    lists["captions"] += [
+        {"id": number * 1000 + i, "image_id": number, "caption": text} for i, text in enumerate(picture.captions)
+    ]
 
 
-def _sides(box: tuple[float, float, float, float]) -> dict[str, float]:
-    return dict(zip(("x", "y", "width", "height"), box, strict=True))
-
-
-def _true(thing: RoomObject) -> dict[str, Any]:
+def _true_values(room_object: RoomObject) -> dict[str, Any]:
     return {
-        "name": thing.name,
-        "subtype": thing.subtype,
-        "color": thing.color,
-        "size": [round(s, 4) for s in thing.size],
-        "lowest": round(thing.lowest, 4),
-        "centroid": round(thing.centroid, 4),
-        "distance": round(thing.at[2], 4),
+        "name": room_object.name,
+        "subtype": room_object.subtype,
+        "color": room_object.color,
+        "size": [round(s, 4) for s in room_object.size],
+        "lowest": round(room_object.lowest, 4),
+        "centroid": round(room_object.centroid, 4),
+        "distance": round(room_object.at[2], 4),
     }
 
 
 def _region(name: str, mask: NDArray[np.bool_]) -> Region:
-    """The box and the outline of what is seen: left edges downwards, right edges back up, on a dozen rows."""
+    """The box and the outline of the visible part: left edges downwards, right edges back up, on a dozen rows."""
     rows = np.flatnonzero(mask.any(axis=1))
     columns = np.flatnonzero(mask.any(axis=0))
     box = (float(columns[0]), float(rows[0]), float(columns[-1] + 1 - columns[0]), float(rows[-1] + 1 - rows[0]))
-    some = rows[np.unique(np.linspace(0, len(rows) - 1, OUTLINE_ROWS).astype(int))]
-    left = mask[some].argmax(axis=1)
-    right = mask.shape[1] - mask[some][:, ::-1].argmax(axis=1)
-    y = some + np.linspace(0, 1, len(some))  # from the top edge of the first row to the foot of the last
+    sampled = rows[np.unique(np.linspace(0, len(rows) - 1, OUTLINE_ROWS).astype(int))]
+    left = mask[sampled].argmax(axis=1)
+    right = mask.shape[1] - mask[sampled][:, ::-1].argmax(axis=1)
+    y = sampled + np.linspace(0, 1, len(sampled))  # from the top edge of the first row to the bottom of the last
     outline = np.concatenate([np.stack([left, y], axis=1), np.stack([right, y], axis=1)[::-1]])
     return Region(name, box, tuple(round(float(v), 2) for v in outline.ravel()))

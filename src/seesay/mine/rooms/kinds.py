@@ -1,4 +1,4 @@
-"""What stands in the rooms: kinds of things with their sizes in metres, colours, shapes and places, and five scenes.
+"""Kinds of objects in rooms, with sizes in metres, colours, shapes and places, and five scenes.
 
 Sizes and colours are everyday ones, chosen so that most pairs have a clear answer and some have none: a small table is
 smaller than a large television.
@@ -15,12 +15,12 @@ Stand = Literal["wall", "floor", "on", "hung", "ceiling"]
 Range = tuple[float, float]
 
 MAIN = ""
-"""A part with this colour has the colour of its thing."""
+"""A part of this colour has the colour of its object."""
 
 
 @dataclass(frozen=True, slots=True)
 class SolidPart:
-    """A solid in the unit box of its thing: x and z from -½ to ½, y from 0 (its foot) to 1. Sizes are whole widths."""
+    """A solid in the unit box of its object: x and z from -½ to ½, y from 0 (the base) to 1. Sizes are full widths."""
 
     solid: Solid
     centre: tuple[float, float, float]
@@ -30,7 +30,7 @@ class SolidPart:
 
 @dataclass(frozen=True, slots=True)
 class ObjectKind:
-    """Things of one name. `bottom` is the height of the lowest point of what hangs, in metres."""
+    """Objects of one name. `bottom` is the height of the lowest point of hanging objects, in metres."""
 
     size: tuple[Range, Range, Range]
     colors: Mapping[str, float]
@@ -199,11 +199,11 @@ SCENES: dict[str, dict[str, float]] = {
         "picture": 0.7, "clock": 0.6, "window": 0.6, "trash can": 0.7, "cup": 0.8, "book": 1, "lamp": 0.6,
         "bottle": 0.4, "ceiling lamp": 0.4},
 }  # fmt: skip
-"""How many of each kind a scene has on average; a kind of 1 or more is nearly always there."""
+"""The mean number of objects of each kind in a scene; kinds of 1 or more are nearly always there."""
 
 RGB: dict[str, tuple[int, int, int]] = {
     "red": (190, 35, 38), "orange": (235, 130, 30), "yellow": (236, 206, 70), "brown": (125, 80, 45),
     "green": (60, 130, 62), "blue": (55, 95, 175), "purple": (118, 62, 145), "pink": (236, 155, 180),
     "white": (240, 240, 238), "gray": (138, 138, 141), "black": (38, 38, 41),
 }  # fmt: skip
-"""A typical value of each of the eleven colours; things vary around it."""
+"""A typical value of each of the eleven colours; objects vary around it."""

@@ -1,6 +1,6 @@
-"""Pictures of rooms: every solid is met by the rays of the pixels it may cover, and the nearest one is seen.
+"""Pictures of rooms by ray casting: each solid is intersected with the rays of the pixels that it may cover.
 
-The rays have length 1 along the camera's axis, so that a ray's parameter is the depth of what it meets.
+Rays have length 1 along the camera's axis, so that a ray's parameter is the depth of the point it hits.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ FOCAL = 0.85
 
 @dataclass(frozen=True, slots=True)
 class RoomView:
-    """What the camera sees: colours, depth in metres, and which thing each pixel shows (-1: the room itself).
+    """What the camera sees: colours, depth in metres, and the object index of each pixel (-1: the room itself).
 
-    `covered` counts the pixels each thing would cover if nothing stood before it, within the frame and beyond.
+    `covered`: the number of pixels that each object would cover if nothing hid it, inside and outside the frame.
     """
 
     rgb: NDArray[np.uint8]
@@ -43,12 +43,12 @@ def render(room: Room, width: int, height: int, rng: np.random.Generator) -> Roo
     ids = np.full((height, width), -1, np.int16)
     _shadows(room, rays, depth, rgb)
     covered = []
-    for i, thing in enumerate(room.things):
-        rect, inside = _rectangle(room, thing, width, height)
+    for i, item in enumerate(room.objects):
+        rect, inside = _rectangle(room, item, width, height)
         if rect is None:
             covered.append(math.inf)
             continue
-        near, shade = _thing(room, thing, tuple(r[rect] for r in rays))
+        near, shade = _render_object(room, item, tuple(r[rect] for r in rays))
         covered.append(float(np.isfinite(near).sum()) / max(inside, 1e-6))
         closer = near < depth[rect]
         depth[rect][closer] = near[closer]
@@ -75,13 +75,13 @@ def _rays(width: int, height: int, pitch: float) -> tuple[Floats, Floats, Floats
 
 @lru_cache(maxsize=64)
 def _grain(width: int, height: int, which: int) -> Floats:
-    """The noise of a small sensor: a few patterns, used over and over."""
+    """Sensor noise: a few patterns that are reused."""
     noise = np.random.default_rng(which).normal(1, 0.02, (height, width, 1))
     return noise.astype(np.float32)
 
 
 def _shell(room: Room, rays: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats]:
-    """Depth and colour of the bare room: floor, ceiling, back wall and side walls, seen from inside."""
+    """Depth and colour of the empty room: floor, ceiling, back wall and side walls."""
     dx, dy, dz = rays
     ex, ey, _ = room.eye
     half, top, back = room.size[0] / 2, room.size[1], room.size[2]
@@ -112,32 +112,32 @@ def _shell(room: Room, rays: tuple[Floats, Floats, Floats]) -> tuple[Floats, Flo
 
 
 def _shadows(room: Room, rays: tuple[Floats, Floats, Floats], depth: Floats, rgb: Floats) -> None:
-    """Soft dark patches on the floor under what stands there; without them things seem to float."""
+    """Soft shadows on the floor under objects; without them objects seem to float."""
     height, width = depth.shape
-    for thing in room.things:
-        if thing.lowest > 0.01 or thing.size[1] < 0.1:
+    for item in room.objects:
+        if item.lowest > 0.01 or item.size[1] < 0.1:
             continue
-        x0, x1, z0, z1 = thing.footprint
-        patch = RoomObject("", "", "", (0, 0, 0), (1.5 * (x1 - x0), 0.001, 1.5 * (z1 - z0)), thing.at)
+        x0, x1, z0, z1 = item.footprint
+        patch = RoomObject("", "", "", (0, 0, 0), (1.5 * (x1 - x0), 0.001, 1.5 * (z1 - z0)), item.at)
         rect, _ = _rectangle(room, patch, width, height)
         if rect is None:
             continue
         dx, dy, dz = (r[rect] for r in rays)
         t = depth[rect]
-        u = (room.eye[0] + t * dx - thing.at[0]) / (0.75 * (x1 - x0))
-        v = (t * dz - thing.at[2]) / (0.75 * (z1 - z0))
+        u = (room.eye[0] + t * dx - item.at[0]) / (0.75 * (x1 - x0))
+        v = (t * dz - item.at[2]) / (0.75 * (z1 - z0))
         dark = np.clip(1.15 - np.maximum(np.abs(u), np.abs(v)), 0, 0.5) * (room.eye[1] + t * dy < 0.02)
         rgb[rect] *= (1 - dark)[..., None]
 
 
-def _rectangle(room: Room, thing: RoomObject, width: int, height: int) -> tuple[tuple[slice, slice] | None, float]:
-    """The pixels that the thing's bounding box may cover, and the share of that box which is inside the frame."""
-    w, h, d = thing.size
-    cos, sin = math.cos(thing.turn), math.sin(thing.turn)
+def _rectangle(room: Room, item: RoomObject, width: int, height: int) -> tuple[tuple[slice, slice] | None, float]:
+    """The pixels that an object's bounding box may cover, and the share of that box which is inside the frame."""
+    w, h, d = item.size
+    cos, sin = math.cos(item.turn), math.sin(item.turn)
     corners = np.array([(x, y, z) for x in (-w / 2, w / 2) for y in (0, h) for z in (-d / 2, d / 2)])
-    x = corners[:, 0] * cos + corners[:, 2] * sin + thing.at[0] - room.eye[0]
-    y = corners[:, 1] + thing.at[1] - room.eye[1]
-    z = -corners[:, 0] * sin + corners[:, 2] * cos + thing.at[2] - room.eye[2]
+    x = corners[:, 0] * cos + corners[:, 2] * sin + item.at[0] - room.eye[0]
+    y = corners[:, 1] + item.at[1] - room.eye[1]
+    z = -corners[:, 0] * sin + corners[:, 2] * cos + item.at[2] - room.eye[2]
     c, s = math.cos(room.pitch), math.sin(room.pitch)
     up, away = y * c + z * s, z * c - y * s
     if away.min() < 0.1:
@@ -153,44 +153,44 @@ def _rectangle(room: Room, thing: RoomObject, width: int, height: int) -> tuple[
     return (rows, slice(math.floor(cut[0]), math.ceil(cut[1]))), float(share)
 
 
-def _thing(room: Room, thing: RoomObject, rays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
-    """Depth (infinite where the thing is not) and colour of a thing on its own."""
+def _render_object(room: Room, item: RoomObject, rays: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+    """Depth (infinite elsewhere) and colour of a single object."""
     near = np.full(rays[0].shape, np.inf, np.float32)
     rgb = np.zeros((*rays[0].shape, 3), np.float32)
-    cos, sin = math.cos(thing.turn), math.sin(thing.turn)
-    # Into the thing's own frame: turned back, its foot at the origin.
+    cos, sin = math.cos(item.turn), math.sin(item.turn)
+    # Into the object's own frame: turned back, its base at the origin.
     c, s = np.float32(cos), np.float32(sin)
     dx, dy, dz = rays[0] * c - rays[2] * s, rays[1], rays[0] * s + rays[2] * c
-    ox, oy, oz = (room.eye[k] - thing.at[k] for k in range(3))
+    ox, oy, oz = (room.eye[k] - item.at[k] for k in range(3))
     ox, oz = ox * cos - oz * sin, ox * sin + oz * cos
     light = (LIGHT[0] * cos - LIGHT[2] * sin, float(LIGHT[1]), LIGHT[0] * sin + LIGHT[2] * cos)
-    for part in SHAPES[KINDS[thing.name].shape]:
-        half = tuple(p * q / 2 for p, q in zip(part.size, thing.size, strict=True))
-        centre = tuple(p * q for p, q in zip(part.centre, thing.size, strict=True))
+    for part in SHAPES[KINDS[item.name].shape]:
+        half = tuple(p * q / 2 for p, q in zip(part.size, item.size, strict=True))
+        centre = tuple(p * q for p, q in zip(part.centre, item.size, strict=True))
         o = tuple(np.float32((a - p) / h) for a, p, h in zip((ox, oy, oz), centre, half, strict=True))
         d = tuple(a * np.float32(1 / h) for a, h in zip((dx, dy, dz), half, strict=True))
-        t, shade = _meet(part.solid, o, d, half, light)
+        t, shade = _intersect(part.solid, o, d, half, light)
         closer = t < near
         near[closer] = t[closer]
-        rgb[closer] = shade[closer][:, None] * np.asarray(_color(part, thing), np.float32)
-    if thing.color == "brown":  # wood: a fine grain along the thing
+        rgb[closer] = shade[closer][:, None] * np.asarray(_color(part, item), np.float32)
+    if item.color == "brown":  # wood grain
         with np.errstate(invalid="ignore"):
             grain = np.sin((oy + near * dy) * 70 + 3 * np.sin((ox + near * dx) * 9))
         rgb *= np.where(np.isfinite(near), 1 + 0.05 * grain, 1)[..., None]
     return near, rgb
 
 
-def _color(part: SolidPart, thing: RoomObject) -> Point:
+def _color(part: SolidPart, item: RoomObject) -> Point:
     if part.color == MAIN:
-        return thing.rgb
+        return item.rgb
     r, g, b = RGB[part.color]
     return float(r), float(g), float(b)
 
 
-def _meet(
+def _intersect(
     solid: str, o: tuple[np.float32, ...], d: tuple[Floats, ...], half: tuple[float, ...], light: tuple[float, ...]
 ) -> tuple[Floats, Floats]:
-    """Where rays o + t·d first meet a unit solid (inf: nowhere), and how bright it is there. All three are convex."""
+    """Where rays o + t·d enter a unit solid (inf: they miss it), and how bright it is there. All solids are convex."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if solid == "box":
             spans = [_slab(o[k], d[k]) for k in range(3)]
@@ -221,7 +221,7 @@ def _slab(o: np.float32, d: Floats) -> tuple[Floats, Floats]:
 
 
 def _ball(o: tuple[np.float32, ...], d: tuple[Floats, ...]) -> tuple[Floats, Floats]:
-    """Entry and exit of the unit ball of any dimension (of a disc: an endless cylinder); NaN where missed."""
+    """Entry and exit of the unit ball of any dimension (of a disc: an infinite cylinder); NaN where missed."""
     a = sum(x * x for x in d)
     b = sum(x * y for x, y in zip(o, d, strict=True))
     c = sum(x * x for x in o) - 1
@@ -234,7 +234,7 @@ def _ball(o: tuple[np.float32, ...], d: tuple[Floats, ...]) -> tuple[Floats, Flo
 def _smooth(
     o: tuple[np.float32, ...], d: tuple[Floats, ...], t: Floats, half: tuple[float, ...], light: tuple[float, ...]
 ) -> Floats:
-    """Brightness of a round surface: its normal at a point of the unit solid, brought to the true proportions."""
+    """Brightness of a round surface by its normal, scaled from the unit solid to the true proportions."""
     normal = [(a + t * b) / np.float32(h) for a, b, h in zip(o, d, half, strict=True)]
     length = np.sqrt(sum(n * n for n in normal))
     cosine = sum(n * np.float32(w) for n, w in zip(normal, light, strict=True)) / length

@@ -1,6 +1,6 @@
-"""Drawing a room at random: what is in it, where it stands, and where the camera is.
+"""Random rooms: the objects, their places, and the camera.
 
-World coordinates are metres: x to the right, y up from the floor, z away from the camera, which stands at z = 0.
+World coordinates are metres: x to the right, y up from the floor, z away from the camera, which is at z = 0.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from seesay.mine.rooms.kinds import KINDS, RGB, SCENES, ObjectKind
 Point = tuple[float, float, float]
 
 GAP = 0.1
-"""Between furniture and the back wall, in metres, so that what hangs there sticks out of no cupboard."""
+"""Between furniture and the back wall, in metres, so that nothing on the wall sticks out of a cupboard."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomObject:
-    """A thing in a room. `at` is the middle of its foot, `size` width, height and depth, `turn` its yaw in radians."""
+    """An object in a room. `at`: the middle of its base; `size`: width, height, depth; `turn`: its yaw in radians."""
 
     name: str
     subtype: str
@@ -35,7 +35,7 @@ class RoomObject:
 
     @property
     def frontal_area(self) -> float:
-        """Width times height in square metres: what ViPhy's size rule (box area scaled by depth) is after."""
+        """Width times height in square metres, which ViPhy's size rule (box area scaled by depth) approximates."""
         return self.size[0] * self.size[1]
 
     @property
@@ -50,7 +50,7 @@ class RoomObject:
 
     @property
     def footprint(self) -> tuple[float, float, float, float]:
-        """The x and z range that it covers on the floor."""
+        """The range of x and of z that it covers on the floor."""
         cos, sin = abs(math.cos(self.turn)), abs(math.sin(self.turn))
         w, d = self.size[0] * cos + self.size[2] * sin, self.size[0] * sin + self.size[2] * cos
         x, _, z = self.at
@@ -59,7 +59,7 @@ class RoomObject:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A room, what is in it, and the pinhole camera that looks into it (pitch in radians, downwards)."""
+    """A room, its objects, and the pinhole camera that looks into it (pitch in radians, downwards)."""
 
     scene: str
     size: Point
@@ -68,33 +68,33 @@ class Room:
     wall: Point
     floor: Point
     boards: bool
-    things: tuple[RoomObject, ...]
+    objects: tuple[RoomObject, ...]
 
 
-def draw(rng: np.random.Generator, scene: str) -> Room:
-    """A room of this kind."""
+def sample_room(rng: np.random.Generator, scene: str) -> Room:
+    """A random room of this scene."""
     size = (rng.uniform(4.2, 5.2), rng.uniform(2.5, 2.8), rng.uniform(4.4, 6.0))
     new: list[RoomObject] = []
     for name, mean in SCENES[scene].items():
         count = int(mean) + (rng.random() < mean % 1)
-        new += [_make(rng, scene, name) for _ in range(count)]
-    things: list[RoomObject] = []
-    _along_walls(rng, [t for t in new if KINDS[t.name].stand == "wall"], size, things)
-    for thing in new:
-        if KINDS[thing.name].stand == "floor":
-            _on_floor(rng, thing, size, things)
+        new += [_sample_object(rng, scene, name) for _ in range(count)]
+    objects: list[RoomObject] = []
+    _along_walls(rng, [t for t in new if KINDS[t.name].stand == "wall"], size, objects)
+    for item in new:
+        if KINDS[item.name].stand == "floor":
+            _on_floor(rng, item, size, objects)
     hung = [t for t in new if KINDS[t.name].stand == "hung"]
-    for thing, x in _packed(rng, hung, size[0] - 0.6):
-        low, high = KINDS[thing.name].bottom
-        bottom = min(rng.uniform(low, high), size[1] - thing.size[1] - 0.05)
-        things.append(_moved(thing, (x, bottom, size[2] - thing.size[2] / 2 - 0.01)))
-    for thing in new:
-        if KINDS[thing.name].stand == "ceiling":
-            at = (rng.uniform(-1, 1), size[1] - thing.size[1], rng.uniform(3.2, size[2] - 0.6))
-            things.append(_moved(thing, at))
-    for thing in new:
-        if KINDS[thing.name].stand == "on":
-            _on_support(rng, thing, things)
+    for item, x in _packed(rng, hung, size[0] - 0.6):
+        low, high = KINDS[item.name].bottom
+        bottom = min(rng.uniform(low, high), size[1] - item.size[1] - 0.05)
+        objects.append(_moved(item, (x, bottom, size[2] - item.size[2] / 2 - 0.01)))
+    for item in new:
+        if KINDS[item.name].stand == "ceiling":
+            at = (rng.uniform(-1, 1), size[1] - item.size[1], rng.uniform(3.2, size[2] - 0.6))
+            objects.append(_moved(item, at))
+    for item in new:
+        if KINDS[item.name].stand == "on":
+            _on_support(rng, item, objects)
     light = rng.uniform(185, 235)
     boards = bool(rng.random() < 0.6)
     return Room(
@@ -105,11 +105,11 @@ def draw(rng: np.random.Generator, scene: str) -> Room:
         wall=_point(light + rng.uniform(-18, 18, 3)),
         floor=_point(np.array((150, 112, 78) if boards else (165, 160, 155)) + rng.uniform(-20, 20)),
         boards=boards,
-        things=tuple(things),
+        objects=tuple(objects),
     )
 
 
-def _make(rng: np.random.Generator, scene: str, name: str) -> RoomObject:
+def _sample_object(rng: np.random.Generator, scene: str, name: str) -> RoomObject:
     kind = KINDS[name]
     color = str(rng.choice(list(kind.colors), p=list(kind.colors.values())))
     rgb = _point(np.clip(np.array(RGB[color]) + rng.uniform(-10, 10) + rng.uniform(-6, 6, 3), 8, 248))
@@ -118,91 +118,91 @@ def _make(rng: np.random.Generator, scene: str, name: str) -> RoomObject:
 
 
 def _subtype(rng: np.random.Generator, scene: str, name: str, kind: ObjectKind) -> str:
-    """A longer name for the thing; one that names a room only in that room."""
+    """A longer name for the object; one that names a room only in that room."""
     rooms = {"kitchen", "bathroom", "office"}
     fit = [s for s in kind.subtypes if not rooms & set(s.split()) or scene in s]
     return str(rng.choice(fit)) if fit else name
 
 
-def _packed(rng: np.random.Generator, things: Sequence[RoomObject], length: float) -> list[tuple[RoomObject, float]]:
-    """Things side by side along a wall without overlap, in random order and gaps; what does not fit stays out."""
+def _packed(rng: np.random.Generator, objects: Sequence[RoomObject], length: float) -> list[tuple[RoomObject, float]]:
+    """Objects side by side along a wall, in random order and with random gaps; those that do not fit are left out."""
     chosen, free = [], length
-    for i in rng.permutation(len(things)):
-        if things[i].size[0] + 0.05 < free:
-            chosen.append(things[i])
-            free -= things[i].size[0] + 0.05
+    for i in rng.permutation(len(objects)):
+        if objects[i].size[0] + 0.05 < free:
+            chosen.append(objects[i])
+            free -= objects[i].size[0] + 0.05
     gaps = rng.dirichlet(np.ones(len(chosen) + 1)) * free
     placed, x = [], -length / 2
-    for thing, gap in zip(chosen, gaps, strict=False):
-        x += gap + thing.size[0] / 2
-        placed.append((thing, float(x)))
-        x += thing.size[0] / 2 + 0.05
+    for item, gap in zip(chosen, gaps, strict=False):
+        x += gap + item.size[0] / 2
+        placed.append((item, float(x)))
+        x += item.size[0] / 2 + 0.05
     return placed
 
 
-def _along_walls(rng: np.random.Generator, new: list[RoomObject], room: Point, things: list[RoomObject]) -> None:
-    """Two out of three against the back wall, the others and what does not fit there against the side walls."""
+def _along_walls(rng: np.random.Generator, new: list[RoomObject], room: Point, objects: list[RoomObject]) -> None:
+    """Two out of three go to the back wall, the others and those that do not fit there to the side walls."""
     width, _, depth = room
     at_side = rng.random(len(new)) < 0.33
     back = [t for t, side in zip(new, at_side, strict=True) if not side]
     placed = _packed(rng, back, width - 1.6)
-    things += [_moved(t, (x, 0.0, depth - t.size[2] / 2 - GAP)) for t, x in placed]
+    objects += [_moved(t, (x, 0.0, depth - t.size[2] / 2 - GAP)) for t, x in placed]
     done = {id(t) for t, _ in placed}
     rest = [t for t in new if id(t) not in done]
     for sign, some in ((-1, rest[::2]), (1, rest[1::2])):
         room_left = [t for t in some if t.size[2] < 1.2]
-        for thing, z in _packed(rng, room_left, depth - 3.3):
-            at = (sign * (width / 2 - thing.size[2] / 2 - 0.02), 0.0, z + (2.3 + depth - 1.0) / 2)
-            _add(_moved(thing, at, turn=sign * math.pi / 2), things)
+        for item, z in _packed(rng, room_left, depth - 3.3):
+            at = (sign * (width / 2 - item.size[2] / 2 - 0.02), 0.0, z + (2.3 + depth - 1.0) / 2)
+            _add(_moved(item, at, turn=sign * math.pi / 2), objects)
 
 
-def _on_floor(rng: np.random.Generator, thing: RoomObject, room: Point, things: list[RoomObject]) -> None:
-    """Anywhere in the room where there is space, a little turned; nowhere, if a dozen places are all taken."""
+def _on_floor(rng: np.random.Generator, item: RoomObject, room: Point, objects: list[RoomObject]) -> None:
+    """Anywhere in the room where there is space, slightly turned; left out after a dozen attempts."""
     for _ in range(12):
-        turned = _moved(thing, thing.at, turn=rng.uniform(-0.5, 0.5))
+        turned = _moved(item, item.at, turn=rng.uniform(-0.5, 0.5))
         _, right, _, back = turned.footprint
         across, deep = room[0] / 2 - right - GAP, room[2] - back - GAP
         at = (rng.uniform(-across, across), 0.0, rng.uniform(min(2.5, deep), deep))
-        if _add(_moved(thing, at, turned.turn), things):
+        if _add(_moved(item, at, turned.turn), objects):
             return
 
 
-def _add(thing: RoomObject, things: list[RoomObject]) -> bool:
-    """Add the thing if it stands in nothing else; rugs may lie under everything."""
-    a = thing.footprint
-    for other in things:
+def _add(item: RoomObject, objects: list[RoomObject]) -> bool:
+    """Add the object if it intersects no other; rugs may lie under everything."""
+    a = item.footprint
+    for other in objects:
         b = other.footprint
-        flat = min(thing.size[1], other.size[1]) < 0.05
+        flat = min(item.size[1], other.size[1]) < 0.05
         if not flat and a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]:
             return False
-    things.append(thing)
+    objects.append(item)
     return True
 
 
-def _on_support(rng: np.random.Generator, thing: RoomObject, things: list[RoomObject]) -> None:
-    """Put the thing on top of one of its supports, beside what stands there already."""
-    names = KINDS[thing.name].supports
-    for i in rng.permutation([i for i, t in enumerate(things) if t.name in names]):
-        base = things[i]
+def _on_support(rng: np.random.Generator, item: RoomObject, objects: list[RoomObject]) -> None:
+    """Put the object on top of one of its supports, beside what is already there."""
+    names = KINDS[item.name].supports
+    for i in rng.permutation([i for i, t in enumerate(objects) if t.name in names]):
+        base = objects[i]
         top = {"bed": 0.5, "sofa": 0.5}.get(base.name, 1.0) * base.size[1]
-        spare = (base.size[0] - thing.size[0]) / 2
+        spare = (base.size[0] - item.size[0]) / 2
         for _ in range(6 if spare > 0 else 0):
             across = rng.uniform(-spare, spare)
-            deep = max(0.0, base.size[2] - thing.size[2]) / 2 * rng.uniform(-0.9, 0.5)
+            deep = max(0.0, base.size[2] - item.size[2]) / 2 * rng.uniform(-0.9, 0.5)
             cos, sin = math.cos(base.turn), math.sin(base.turn)
             at = (base.at[0] + cos * across + sin * deep, base.at[1] + top, base.at[2] - sin * across + cos * deep)
-            new = _moved(thing, at, turn=base.turn, support=int(i))
-            if _add(_tall(new), [_tall(t) for t in things if t.support == i]):
-                things.append(new)
+            new = _moved(item, at, turn=base.turn, support=int(i))
+            if _add(_tall(new), [_tall(t) for t in objects if t.support == i]):
+                objects.append(new)
                 return
 
 
-def _tall(thing: RoomObject) -> RoomObject:
-    return replace(thing, size=(thing.size[0], 1.0, thing.size[2]))
+def _tall(item: RoomObject) -> RoomObject:
+    return replace(item, size=(item.size[0], 1.0, item.size[2]))
 
 
-def _moved(thing: RoomObject, at: Sequence[float], turn: float = 0.0, support: int | None = None) -> RoomObject:
-    return replace(thing, at=_point(at), turn=turn, support=support)
+def _moved(item: RoomObject, at: Sequence[float], turn: float = 0.0, support: int | None = None) -> RoomObject:
+    return replace(item, at=_point(at), turn=turn, support=support)
 
 
 def _point(values: Sequence[float] | NDArray[np.float64]) -> Point:

@@ -1,9 +1,9 @@
-"""What is true of a set of rooms: the answers that a miner should find.
+"""The truth of a set of rooms: the facts that mining should find.
 
-Size is frontal area (width times height in square metres), the quantity that ViPhy's box area scaled by depth stands
-for. Elevation follows ViPhy's rule in three dimensions: a thing whose lowest point is above another's middle is above
-it; it is below when the reverse holds, else at a similar level. Both are counted over pairs of things that are seen in
-one picture, colours over the things that are seen.
+Size is frontal area (width times height in square metres), which ViPhy's box area scaled by depth approximates.
+Elevation follows ViPhy's rule in three dimensions: an object whose lowest point is above another's middle is above it;
+it is below if the reverse holds, else at a similar level. Both are counted over pairs of objects that are visible in
+one picture, colours over visible objects.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from seesay.mine.rooms.sampling import RoomObject
 
 
 class RoomTruth:
-    """Counts over pictures, one `add` a picture."""
+    """Counts over pictures; `add` is called once per picture."""
 
     def __init__(self) -> None:
         self.sizes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -26,13 +26,13 @@ class RoomTruth:
         self.colors: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.subtypes: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, scene: str, seen: Iterable[RoomObject]) -> None:
-        """Count the things that are seen in one picture, and their pairs (each once, names in alphabetical order)."""
-        things = sorted(seen, key=lambda thing: thing.name)
-        for thing in things:
-            self.colors[thing.name][thing.color] += 1
-            self.subtypes[thing.name][thing.subtype] += 1
-        for a, b in combinations(things, 2):
+    def add(self, scene: str, visible: Iterable[RoomObject]) -> None:
+        """Count the visible objects of one picture, and their pairs (each once, names in alphabetical order)."""
+        objects = sorted(visible, key=lambda each: each.name)
+        for each in objects:
+            self.colors[each.name][each.color] += 1
+            self.subtypes[each.name][each.subtype] += 1
+        for a, b in combinations(objects, 2):
             if a.name != b.name:
                 self.sizes[a.name, b.name][larger(a, b)] += 1
                 self.places[scene, a.name, b.name][elevation(a, b)] += 1
@@ -55,12 +55,12 @@ class RoomTruth:
 
 
 def larger(a: RoomObject, b: RoomObject) -> str:
-    """`>` where the first is larger, else `<`."""
+    """`>` if the first is larger, else `<`."""
     return SIZES[0] if a.frontal_area > b.frontal_area else SIZES[1]
 
 
 def elevation(a: RoomObject, b: RoomObject) -> str:
-    """`>` where the first is above the second, `<` below it, `=` at a similar level."""
+    """`>` if the first is above the second, `<` if it is below, `=` at a similar level."""
     if a.lowest > b.centroid:
         return PLACES[0]
     return PLACES[2] if b.lowest > a.centroid else PLACES[1]

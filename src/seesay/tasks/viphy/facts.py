@@ -98,7 +98,7 @@ def _usable(rows: Mapping[int, Fact], incomplete: Sequence[BadRow]) -> tuple[lis
                 if "|" in prompt_text(part, "name"):
                     raise BadValueError("a name contains '|'")
             if isinstance(fact, SizeFact | PlaceFact):
-                viphy.pair(fact.a, fact.b)
+                viphy.check_pair(fact.a, fact.b)
             if key in good:
                 raise BadValueError("is a duplicate of an earlier row")
             _check_labels(fact)

@@ -47,7 +47,7 @@ class Prefixes:
 
     @classmethod
     def parse(cls, text: str) -> Prefixes:
-        """From the format of METEOR's list: a word a line, `#` for comments, `#NUMERIC_ONLY#` after a word."""
+        """From the format of METEOR's list: one word per line, `#` for comments, `#NUMERIC_ONLY#` after a word."""
         rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
         return cls(
             frozenset(row[0] for row in rows if len(row) == 1), frozenset(row[0] for row in rows if len(row) > 1)
@@ -62,10 +62,10 @@ def normalize(text: str, prefixes: Prefixes) -> list[str]:
     for pattern, replacement in _PASSES:
         text = pattern.sub(replacement, text)
     words = text.split()
-    found: list[str] = []
+    tokens: list[str] = []
     for word, following in zip_longest(words, words[1:], fillvalue=""):
-        found += _without_stop(word, following, prefixes)
-    return " ".join(found).lower().split()
+        tokens += _without_stop(word, following, prefixes)
+    return " ".join(tokens).lower().split()
 
 
 def _without_stop(word: str, following: str, prefixes: Prefixes) -> list[str]:

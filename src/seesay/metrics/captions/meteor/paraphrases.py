@@ -11,8 +11,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import shutil
-import tempfile
 import zlib
 from array import array
 from collections.abc import Callable, Sequence
@@ -23,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.files import atomic_folder
 
 Ints = NDArray[np.int64]
 _FORMAT = 1
@@ -39,8 +38,8 @@ class Spans:
     def of(self, text: int) -> list[list[int]]:
         """One text's rows, by start and then length."""
         first = int(self.ends[text - 1]) if text else 0
-        found: list[list[int]] = self.rows[first : int(self.ends[text])].tolist()
-        return found
+        rows: list[list[int]] = self.rows[first : int(self.ends[text])].tolist()
+        return rows
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,10 @@ class Paraphrases:
         found = []
         size = 0
         while len(at):
-            wanted, back = np.unique(state * len(self.words) + flat[at + size], return_inverse=True)
-            place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-            known = (self.keys[place] == wanted)[back]
-            at, state = at[known], (place[back] + 1)[known]
+            queries, back = np.unique(state * len(self.words) + flat[at + size], return_inverse=True)
+            place = np.minimum(np.searchsorted(self.keys, queries), len(self.keys) - 1)
+            matched = (self.keys[place] == queries)[back]
+            at, state = at[matched], (place[back] + 1)[matched]
             size += 1
             whole = self.phrase[state]
             found.append(np.column_stack([at[whole], np.full(int(whole.sum()), size), state[whole]]))
@@ -97,12 +96,12 @@ class Paraphrases:
         return table
 
 
-def open_table(source: Path, cache: Path, notice: Callable[[str], None] | None = None) -> Paraphrases:
+def open_table(source: Path, cache: Path, notify: Callable[[str], None] | None = None) -> Paraphrases:
     """The table of a gzipped file, prepared into `cache` if that has not been done (about half a minute)."""
     folder = cache / f"paraphrases-{_FORMAT}-{_fingerprint(source)}"
     if not folder.is_dir():
-        if notice:
-            notice(f"Preparing the paraphrase table in {folder}, once: about half a minute.")
+        if notify:
+            notify(f"Preparing the paraphrase table in {folder}, once: about half a minute.")
         _prepare(source, folder)
     try:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
@@ -131,25 +130,16 @@ def _fingerprint(source: Path) -> str:
 def _prepare(source: Path, folder: Path) -> None:
     words, phrases, pairs = _read(source)
     arrays = _compile(len(words), phrases, pairs)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=".paraphrases-", dir=folder.parent))
-    try:
-        (beside / "words.txt").write_text("\n".join(words), encoding="utf-8")
+    with atomic_folder(folder) as unfinished:
+        (unfinished / "words.txt").write_text("\n".join(words), encoding="utf-8")
         for name, values in zip(_ARRAYS, arrays, strict=True):
-            np.save(beside / f"{name}.npy", values)
-        try:
-            beside.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # another process was quicker: its table is as good
-                raise
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+            np.save(unfinished / f"{name}.npy", values)
 
 
 def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:
     """The vocabulary, the phrases as numbers of words, and the pairs as numbers of phrases."""
     numbers: dict[str, int] = {}
-    known: dict[str, int] = {}
+    phrase_ids: dict[str, int] = {}
     pairs = array("q")
     row = 0
     try:
@@ -158,7 +148,7 @@ def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:
                 kind = row % 3
                 if kind:
                     phrase = line.rstrip("\n")
-                    pairs.append(known.setdefault(phrase, len(known)))
+                    pairs.append(phrase_ids.setdefault(phrase, len(phrase_ids)))
                 else:
                     float(line)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
@@ -167,7 +157,7 @@ def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:
         raise UserError(f"Line {row + 1} of the paraphrase table {source} is no probability.") from error
     if not pairs or len(pairs) % 2 or row % 3 != 2:
         raise UserError(f"The paraphrase table {source} does not end with a whole entry of three lines.")
-    spelled = [[numbers.setdefault(word, len(numbers)) for word in phrase.split()] for phrase in known]
+    spelled = [[numbers.setdefault(word, len(numbers)) for word in phrase.split()] for phrase in phrase_ids]
     return list(numbers), spelled, np.frombuffer(pairs, np.int64).reshape(-1, 2)
 
 

@@ -1,4 +1,4 @@
-"""Where METEOR's English data come from. seesay holds none of them: they are WordNet's and METEOR's.
+"""Where METEOR's English data come from. seesay contains none of them: they are WordNet's and METEOR's.
 
 The METEOR 1.5 jar is a zip with the lists of function words and abbreviations and the WordNet files; the paraphrase
 table lies beside it. `pycocoevalcap` carries both. No Java is needed to read them.
@@ -69,10 +69,10 @@ def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
     return jar, table
 
 
-def load(folder: Path | None = None, notice: Callable[[str], None] | None = None) -> MeteorResources:
+def load(folder: Path | None = None, notify: Callable[[str], None] | None = None) -> MeteorResources:
     """What can be found; nothing at all gives the exact and stem matchers without function words.
 
-    `notice` hears of work that takes a while.
+    `notify` is called before work that takes a while.
     """
     jar, table = find(folder)
     if jar is None:
@@ -82,7 +82,7 @@ def load(folder: Path | None = None, notice: Callable[[str], None] | None = None
         frozenset(texts["function"].split()),
         Prefixes.parse(texts["prefixes"]),
         WordNet(texts["synsets"], texts["exceptions"]),
-        open_table(table, cache_folder(), notice) if table else None,
+        open_table(table, cache_folder(), notify) if table else None,
     )
 
 

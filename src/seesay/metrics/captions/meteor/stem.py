@@ -51,10 +51,10 @@ def _regions(word: str) -> tuple[int, int]:
     if early:
         first = early.end()
     else:
-        found = _REGION.search(word)
-        first = found.end() if found else len(word)
-    found = _REGION.search(word, first)
-    return first, found.end() if found else len(word)
+        match = _REGION.search(word)
+        first = match.end() if match else len(word)
+    match = _REGION.search(word, first)
+    return first, match.end() if match else len(word)
 
 
 @lru_cache(maxsize=1 << 17)
@@ -98,13 +98,13 @@ def _plural(word: str) -> str:
 
 
 def _past(word: str, r1: int) -> str:
-    found = _PAST.search(word)
-    if found is None:
+    match = _PAST.search(word)
+    if match is None:
         return word
-    ending = found[0]
+    ending = match[0]
     if ending.startswith("eed"):
-        return word[: found.start() + 2] if found.start() >= r1 else word
-    rest = word[: found.start()]
+        return word[: match.start() + 2] if match.start() >= r1 else word
+    rest = word[: match.start()]
     if not _VOWEL.search(rest):
         return word
     if rest.endswith(("at", "bl", "iz")):

@@ -26,10 +26,10 @@ class WordNet:
 
     def synsets(self, word: str) -> frozenset[str]:
         """The synsets of a word and of its lemma."""
-        found = set(self._synsets.get(word, "").split())
+        ids = set(self._synsets.get(word, "").split())
         for lemma in self._lemmas(word):
-            found.update(self._synsets.get(lemma, "").split())
-        return frozenset(found)
+            ids.update(self._synsets.get(lemma, "").split())
+        return frozenset(ids)
 
     def _lemmas(self, word: str) -> list[str]:
         if word in self._irregular:
@@ -50,10 +50,10 @@ class WordNet:
         for word, ids in synsets.items():
             for identifier in ids:
                 members.setdefault(identifier, []).append(word)
-        found = {}
+        synonyms = {}
         for word, ids in synsets.items():
             related = {other for identifier in ids for other in members[identifier]}
             related.discard(word)
             if related:
-                found[word] = frozenset(related)
-        return found
+                synonyms[word] = frozenset(related)
+        return synonyms

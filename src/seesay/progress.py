@@ -6,3 +6,6 @@ from collections.abc import Callable
 
 ProgressCallback = Callable[[int, int], None]
 """Called with how many units are newly done, and how many there are in all."""
+
+StageProgress = Callable[[str, int, int], None]
+"""The same for work in stages: called with the name of the stage first."""

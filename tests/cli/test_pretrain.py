@@ -89,9 +89,12 @@ def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "was begun with phrases" in refused(capsys, *command)
 
 
-def test_a_device_that_there_is_not(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = misused(capsys, "pretrain", "lstm", captions, "-o", tmp_path / "made", "--device", "gpu")
-    assert "'gpu' is not one of 'cpu', 'auto'" in said
+def test_unknown_choices_are_answered_with_the_choices(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("pretrain", "lstm", captions, "-o", tmp_path / "made")
+    assert "'gpu' is not one of 'cpu', 'auto'" in misused(capsys, *command, "--device", "gpu")
+    assert "'huge' is not one of 'cpu', 'paper'" in misused(capsys, *command, "--preset", "huge")
 
 
 def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,19 +132,18 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("absent.txt",), "There is no caption file"),
+        (("absent.txt",), "There is no file"),
         (("empty.txt",), "holds no caption"),
         (("few.txt",), "are too few"),
-        (("captions.txt", "--preset", "huge"), "--preset is 'huge': choose cpu or paper."),
         (("captions.txt", "--mix", "captions.txt"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
         (("captions.txt", "--mix", "captions.txt:-1"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
-        (("captions.txt", "--mix", "absent.txt:1"), "There is no caption file"),
+        (("captions.txt", "--mix", "absent.txt:1"), "There is no file"),
         (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no text."),
         (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
         (("captions.txt", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
         (("captions.txt", "--learning-rate", "nan"), "--learning-rate is nan: give a number above 0"),
-        (("captions.txt", "--tokenizer", "./absent"), "Cannot take the tokeniser of './absent'"),
-        (("captions.txt", "--from", "./absent"), "Cannot begin from './absent'"),
+        (("captions.txt", "--tokenizer", "./absent"), "Cannot load the tokeniser of './absent'"),
+        (("captions.txt", "--from", "./absent"), "Cannot start from './absent'"),
         (("captions.txt", "--watch", "core-colour"), "core-color"),
     ],
 )

@@ -192,7 +192,7 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(*command, "--tasks", "pos", "--tasks", "compositional,pos", "--seeds", "2")
     out, err = capsys.readouterr()
     assert made.stat().st_mtime_ns == before
-    for said in ("Table 1", "POS-hard", "unseen", "ceiling (k = 0.29)", "0.970", "4 trainings"):
+    for said in ("Table 1", "POS-hard", "unseen", "ceiling, k = 0.29", "0.970", "4 trainings"):
         assert said in out
     assert "1 of 4: pos" in err
     with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:

@@ -42,14 +42,14 @@ def always_middle(item: StudyItem, chance: random.Random) -> int:
 def judge(study: Study, raters: Sequence[Rater], seed: int = 0, controls: int = 2) -> list[Judgement]:
     """Everyone rates as many items as it takes for each item to have its number, and their controls."""
     chance = random.Random(seed)
-    wanted = [item for item in study.measured for _ in range(study.design.judgements)]
+    required = [item for item in study.measured for _ in range(study.design.judgements)]
     piles: list[dict[str, StudyItem]] = [{} for _ in raters]
-    for item in wanted:
+    for item in required:
         free = [pile for pile in piles if item.id not in pile]
         smallest = min(len(pile) for pile in free)
         chance.choice([pile for pile in free if len(pile) == smallest])[item.id] = item
-    made = []
+    judgements = []
     for number, (rate, pile) in enumerate(zip(raters, piles, strict=True), start=1):
         for item in (*pile.values(), *study.controls_for(number)[:controls]):
-            made.append(Judgement(number, item, rate(item, chance), 50, "moved", 4.0, 0, 0.0))
-    return made
+            judgements.append(Judgement(number, item, rate(item, chance), 50, "moved", 4.0, 0, 0.0))
+    return judgements

@@ -37,12 +37,12 @@ class Server:
         """Start it, and wait until it has told its addresses."""
         self._process = subprocess.Popen([*self._command, "--links", str(links)], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
-        told = ""
-        while not told.endswith("\n}\n"):
+        printed = ""
+        while not printed.endswith("\n}\n"):
             line = self._process.stdout.readline()
             assert line, f"the server ended with {self._process.wait()}"
-            told += line
-        document: dict[str, Any] = json.loads(told)
+            printed += line
+        document: dict[str, Any] = json.loads(printed)
         return document
 
     def kill(self) -> None:
@@ -101,12 +101,12 @@ class Crowd:
             if self.pause:
                 await asyncio.sleep(chance.expovariate(1 / self.pause))
             body = {"page": number, "place": place, "value": value, "how": "moved", "key": secrets.token_hex(16)}
-            status, said = await line.ask("POST", "/api/answers", body, token)
-            assert status == 200, (status, said)
+            status, reply = await line.ask("POST", "/api/answers", body, token)
+            assert status == 200, (status, reply)
             self.acknowledged[token, number, place] = value
             fields |= {f"v{place}": str(value), f"ok{place}": "moved"}
-        status, said = await line.ask("POST", f"/a/{token}/page/{number}", fields)
-        assert status == 303, (status, said[:300])
+        status, reply = await line.ask("POST", f"/a/{token}/page/{number}", fields)
+        assert status == 303, (status, reply[:300])
 
 
 class _Line:
@@ -124,10 +124,10 @@ class _Line:
         while True:
             try:
                 began = time.perf_counter()
-                status, said = await asyncio.wait_for(self._exchange(head.encode() + content), 60)
+                status, reply = await asyncio.wait_for(self._exchange(head.encode() + content), 60)
                 if status not in (429, 503):
                     self._crowd.seconds.append(time.perf_counter() - began)
-                    return status, said
+                    return status, reply
             except (TimeoutError, OSError, EOFError, ValueError):
                 self._crowd.lost_connections += 1
                 await self.close()

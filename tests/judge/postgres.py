@@ -15,8 +15,8 @@ import pytest
 
 def programs() -> Path | None:
     """Where Debian puts the newest server's programs."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    return found[-1].parent if found else None
+    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    return paths[-1].parent if paths else None
 
 
 @contextmanager

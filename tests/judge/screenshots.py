@@ -31,12 +31,12 @@ def main(target: Path) -> None:
         secret = ("--password-file", str(folder / "password"))
         for kind, source in (("slider", str(pairs)), ("choice", "core-color")):
             server = Server(Path(source), str(folder / f"{kind}.sqlite"), "--per-page", "8", *secret)
-            told = server.start(links=12)
+            addresses = server.start(links=12)
             try:
                 for size, viewport in SIZES.items():
                     context = browser.new_context(viewport=viewport, device_scale_factor=1)  # type: ignore[arg-type]
                     page = context.new_page()
-                    link = told["links"].pop()
+                    link = addresses["links"].pop()
                     page.goto(link)
                     if kind == "slider":
                         page.screenshot(path=target / f"judge-consent-{size}.png")
@@ -44,10 +44,10 @@ def main(target: Path) -> None:
                     _answer_some(page, kind)
                     page.screenshot(path=target / f"judge-{kind}-{size}.png")
                     if kind == "slider":
-                        _researcher(page, told, target / f"judge-researcher-{size}.png")
+                        _researcher(page, addresses, target / f"judge-researcher-{size}.png")
                     context.close()
                 if kind == "slider":
-                    _finish(browser.new_page(viewport=SIZES["desktop"]), told["links"].pop(), target)  # type: ignore[arg-type]
+                    _finish(browser.new_page(viewport=SIZES["desktop"]), addresses["links"].pop(), target)  # type: ignore[arg-type]
             finally:
                 server.stop()
 
@@ -78,8 +78,8 @@ def _click(page: Page, index: int, share: float) -> None:
     page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
 
 
-def _researcher(page: Page, told: dict[str, Any], target: Path) -> None:
-    page.goto(told["researcher"])
+def _researcher(page: Page, addresses: dict[str, Any], target: Path) -> None:
+    page.goto(addresses["researcher"])
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     page.screenshot(path=target)

@@ -127,9 +127,9 @@ class ServedStudy:
 
 
 def form_token(page: str) -> str:
-    found = re.search(r'name="form" value="([0-9a-f]{64})"', page)
-    assert found, page
-    return found[1]
+    match = re.search(r'name="form" value="([0-9a-f]{64})"', page)
+    assert match, page
+    return match[1]
 
 
 def serve_in_test(study: Study, where: str, name: str = "made-up", limiter: RateLimiter | None = None) -> ServedStudy:

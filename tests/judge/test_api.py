@@ -62,15 +62,15 @@ def test_schemathesis_finds_nothing(served: ServedStudy, address: str, who: str,
         who, []
     )
     command = ["--config-file", str(config), "run", f"{address}/api/openapi.json", *options]
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "schemathesis.cli", *command],
         capture_output=True,
         text=True,
         timeout=200,
         cwd=tmp_path,
     )
-    assert told.returncode == 0, told.stdout[-6000:] + told.stderr[-2000:]
-    assert "No issues found" in told.stdout
+    assert completed.returncode == 0, completed.stdout[-6000:] + completed.stderr[-2000:]
+    assert "No issues found" in completed.stdout
     assert served.client.get(f"/a/{token}").status_code == 200
 
 

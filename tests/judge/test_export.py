@@ -56,13 +56,13 @@ def choose(study: Study, people: int, right: float, seed: int = 0) -> list[Judge
     assert study.task is not None
     gold = {q.id: [label for label, weight in q.gold.items() if weight] for q in study.task.questions}
     chance = random.Random(seed)
-    made = []
+    judgements = []
     for person in range(1, people + 1):
         for item in (*study.measured, *study.controls_for(person)):
-            wanted = item.known or gold[item.question]
-            label = chance.choice(list(wanted)) if item.known or chance.random() < right else chance.choice(COLOURS)
-            made.append(Judgement(person, item, item.options.index(label), None, "chosen", 2.0, 0, 0.0))
-    return made
+            labels = item.known or gold[item.question]
+            label = chance.choice(list(labels)) if item.known or chance.random() < right else chance.choice(COLOURS)
+            judgements.append(Judgement(person, item, item.options.index(label), None, "chosen", 2.0, 0, 0.0))
+    return judgements
 
 
 @pytest.fixture
@@ -143,10 +143,10 @@ def test_the_same_judgements_give_the_same_run(colours: tuple[ServedStudy, Study
 
 
 def test_shares_without_zeros() -> None:
-    made = share_scores([0.75, 0.25, 0.0])
-    assert np.exp(made.logp[:2]) == pytest.approx([0.75, 0.25], abs=1e-5)
-    assert -16 < made.logp[2] < -13
-    assert np.exp(made.logp).sum() == pytest.approx(1)
+    scores = share_scores([0.75, 0.25, 0.0])
+    assert np.exp(scores.logp[:2]) == pytest.approx([0.75, 0.25], abs=1e-5)
+    assert -16 < scores.logp[2] < -13
+    assert np.exp(scores.logp).sum() == pytest.approx(1)
     assert share_scores([0.5, 0.5]).logp[0] == share_scores([0.5, 0.5]).logp[1]
 
 
@@ -165,8 +165,8 @@ def test_pairs_without_a_reference_are_measured_against_other_people(tmp_path: P
     assert headline.value < headline.chance
     assert "asked:slider, gold:other half" in headline.signature
     gold = {q.id: q.gold.get("similar", 0.0) for q in exported.run.task.questions}
-    said = {a.question: float(np.exp(a.scores.logp[1])) for a in exported.run.answers}
-    assert gold != pytest.approx(said, abs=1e-4)  # never against themselves
+    answers = {a.question: float(np.exp(a.scores.logp[1])) for a in exported.run.answers}
+    assert gold != pytest.approx(answers, abs=1e-4)  # never against themselves
     drawn = {f.metric: f for f in exported.run.figures}
     assert {"krippendorff_alpha_interval", "split_half", "leave_one_out_spearman"} <= set(drawn)
     assert all(f.low < f.value < f.high for f in drawn.values() if f.metric.startswith(("split", "leave", "kripp")))

@@ -33,8 +33,8 @@ class Site:
         password.write_text(PASSWORD, encoding="utf-8")
         design = ("--per-page", "3", "--pages", "2", "--judgements", "3", "--password-file", str(password))
         self.server = Server(pairs_file(folder), self.where, *design, *options)
-        self.told = self.server.start(links=4)
-        self.links: list[str] = list(self.told["links"])
+        self.addresses = self.server.start(links=4)
+        self.links: list[str] = list(self.addresses["links"])
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         opened = open_study(self.where)
@@ -56,7 +56,7 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """A visitor; at the end the pages must have asked nothing of anyone else and complained of nothing."""
     opened = browser.new_context()
     noise: list[str] = []
-    address = site.told["address"]
+    address = site.addresses["address"]
     opened.on("console", lambda message: noise.append(message.text))
     opened.on("weberror", lambda error: noise.append(str(error.error)))
     opened.on("request", lambda request: noise.append(request.url) if not request.url.startswith(address) else None)
@@ -129,7 +129,7 @@ def test_from_the_link_to_the_code_and_the_export(site: Site, context: BrowserCo
     assert len(site.rows("SELECT value FROM answer WHERE value > 50 AND how = 'moved'")) >= 5
 
     researcher = context.new_page()
-    researcher.goto(site.told["researcher"])
+    researcher.goto(site.addresses["researcher"])
     researcher.get_by_label("Password").fill(PASSWORD)
     researcher.get_by_role("button", name="Log in").click()
     count = researcher.locator('b[data-count="judgements"]')

@@ -60,10 +60,12 @@ def check(where: str, crowd: Crowd, *, people: int, items: int, judgements: int)
         ).result()
     finally:
         opened.database.close()
-    kept = {(token, int(page), int(place)): int(value) for token, page, place, value in rows}
-    assert len(kept) == len(rows), "an answer is doubled"
-    said = {(security.digest(token), page, place): value for (token, page, place), value in crowd.acknowledged.items()}
-    assert kept == said, "an acknowledged answer is lost, or one is kept that nobody gave"
+    stored = {(token, int(page), int(place)): int(value) for token, page, place, value in rows}
+    assert len(stored) == len(rows), "an answer is doubled"
+    acknowledged = {
+        (security.digest(token), page, place): value for (token, page, place), value in crowd.acknowledged.items()
+    }
+    assert stored == acknowledged, "an acknowledged answer is lost, or one is kept that nobody gave"
     assert len(counts) == items
     assert {int(count) for _, count in counts} == {judgements}
     assert crowd.finished == people

@@ -26,7 +26,7 @@ from seesay.reasoners.model import Reasoner
 from seesay.reasoners.train import train
 from seesay.training import loop
 
-COMMON = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
+COMMON: dict[str, Any] = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
 OLD_SIZES = {**COMMON, "halvings": 1, "levels": 1}
 SIZES = {**COMMON, "strided_layers": 1, "plain_layers": 1}
 SOURCE = {"task": "pos", "items": 64}

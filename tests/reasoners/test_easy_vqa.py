@@ -142,10 +142,10 @@ def test_a_part_of_it_to_learn_from(split: Callable[..., ReasonerDataset]) -> No
     assert part.splits == {"train": 300, "val": len(split("val")), "test": 9_673}
     assert EasyVqaSource().splits["train"] == len(split("train"))
     assert part.settings != EasyVqaSource().settings
-    few, whole = part.items("train", EXTRACTOR), split("train")
+    few, whole = part.load("train", EXTRACTOR), split("train")
     assert few.sentences == whole.sentences[:300]
     assert np.array_equal(few.features, whole.features[:300])
-    assert EasyVqaSource(300).items("val", EXTRACTOR).sentences == split("val").sentences
+    assert EasyVqaSource(300).load("val", EXTRACTOR).sentences == split("val").sentences
     with pytest.raises(UserError, match=r"has 34,753 training items, not 40,000"):
         EasyVqaSource(40_000)
 

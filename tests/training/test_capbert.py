@@ -221,9 +221,9 @@ def test_from_another_model_no_epoch_changes_nothing(captions: CaptionSplit, tmp
 
 def test_a_model_without_a_mask_is_refused(captions: CaptionSplit, tmp_path: Path) -> None:
     start = save_tiny("gpt2", tmp_path / "start")
-    with pytest.raises(UserError, match="Cannot begin from"):
+    with pytest.raises(UserError, match="Cannot start from"):
         capbert.pretrain(captions, tmp_path / "made", CONFIG, start=str(start), device="cpu")
-    with pytest.raises(UserError, match="Cannot begin from"):
+    with pytest.raises(UserError, match="Cannot start from"):
         capbert.pretrain(captions, tmp_path / "made", CONFIG, start=str(tmp_path / "absent"), device="cpu")
     assert not (tmp_path / "made").exists()  # the mistake is no beginning: the folder stays free
 
@@ -295,7 +295,7 @@ def test_a_tokeniser_is_the_same_whenever_it_is_trained(captions: CaptionSplit) 
 
 
 def test_too_few_captions_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="3 captions to learn from and 0 held out are too few: give 20 at least"):
+    with pytest.raises(UserError, match="3 captions to train on and 0 held out are too few: give at least 20"):
         capbert.pretrain(CaptionSplit(["a dog"] * 3, [], []), tmp_path, CONFIG, device="cpu")
 
 

@@ -45,7 +45,7 @@ def test_files_that_are_none_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"empty.txt holds no caption"):
         split([tmp_path / "empty.txt"])
-    with pytest.raises(UserError, match="There is no caption file"):
+    with pytest.raises(UserError, match="There is no file"):
         split([tmp_path / "absent.txt"])
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"A dog.\n" * 1000)[:-10])
     with pytest.raises(UserError, match="damaged"):

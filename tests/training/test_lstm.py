@@ -87,7 +87,7 @@ def test_a_finished_training_is_read_not_repeated(captions: CaptionSplit, traine
 def test_rare_words_are_unknown_or_drop_their_sentence() -> None:
     made = CaptionSplit(["a big dog"] * 30 + ["a zebu"] * 2, ["a big dog", "a zebu"], [])
     config = replace(CONFIG, smallest_count=3)
-    with pytest.raises(UserError, match="Only 6 words stand in the captions 3 times or more"):
+    with pytest.raises(UserError, match="Only 6 words are in the captions 3 times or more"):
         lstm.read(made, config, ())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lstm, "FEWEST", 5)

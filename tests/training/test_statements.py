@@ -12,7 +12,7 @@ from tests.tiny import wordpiece
 
 from seesay.tasks import core_color, memory_colors
 from seesay.training.masking import MaskedBatches, encode
-from seesay.training.statements import COLORS, WORDINGS, color_counts, colored_things, statements
+from seesay.training.statements import COLORS, STATEMENT_TEMPLATES, color_counts, colored_things, statements
 
 WORDS = st.lists(st.sampled_from([*COLORS, "dog", "shirt", "and", "in", "a", "colored", "hair"]), max_size=12)
 COUNTS = st.dictionaries(
@@ -55,7 +55,7 @@ def test_every_statement_rests_on_its_caption(words: list[str], seed: int) -> No
     forms = [
         re.escape(w).replace(r"\{a\}\ ", "(?:(?:a|an|the) )?").replace(r"\{thing\}", "(?P<thing>[a-z]+)")
         .replace(r"\{color\}", "(?P<color>[a-z]+)")
-        for w in WORDINGS
+        for w in STATEMENT_TEMPLATES
     ]  # fmt: skip
     for statement, place in zip(made, places, strict=True):
         found = next(match for form in forms if (match := re.fullmatch(form, statement)))
@@ -103,10 +103,10 @@ def test_rare_things_are_drawn_and_typical_colours() -> None:
     assert abs(sum("red" in text for text in shirts) / len(shirts) - 0.9) < 4 * 0.0021
 
 
-def test_no_wording_is_a_tasks_template() -> None:
+def test_no_statement_template_is_a_tasks_template() -> None:
     def form(text: str) -> str:
         return " ".join(re.sub(r"\{\w+\}|\[mask\]|\b(an?|the|this)\b|[^a-z{} ]", " ", text.lower()).split())
 
     templates = {form(template.text) for template in (*core_color.TEMPLATES, *memory_colors.TEMPLATES)}
     slots = re.compile(r"\{color\}")
-    assert not templates & {form(slots.sub("[MASK]", wording)) for wording in WORDINGS}
+    assert not templates & {form(slots.sub("[MASK]", template)) for template in STATEMENT_TEMPLATES}

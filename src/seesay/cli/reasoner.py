@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.reasoner_diagnose import diagnose
+from seesay.cli.reasoner_diagnose import diagnose, diagnose_with_bars
 from seesay.cli.training_output import (
     Device,
     Json,
@@ -24,12 +24,9 @@ from seesay.cli.training_output import (
 )
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from seesay.reasoners.config import ReasonerConfig
     from seesay.reasoners.diagnostics import Diagnosis
     from seesay.reasoners.features.extractor import FeatureExtractor
-    from seesay.reasoners.paper_tables import TableCell
     from seesay.reasoners.sources import ItemSource, SceneSource
     from seesay.reasoners.sweep import SweepRow
     from seesay.training.loop import Result
@@ -38,22 +35,8 @@ app = typer.Typer(help="Train networks to judge sentences about scenes.", no_arg
 app.command()(diagnose)
 
 TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
-
-
-class ReasonerPreset(StrEnum):
-    """The presets of `seesay.reasoners.config`."""
-
-    cpu = "cpu"
-    paper = "paper"
-    auto = "auto"
-
-
-class SweepGrid(StrEnum):
-    """The configurations of a sweep."""
-
-    paper = "paper"
-    preset = "preset"
-
+ReasonerPreset = StrEnum("ReasonerPreset", ["cpu", "paper", "auto"])
+SweepGrid = StrEnum("SweepGrid", ["paper", "preset"])
 
 Preset = Annotated[
     ReasonerPreset, typer.Option(help="paper: as published; auto: paper where there is a GPU to run it on.")
@@ -182,13 +165,13 @@ def sweep(
     """Train networks on tasks, and show the paper's tables beside ours. If stopped, the same command resumes."""
     from dataclasses import asdict
 
-    from seesay.cli.output import err, out, print_json
+    from seesay.cli.output import err, out, print_json, table
     from seesay.errors import UserError
     from seesay.files import lock_folder
     from seesay.reasoners import sweep as sweeps
     from seesay.reasoners.networks.registry import NAMES
     from seesay.reasoners.paper_tables import summary as tables
-    from seesay.report.pages.reasoners import sweep_page
+    from seesay.report.pages.reasoners import sweep_page, sweep_sections
 
     trainings = sweeps.plan_trainings(
         _names(networks, NAMES), _names(tasks, TASKS), seeds, grid, preset=preset, items=items, epochs=epochs
@@ -218,8 +201,10 @@ def sweep(
         fields = {"trainings": rows, "best": best, "tables": [asdict(cell) for cell in cells]}
         print_json({"folder": str(output), "page": str(page), **fields})
     elif not quiet:
-        for table in _tables(cells):
-            out.print(table)
+        for section in sweep_sections(cells, diagnoses)[0]:
+            if section.table:
+                columns = ["", *(f">{name}" for name in section.table.header[1:])]
+                out.print(table(columns, section.table.rows, title=section.heading))
         for row in failed:
             err.print(f"{row.folder} failed: {row.error}", soft_wrap=True)
         out.print(f"{page}: {len(results)} trainings", soft_wrap=True)
@@ -250,54 +235,16 @@ def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: 
     more (its folder is gone, its feature extractor has other weights) is reported and left out."""
     from seesay.cli.output import err
     from seesay.errors import UserError
-    from seesay.reasoners.diagnostics import diagnose_folder
-    from seesay.reasoners.evaluate import SceneTest
     from seesay.reasoners.sweep import best
 
-    tests: dict[str, SceneTest] = {}
-    diagnoses = []
+    diagnose_folder, diagnoses = diagnose_with_bars(items, 2, device=device, quiet=quiet), []
     for first, *_ in best(results).values():
         try:
-            with stage_bars(str(first.folder), quiet=quiet) as show:
-                diagnoses.append(
-                    diagnose_folder(first.folder, items=items, examples=2, device=device, tests=tests, progress=show)
-                )
+            diagnoses.append(diagnose_folder(first.folder))
         except UserError as error:
             if not quiet:
                 err.print(f"{first.folder} is not diagnosed: {error}", soft_wrap=True)
     return diagnoses
-
-
-def _tables(cells: Sequence[TableCell]) -> Iterator[Table]:
-    """The tables for the terminal: ours in one row, the published figures of the network in the row below."""
-    from seesay.cli.output import table
-    from seesay.reasoners.networks.registry import NAMES
-    from seesay.reasoners.paper_tables import ceiling
-
-    def row(name: str, texts: Iterable[str]) -> list[list[str]]:
-        columns = list(texts)
-        return [[name, *columns]] if any(columns) else []
-
-    for title in dict.fromkeys(cell.table for cell in cells):
-        by_place = {(cell.network, cell.column): cell for cell in cells if cell.table == title}
-        columns = list(dict.fromkeys(column for _, column in by_place))
-        rows = []
-        for network, name in NAMES.items():
-            ours = [by_place.get((network, column)) for column in columns]
-            rows += row(name, (_mean_and_sd(cell) for cell in ours))
-            rows += row("  published", (_number(cell.published if cell else None) for cell in ours))
-        rows += row("ceiling (k = 0.29)", (_number(ceiling(column)) for column in columns))
-        yield table(["", *(f">{column}" for column in columns)], rows, title=title)
-
-
-def _mean_and_sd(cell: TableCell | None) -> str:
-    if cell is None or cell.sd is None:
-        return _number(cell.mean if cell else None)
-    return f"{cell.mean:.3f} ±{cell.sd:.3f}"
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
 
 
 def _names(texts: Sequence[str] | None, default: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,21 +29,13 @@ def diagnose(
 ) -> None:
     """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and attention maps."""
     from seesay.cli.output import out, plain, print_json
-    from seesay.reasoners.diagnostics import diagnose_folder
     from seesay.reasoners.evaluate import trained_on
     from seesay.report.pages.reasoners import reasoner_page
 
     for folder in folders:  # all, before the first takes its time
         trained_on(folder, task)
-    tests: dict[str, SceneTest] = {}
-    diagnoses = []
-    for folder in folders:
-        with stage_bars(str(folder), quiet=quiet or as_json) as show:
-            diagnoses.append(
-                diagnose_folder(
-                    folder, items=items, examples=examples, task=task, device=device, tests=tests, progress=show
-                )
-            )
+    diagnose_folder = diagnose_with_bars(items, examples, task=task, device=device, quiet=quiet or as_json)
+    diagnoses = [diagnose_folder(folder) for folder in folders]
     written = reasoner_page(output, diagnoses)
     if as_json:
         rows = [diagnosis.to_json() for diagnosis in diagnoses]
@@ -51,6 +43,23 @@ def diagnose(
     elif not quiet:
         out.print(_table(diagnoses))
         out.print(plain(written[0]), soft_wrap=True)
+
+
+def diagnose_with_bars(
+    items: int, examples: int, *, task: str | None = None, device: str = "auto", quiet: bool = False
+) -> Callable[[Path], Diagnosis]:
+    """Diagnoses the reasoner in a folder, with bars; tests that several share are generated once."""
+    from seesay.reasoners.diagnostics import diagnose_folder
+
+    tests: dict[str, SceneTest] = {}
+
+    def diagnose(folder: Path) -> Diagnosis:
+        with stage_bars(str(folder), quiet=quiet) as show:
+            return diagnose_folder(
+                folder, items=items, examples=examples, task=task, device=device, tests=tests, progress=show
+            )
+
+    return diagnose
 
 
 def _table(diagnoses: Sequence[Diagnosis]) -> Table:

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
     from seesay.training.loop import Result, TrainingProgress
 
 
-class TrainingDevice(StrEnum):
-    """Where to train."""
-
-    cpu = "cpu"
-    auto = "auto"
-
-
+TrainingDevice = StrEnum("TrainingDevice", ["cpu", "auto"])
 Rate = Annotated[float | None, typer.Option("--learning-rate", help="The highest learning rate.")]
 Device = Annotated[TrainingDevice, typer.Option(help="auto: the device that Accelerate finds.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]

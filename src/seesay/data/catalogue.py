@@ -67,6 +67,18 @@ DEVEREUX = (
     "and the Brain (CSLB) concept property norms. Behavior Research Methods 46, 1119–1127."
 )
 
+_VIPHY = (
+    ("results/colors.json", 1_429_356, "7905d615f0041790166ff7aa99b19cdcdd96e4d65942fc303bdf02534f1d81b4"),
+    ("results/col_meta.csv", 310_922, "a87640e843bbf91405373348106a9f1b514dc0d93100c6a50ea89c13fd749ad6"),
+    ("results/size.csv", 926_096, "a6549ad67d13ec57fbc69a88b49ce328076e768fdedb525b28f51780f68a5e14"),
+    ("results/spatial.csv", 315_257, "d3f39da4f98a4b39ed31261f06fa77a69de6787e722261e08c2e037dc1e4dccf"),
+    ("dataset/size_sub/test.csv", 845_406, "be61a39b935daf02006def5b31af37cd8478432e957d7fa04b3ee702d9f73e6d"),
+    ("dataset/size_trans/test.csv", 468_003, "5fa03093641c1c08fbf21af41979c9c3379754f9766852b4c4b2eef28595320a"),
+    ("data/object_names_c5.json", 439_850, "fcfa0ba316b6a21c050ba3eb0fbead4fcaa92d8452b0753755bbd55283ec1efb"),
+    ("data/object_subtypes_o100_s10.json", 695_202, "81734f00a38cc9fe74603f0486a0b6915680f7c857f9ac5c8d44743dad96d643"),
+    ("extra/obj2cat.json", 364_290, "d2eba43bb265a10cea3db488bb0bed4a0ce896ea26bb742c156b6a2f6fa7e08d"),
+)
+
 CATALOGUE: dict[str, DataSet] = {
     entry.name: entry
     for entry in (
@@ -143,62 +155,7 @@ CATALOGUE: dict[str, DataSet] = {
         DataSet(
             name="viphy",
             title="ViPhy: the colours of 13,250 things, sizes of 43,096 pairs, places of 6,570 pairs in scenes",
-            files=(
-                DataFile(
-                    "results/colors.json",
-                    None,
-                    "7905d615f0041790166ff7aa99b19cdcdd96e4d65942fc303bdf02534f1d81b4",
-                    1_429_356,
-                ),
-                DataFile(
-                    "results/col_meta.csv",
-                    None,
-                    "a87640e843bbf91405373348106a9f1b514dc0d93100c6a50ea89c13fd749ad6",
-                    310_922,
-                ),
-                DataFile(
-                    "results/size.csv",
-                    None,
-                    "a6549ad67d13ec57fbc69a88b49ce328076e768fdedb525b28f51780f68a5e14",
-                    926_096,
-                ),
-                DataFile(
-                    "results/spatial.csv",
-                    None,
-                    "d3f39da4f98a4b39ed31261f06fa77a69de6787e722261e08c2e037dc1e4dccf",
-                    315_257,
-                ),
-                DataFile(
-                    "dataset/size_sub/test.csv",
-                    None,
-                    "be61a39b935daf02006def5b31af37cd8478432e957d7fa04b3ee702d9f73e6d",
-                    845_406,
-                ),
-                DataFile(
-                    "dataset/size_trans/test.csv",
-                    None,
-                    "5fa03093641c1c08fbf21af41979c9c3379754f9766852b4c4b2eef28595320a",
-                    468_003,
-                ),
-                DataFile(
-                    "data/object_names_c5.json",
-                    None,
-                    "fcfa0ba316b6a21c050ba3eb0fbead4fcaa92d8452b0753755bbd55283ec1efb",
-                    439_850,
-                ),
-                DataFile(
-                    "data/object_subtypes_o100_s10.json",
-                    None,
-                    "81734f00a38cc9fe74603f0486a0b6915680f7c857f9ac5c8d44743dad96d643",
-                    695_202,
-                ),
-                DataFile(
-                    "extra/obj2cat.json",
-                    None,
-                    "d2eba43bb265a10cea3db488bb0bed4a0ce896ea26bb742c156b6a2f6fa7e08d",
-                    364_290,
-                ),
-            ),
+            files=tuple(DataFile(name, None, sha256, size) for name, size, sha256 in _VIPHY),
             licence="none stated; read it, do not pass it on",
             citation=SINGH,
             home="https://github.com/Axe--/ViPhy",

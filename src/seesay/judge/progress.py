@@ -36,8 +36,8 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
         return int(row[0] or 0) if row else 0
 
     measured = "FROM answer a JOIN item i ON i.id = a.item WHERE i.control = ''"
-    given = count(f"SELECT COUNT(*) {measured}")
-    median = first_row(tx, f"SELECT a.seconds {measured} ORDER BY a.seconds LIMIT 1 OFFSET ?", given // 2)
+    judgements = count(f"SELECT COUNT(*) {measured}")
+    median = first_row(tx, f"SELECT a.seconds {measured} ORDER BY a.seconds LIMIT 1 OFFSET ?", judgements // 2)
     return StudyProgress(
         state=get_setting(tx, "state") or "",
         invited=count("SELECT COUNT(*) FROM person"),
@@ -47,7 +47,7 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
             now - _ACTIVE_SECONDS,
         ),
         finished=count("SELECT COUNT(*) FROM person WHERE finished IS NOT NULL"),
-        judgements=given,
+        judgements=judgements,
         wanted=len(study.measured) * study.design.judgements,
         out=count(
             "SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE s.state = 'open' AND s.lease >= ? "

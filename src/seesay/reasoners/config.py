@@ -13,11 +13,8 @@ from seesay.training.loop import Schedule
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
-    """Layer sizes of a network, the words it reads and the answers it gives.
-
-    `input_shape` is the shape of one picture's features, channels first where they are a map. A strided layer halves
-    the map's height and width, a plain layer keeps them.
-    """
+    """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one picture's features.
+    A strided layer halves the height and width of a map, a plain layer keeps them."""
 
     vocabulary: SentenceVocabulary
     answers: tuple[str, ...]
@@ -35,10 +32,8 @@ class NetworkConfig:
 
 @dataclass(frozen=True, slots=True)
 class ReasonerConfig:
-    """A network, its features, the layer sizes that differ from the defaults, and its training.
-
-    `augment` rotates and mirrors pictures at random, which changes no size and so no answer; it needs pixels.
-    """
+    """A network, its features, the layer sizes that differ from the defaults, and its training. `augment` rotates and
+    mirrors pictures at random, which changes no size and so no answer; it needs pixels."""
 
     network: str
     features: str

@@ -32,10 +32,8 @@ LabelledPictures = tuple[Pictures, Sequence[str], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class ReasonerDataset:
-    """Features (items, …), one sentence per item, and which of `answer_names` is its answer.
-
-    `fingerprint` is that of the feature extractor.
-    """
+    """Features (items, …), one sentence per item, and which of `answer_names` is its answer; `fingerprint` is that of
+    the feature extractor."""
 
     features: NDArray[Any]
     sentences: tuple[str, ...]
@@ -49,12 +47,8 @@ class ReasonerDataset:
     def take(self, rows: NDArray[np.intp] | slice) -> ReasonerDataset:
         """A subset."""
         chosen = np.arange(len(self))[rows]
-        return replace(
-            self,
-            features=self.features[chosen],
-            sentences=tuple(self.sentences[i] for i in chosen),
-            answers=self.answers[chosen],
-        )
+        sentences = tuple(self.sentences[i] for i in chosen)
+        return replace(self, features=self.features[chosen], sentences=sentences, answers=self.answers[chosen])
 
 
 def from_scenes(
@@ -117,38 +111,28 @@ def extract_cached(
 ) -> ReasonerDataset:
     """The features of the pictures, from the cache where they have been extracted before."""
     folder = cache_folder() / "reasoners" / f"{name}-{extractor.fingerprint}"
-    with lock_folder(folder, wait=True):
-        if not (folder / "items.json").is_file():  # written last
-            _extract(folder, labelled, total, extractor, answer_names, progress)
-    rows = json.loads((folder / "items.json").read_text(encoding="utf-8"))
-    features = np.load(folder / "looks.npy", mmap_mode="r")
-    answers = np.array(rows["answers"], dtype=np.int64)
-    return ReasonerDataset(features, tuple(rows["sentences"]), answers, extractor.fingerprint, tuple(rows["names"]))
-
-
-def _extract(
-    folder: Path,
-    labelled: Iterable[LabelledPictures],
-    total: int,
-    extractor: FeatureExtractor,
-    answer_names: tuple[str, ...],
-    progress: ProgressCallback | None,
-) -> None:
     if not total:
         raise UserError(f"{folder.name} has no items.")
-    array: NDArray[Any] | None = None
-    sentences: list[str] = []
-    answers: list[int] = []
-    with atomic_write(folder / "looks.npy") as path:
-        for pictures, texts, right in labelled:
-            features = extractor.extract(pictures)
-            if array is None:
-                shape = (total, *features.shape[1:])
-                array = np.lib.format.open_memmap(path, mode="w+", dtype=features.dtype, shape=shape)
-            array[len(answers) : len(answers) + len(features)] = features
-            sentences += texts
-            answers += right
-            if progress:
-                progress(len(features), total)
-        array.flush()  # type: ignore[union-attr]
-    write_json(folder / "items.json", {"sentences": sentences, "answers": answers, "names": answer_names}, indent=None)
+    array, table = folder / "looks.npy", folder / "items.json"
+    with lock_folder(folder, wait=True):
+        if not table.is_file():  # written last
+            sentences: list[str] = []
+            answers: list[int] = []
+            with atomic_write(array) as path:
+                for pictures, texts, right in labelled:
+                    batch, done = extractor.extract(pictures), len(answers)
+                    if not done:
+                        shape = (total, *batch.shape[1:])
+                        features: Any = np.lib.format.open_memmap(path, mode="w+", dtype=batch.dtype, shape=shape)
+                    features[done : done + len(batch)] = batch
+                    sentences += texts
+                    answers += right
+                    if progress:
+                        progress(len(batch), total)
+                features.flush()
+            write_json(table, {"sentences": sentences, "answers": answers, "names": answer_names}, indent=None)
+    rows = json.loads(table.read_text(encoding="utf-8"))
+    return ReasonerDataset(
+        np.load(array, mmap_mode="r"), tuple(rows["sentences"]), np.array(rows["answers"], dtype=np.int64),
+        extractor.fingerprint, tuple(rows["names"]),
+    )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from seesay.progress import ProgressCallback
+from seesay.progress import ProgressCallback, StageProgress
 from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.evaluate import CEILING, Prediction, SceneTest, extract_items, predict, tests_for, trained_on
 from seesay.scenes.world import Scene
@@ -31,8 +31,6 @@ _Z = 1.959963984540054  # the normal quantile of 97.5 %
 
 K = TypeVar("K", bound=Hashable)
 Group = tuple[str, ...]
-StageProgress = Callable[[str, int, int], None]
-"""Called with the stage, how many of its items are newly done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,32 +107,22 @@ class Diagnosis:
 
     def to_json(self) -> dict[str, Any]:
         """The same rows as a program reads them."""
-        rows: dict[str, Sequence[GroupAccuracy | BinAccuracy]] = {
-            "accuracy": self.accuracy, "types": self.types, "colours": self.colors, "k": self.k,
-            "distance": self.distance,
-        }  # fmt: skip
+        tables = {name: getattr(self, name) for name in ("accuracy", "types", "k", "distance")}
         return {
             **{name: getattr(self, name) for name in ("name", "network", "task", "own")},
-            **{name: [asdict(row) for row in table] for name, table in rows.items()},
+            **{name: [asdict(row) for row in table] for name, table in (tables | {"colours": self.colors}).items()},
             "examples": [example.to_json() for example in self.examples],
         }
 
 
 def diagnose(
-    reasoner: Reasoner,
-    network: str,
-    task: str,
-    tests: Sequence[SceneTest],
-    *,
-    examples: int,
-    progress: ProgressCallback | None = None,
-) -> Diagnosis:
+    reasoner: Reasoner, network: str, task: str, tests: Sequence[SceneTest], *, examples: int,
+    progress: ProgressCallback = lambda *_: None,
+) -> Diagnosis:  # fmt: skip
     """Predict every item of the tests, and count."""
     total = sum(len(test.items) for test in tests)
-    by_test = {
-        test.name: predict(reasoner, test, lambda done: progress(done, total) if progress else None) for test in tests
-    }
-    own = [test for test in tests if not test.hard] or list(tests)
+    by_test = {test.name: predict(reasoner, test, lambda done: progress(done, total)) for test in tests}
+    own = [test for test in tests if not test.name.endswith("-hard")] or list(tests)
     each = -(-examples // len(own))
     predictions = [prediction for rows in by_test.values() for prediction in rows]
     return Diagnosis(
@@ -147,22 +135,14 @@ def diagnose(
         colors=tuple(shares(predictions, lambda row: (row.color,))),
         k=tuple(bins(predictions, lambda row: row.k, K_EDGES, sentence_type)),
         distance=tuple(bins(predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())),
-        examples=tuple(
-            example for test in own for example in _examples(reasoner, test, by_test[test.name], each)
-        ),
-    )  # fmt: skip
+        examples=tuple(row for test in own for row in _examples(reasoner, test, by_test[test.name], each)),
+    )
 
 
 def diagnose_folder(
-    folder: Path,
-    *,
-    items: int = 2_000,
-    examples: int = 6,
-    task: str | None = None,
-    device: str = "auto",
-    tests: dict[str, SceneTest] | None = None,
-    progress: StageProgress | None = None,
-) -> Diagnosis:
+    folder: Path, *, items: int = 2_000, examples: int = 6, task: str | None = None, device: str = "auto",
+    tests: dict[str, SceneTest] | None = None, progress: StageProgress = lambda *_: None,
+) -> Diagnosis:  # fmt: skip
     """Diagnose the trained reasoner in a folder. `tests` is a cache of tests that several reasoners share."""
     from seesay.models.options import ModelOptions
     from seesay.reasoners.model import load_reasoner
@@ -172,11 +152,9 @@ def diagnose_folder(
     names = tests_for(trained_task)
     for name in names:
         if name not in tests:
-            tests[name] = SceneTest(name, items, partial(progress, f"scenes of {name}") if progress else None)
-    answers = partial(progress, "answers") if progress else None
-    return diagnose(
-        reasoner, network, trained_task, [tests[name] for name in names], examples=examples, progress=answers
-    )
+            tests[name] = SceneTest(name, items, partial(progress, f"scenes of {name}"))
+    chosen, answers = [tests[name] for name in names], partial(progress, "answers")
+    return diagnose(reasoner, network, trained_task, chosen, examples=examples, progress=answers)
 
 
 def sentence_type(prediction: Prediction) -> Group:

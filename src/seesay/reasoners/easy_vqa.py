@@ -68,7 +68,7 @@ class EasyVqaSource:
         """What identifies the source."""
         return {"task": "easy-vqa", "items": self.splits["train"], "release": easy_vqa.release()}
 
-    def items(
+    def load(
         self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
     ) -> ReasonerDataset:
         """One of the splits, with its features."""

@@ -64,11 +64,6 @@ class SceneTest:
             if progress:
                 progress(1, count)
 
-    @property
-    def hard(self) -> bool:
-        """Whether it leaves out the largest and the smallest things."""
-        return self.name.endswith("-hard")
-
     def sentence(self, item: SceneItem) -> str:
         """The sentence of an item."""
         return sentence(self.config, item)

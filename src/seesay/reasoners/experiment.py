@@ -12,6 +12,7 @@ from typing import Any
 from seesay.errors import UserError
 from seesay.files import write_json
 from seesay.models.hf.loading import file_digest
+from seesay.progress import StageProgress
 from seesay.reasoners import checkpoints
 from seesay.reasoners.config import ReasonerConfig
 from seesay.reasoners.dataset import ReasonerDataset
@@ -22,9 +23,6 @@ from seesay.reasoners.train import train, validate
 from seesay.training import loop
 
 TEST_RESULTS = "test.json"
-
-SplitProgress = Callable[[str, int, int], None]
-"""Called with the split, how many of its items are newly done, and how many there are."""
 
 
 def with_features(
@@ -48,11 +46,11 @@ def with_features(
 
 
 def extract_splits(
-    source: ItemSource, extractor: FeatureExtractor, progress: SplitProgress | None = None
+    source: ItemSource, extractor: FeatureExtractor, progress: StageProgress | None = None
 ) -> dict[str, ReasonerDataset]:
     """Every split of the source, with its features."""
     return {
-        split: source.items(split, extractor, partial(progress, split) if progress else None)
+        split: source.load(split, extractor, partial(progress, split) if progress else None)
         for split in ("train", "val", *tested_splits(source))
     }
 

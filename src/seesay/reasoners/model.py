@@ -80,10 +80,8 @@ class Reasoner(Model):
         import torch
 
         with torch.inference_mode():
-            rows: NDArray[np.float64] = (
-                self.network(*self.tensors(features, sentences)).log_softmax(1).double().cpu().numpy()
-            )
-        return rows
+            logp: torch.Tensor = self.network(*self.tensors(features, sentences)).log_softmax(1)
+        return logp.double().cpu().numpy()
 
     def attention_maps(self, features: NDArray[Any], sentences: Sequence[str]) -> list[tuple[AttentionMap, ...]]:
         """The parts of the pictures that the network attends to, item by item."""
@@ -97,10 +95,9 @@ class Reasoner(Model):
         import torch
 
         device = next(self.network.parameters()).device
+        words = self.config.vocabulary.encode(sentences)
         # a copy: features may be memory-mapped read-only, and tensors are writable
-        return torch.tensor(features, device=device), torch.tensor(
-            self.config.vocabulary.encode(sentences), device=device
-        )
+        return torch.tensor(features, device=device), torch.tensor(words, device=device)
 
     def _picture(self, prompt: Prompt) -> Pictures:
         if prompt.picture is None:

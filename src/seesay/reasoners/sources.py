@@ -31,7 +31,7 @@ class ItemSource(Protocol):
     @property
     def settings(self) -> dict[str, object]: ...
 
-    def items(
+    def load(
         self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
     ) -> ReasonerDataset:
         """One of the splits, with its features."""
@@ -53,7 +53,7 @@ class SceneSource:
         fingerprint = SceneConfig(self.plan.task).fingerprint
         return {"task": self.plan.name, "items": self.plan.splits()["train"], "scenes": fingerprint}
 
-    def items(
+    def load(
         self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
     ) -> ReasonerDataset:
         if self.hard and split == self.hard.name:
@@ -73,7 +73,7 @@ class FolderSource:
     def settings(self) -> dict[str, object]:
         return {"data": self.path.name, "items": self.splits["train"], "digest": self.digest}
 
-    def items(
+    def load(
         self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
     ) -> ReasonerDataset:
         return from_folder(self.path, split, extractor, progress=progress)

@@ -65,8 +65,8 @@ def metric_name(name: str) -> str:
 
 def lower_is_better(metric: str) -> bool:
     """Whether less is better for this metric, plain or calibrated; False for metrics that are not registered."""
-    known = metrics.METRICS.get(metric.removeprefix(CALIBRATED))
-    return known is not None and known.lower_is_better
+    registered = metrics.METRICS.get(metric.removeprefix(CALIBRATED))
+    return registered is not None and registered.lower_is_better
 
 
 def p_value(p: float | None) -> str:

@@ -88,7 +88,8 @@ def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
     charts = []
     for test, title in _own(diagnosis, name):
         rows = [row for row in diagnosis.k if row.share.test == test]
-        series = [_curve(", ".join(kind), [row for row in rows if row.share.group == kind]) for kind in _kinds(rows)]
+        kinds = sorted({row.share.group for row in rows}, key=_true_first)
+        series = [_curve(", ".join(kind), [row for row in rows if row.share.group == kind]) for kind in kinds]
         if rows:
             charts.append(lines(series, title=f"{title}: by the scene's k", x_label="k", y_label="accuracy"))
     return charts
@@ -137,10 +138,6 @@ def _own(diagnosis: Diagnosis, name: str) -> list[tuple[str, str]]:
     """The task's own tests, and the title of the chart of each."""
     own = diagnosis.own
     return [(test, f"{name}, {title_of(test)}" if len(own) > 1 else name) for test in own]
-
-
-def _kinds(rows: Sequence[BinAccuracy]) -> list[tuple[str, ...]]:
-    return sorted({row.share.group for row in rows}, key=_true_first)
 
 
 def _true_first(kind: tuple[str, ...]) -> tuple[str, bool]:

@@ -1,27 +1,25 @@
-"""Captions from files: plain text (one a line) or Flickr's tokens (`name#number`, tab, caption), either also gzipped.
+"""Caption files: plain text (one caption per line) or Flickr's tokens (`name#number`, tab, caption), also gzipped.
 
 Which picture a caption describes matters when some are held out: five captions of one picture say the same thing five
-times. Flickr names the picture; files that differ only in a number (`train.1.en`, `train.2.en`, as in Multi30k) go line
-by line, so there the line is the picture.
+times. Flickr names the picture; files whose names differ only in a number (`train.1.en`, `train.2.en`, as in Multi30k)
+are parallel, so there the line is the picture.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from seesay.data.lines import open_bytes
+from seesay.data.lines import read_lines
 from seesay.errors import UserError
+from seesay.files import atomic_write
 from seesay.models.words.vocabulary import joiner
 from seesay.questions import BadRow
 
-LONGEST_LINE = 65_536
 _WORD = re.compile(r"\w+")
 _FLICKR = re.compile(r"(\S+)#\d+[\t ]+(.*)")
 
@@ -35,9 +33,9 @@ class Caption(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaptionSplit:
-    """Captions to learn from and captions held out, no picture on both sides; and the lines that could not be used.
+    """Captions to train on and captions held out, no picture on both sides; and the lines that could not be used.
 
-    `repeated` captions of held-out pictures are on neither side: they stand word for word among those to learn from.
+    `repeated` captions of held-out pictures are on neither side: they are word for word among the training captions.
     """
 
     train: list[str]
@@ -55,44 +53,53 @@ class CaptionSplit:
             digest.update(b"\0")
         return digest.hexdigest()
 
+    def write(self, folder: Path) -> dict[Path, int]:
+        """Write `train.txt` and `held-out.txt`; the number of captions in each."""
+        parts = {folder / "train.txt": self.train, folder / "held-out.txt": self.held_out}
+        for path, texts in parts.items():
+            with atomic_write(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+                file.writelines(f"{text}\n" for text in texts)
+        return {path: len(texts) for path, texts in parts.items()}
+
 
 def read(path: Path) -> Iterator[Caption | BadRow]:
-    """The captions of a file, one after another, blank lines left out; a line that cannot be used as a BadRow."""
-    shape = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
-    try:
-        with open_bytes(path) as file:
-            number = 0
-            while raw := file.readline(LONGEST_LINE + 1):
-                number += 1
-                if len(raw) > LONGEST_LINE:
-                    while raw and not raw.endswith(b"\n"):
-                        raw = file.readline(LONGEST_LINE)
-                    yield BadRow(number, f"longer than {LONGEST_LINE:,} bytes")
-                    continue
-                try:
-                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-                except UnicodeDecodeError:
-                    yield BadRow(number, "not UTF-8 text")
-                    continue
-                found = _FLICKR.fullmatch(line)
-                text, picture = (found[2].strip(), found[1]) if found else (line, f"{shape}:{number}")
-                if text and not any(char.isalpha() for char in text):
-                    yield BadRow(number, "without a single letter")
-                elif text:
-                    yield Caption(text, picture)
-    except (FileNotFoundError, IsADirectoryError):
-        raise UserError(f"There is no caption file {path}.") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UserError(f"{path} is damaged or not gzipped ({error}): fetch it again.") from error
+    """The captions of a file, blank lines left out; an unusable line as a BadRow."""
+    parallel = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
+    for number, line in read_lines(path):
+        if isinstance(line, BadRow):
+            yield line
+            continue
+        flickr = _FLICKR.fullmatch(line.strip())
+        text, picture = (flickr[2].strip(), flickr[1]) if flickr else (line.strip(), f"{parallel}:{number}")
+        if text and not any(char.isalpha() for char in text):
+            yield BadRow(number, "without a single letter")
+        elif text:
+            yield Caption(text, picture)
+
+
+def read_texts(path: Path) -> tuple[list[str], list[tuple[Path, BadRow]]]:
+    """The texts of a file and its unusable lines; a file without a text is refused."""
+    texts: list[str] = []
+    bad_rows: list[tuple[Path, BadRow]] = []
+    for row in read(path):
+        if isinstance(row, BadRow):
+            bad_rows.append((path, row))
+        else:
+            texts.append(row.text)
+    if not texts:
+        raise UserError(f"{path} holds no text.")
+    return texts, bad_rows
 
 
 def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> CaptionSplit:
-    """All captions of the files, a share of the pictures held out: which ones depends on the seed and the captions.
+    """All captions of the files, with a share of the pictures held out, drawn by the seed and the captions.
 
-    Corpora overlap (Flickr8k's pictures are in Flickr30k too), under other names. So a picture is drawn by the smallest
-    digest among its captions: the same picture, with the same captions, falls on the same side wherever it stands. A
-    caption that all the same was learnt from word for word is not held out.
+    Corpora overlap (Flickr8k's pictures are in Flickr30k too, under other names). So a picture is drawn by the smallest
+    digest among its captions: with the same captions, it is on the same side in every corpus. A held-out caption that
+    is still word for word among the training captions is left out.
     """
+    if not 0 < held_out < 1:
+        raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
     pictures: dict[str, list[tuple[int, str]]] = {}
     bad_rows: list[tuple[Path, BadRow]] = []
     for path in paths:
@@ -104,32 +111,32 @@ def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Cap
                 usable = True
                 pictures.setdefault(row.picture, []).append((_digest(row.text, seed), row.text))
         if not usable:
-            raise UserError(f"{path} holds no caption: give a text file with one caption a line.")
+            raise UserError(f"{path} holds no caption: give a text file with one caption per line.")
     train: list[tuple[int, str]] = []
     drawn: list[tuple[int, str]] = []
     for captions in pictures.values():
         (drawn if min(captions)[0] < _bound(held_out, len(captions)) else train).extend(captions)
-    learnt = {digest for digest, _ in train}
-    kept = [text for digest, text in drawn if digest not in learnt]
-    return CaptionSplit([text for _, text in train], kept, bad_rows, len(drawn) - len(kept))
+    training = {digest for digest, _ in train}
+    new = [text for digest, text in drawn if digest not in training]
+    return CaptionSplit([text for _, text in train], new, bad_rows, len(drawn) - len(new))
 
 
 def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:
-    """The texts with every phrase made one word (`on top of` → `on_top_of`), longest first."""
+    """The texts with every phrase joined to one word (`on top of` → `on_top_of`), longest first."""
     return map(joiner(phrases), texts)
 
 
 def plain(text: str) -> str:
-    """A caption without its case and punctuation: what two files write of the same caption is the same."""
+    """A caption without case and punctuation, in which files differ for the same caption."""
     return " ".join(_WORD.findall(text.lower()))
 
 
 def _bound(share: float, captions: int) -> float:
-    """The bound under which the smallest of so many random digests lies with the probability `share`."""
+    """The bound below which the smallest of this many random digests lies with probability `share`."""
     bound: float = (1 - (1 - share) ** (1 / captions)) * 2.0**64
     return bound
 
 
 def _digest(text: str, seed: int) -> int:
-    """A random number for a caption, whatever its case and punctuation."""
+    """A random number for a caption that ignores case and punctuation."""
     return int.from_bytes(hashlib.blake2b(f"{seed}:{plain(text)}".encode(), digest_size=8).digest(), "big")

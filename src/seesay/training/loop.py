@@ -154,7 +154,10 @@ def train(
             training = _Training(network, losses, validate, folder, schedule, accelerator)
             with _interrupts() as interrupted:
                 training.run(batches, progress, checkpoint_every, interrupted)
-            result = training.result()
+            at = training.at
+            assert at.best is not None
+            early = at.epochs < schedule.epochs
+            result = Result(at.step, at.epochs, training.seconds, at.best, at.best_step, early)
             write_text(folder / RESULT, json.dumps(asdict(result), indent=2))
             (folder / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the weights
         checkpoint.load(network, None, folder / BEST)
@@ -280,12 +283,6 @@ class _Training(Generic[N, B]):
         left = spent * (whole - at.epochs) / (at.epochs - self.resumed_at.epochs)
         speed = (at.step - self.resumed_at.step) / spent
         return TrainingProgress(at.epochs / whole, at.step, self.seconds, left, speed, at.means())
-
-    def result(self) -> Result:
-        """How it ended."""
-        at = self.at
-        assert at.best is not None
-        return Result(at.step, at.epochs, self.seconds, at.best, at.best_step, at.epochs < self.schedule.epochs)
 
 
 def mean_losses(

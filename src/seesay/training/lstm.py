@@ -1,8 +1,8 @@
 """The language model of Ghanimifard & Dobnik (2019), from a caption file: words in, next word out.
 
 Preset `paper` is as published: embedding 300, LSTM 300, Adam, 20 epochs, batches of 1,024 sentences; a sentence with
-a word seen fewer than 100 times is dropped. Preset `cpu` is for two cores and a small corpus: rare words become <unk>
-and keep their sentences, and smaller batches take more steps in the same time.
+a word seen fewer than 100 times is dropped. Preset `cpu` is for two cores and a small corpus: rare words become <unk>,
+their sentences stay, and smaller batches take more steps in the same time.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from seesay.models.words.lstm_network import LstmNetwork
 
 FEWEST = 20
-PAD = -100  # what cross-entropy leaves out
+PAD = -100  # ignored by cross-entropy
 _VALIDATED = 4_000
 _ORDER, _VALIDATE = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
 class LstmConfig:
-    """The network's widths, the vocabulary and the batches. `drop`: a rare word drops its sentence."""
+    """Layer sizes, vocabulary, batches and training. `drop`: a sentence with a rare word is dropped."""
 
     embedding: int
     hidden: int
@@ -47,28 +47,18 @@ class LstmConfig:
 
 PRESETS = {
     "cpu": LstmConfig(
-        embedding=256,
-        hidden=256,
-        dropout=0.1,
-        smallest_count=20,
-        drop=False,
-        sentences=128,
+        embedding=256, hidden=256, dropout=0.1, smallest_count=20, drop=False, sentences=128,
         schedule=loop.Schedule(epochs=3, learning_rate=3e-3, warmup=0.02, decay="linear"),
     ),
     "paper": LstmConfig(
-        embedding=300,
-        hidden=300,
-        dropout=0.0,
-        smallest_count=100,
-        drop=True,
-        sentences=1024,
+        embedding=300, hidden=300, dropout=0.0, smallest_count=100, drop=True, sentences=1024,
         schedule=loop.Schedule(epochs=20, learning_rate=1e-3, clip=float("inf")),
     ),
-}
+}  # fmt: skip
 
 
 class LstmBatch(NamedTuple):
-    """Sentences from their beginning on, and the word that follows each word (PAD after the end)."""
+    """Word ids of sentences, and the next word of each (PAD after the end)."""
 
     ids: torch.Tensor
     gold: torch.Tensor
@@ -92,7 +82,7 @@ class LstmBatches(Sequence[LstmBatch]):
 
 
 def losses(network: LstmNetwork, batch: LstmBatch) -> dict[str, torch.Tensor]:
-    """Cross-entropy a word, the end of the sentence included, and how many words were foretold."""
+    """Cross-entropy per word, the end of the sentence included, and the share of predicted words."""
     import torch
 
     hidden, _ = network.states(batch.ids)
@@ -111,7 +101,7 @@ def pretrain(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
-    """Train on captions, `phrases` read as one word each (`on top of` → `on_top_of`). The folder then is a model."""
+    """Train on captions, with `phrases` as single words (`on top of` → `on_top_of`). The folder then holds a model."""
     require_models()
     import torch
 
@@ -124,31 +114,24 @@ def pretrain(
     network = LstmNetwork(len(vocabulary), LstmSizes(config.embedding, config.hidden), dropout=config.dropout)
     sentences = ragged.Ragged.of(map(vocabulary.sentence, train))
     rest = ragged.Ragged.of(map(vocabulary.sentence, held_out))
-    some = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]
-    validation = LstmBatches(rest, ragged.cut(rest.lengths, some, texts=config.sentences))
+    rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]
+    validation = LstmBatches(rest, ragged.cut(rest.lengths, rows, texts=config.sentences))
 
     def batches(epoch: int) -> LstmBatches:
         rng = np.random.default_rng([seed, _ORDER, epoch])
         cut = ragged.cut(sentences.lengths, rng.permutation(len(sentences)), texts=config.sentences)
-        return LstmBatches(sentences, ragged.shuffled(cut, rng))
+        return LstmBatches(sentences, [cut[i] for i in rng.permutation(len(cut))])
 
     def validate(_: torch.nn.Module) -> loop.Measurements:
-        figures = loop.mean_losses(network, validation, losses, lambda batch: int((batch.gold != PAD).sum()))
-        return {**figures, "perplexity": float(np.exp(figures["loss"]))}
+        means = loop.mean_losses(network, validation, losses, lambda batch: int((batch.gold != PAD).sum()))
+        return {**means, "perplexity": float(np.exp(means["loss"]))}
 
     settings = {**asdict(config), "captions": captions.fingerprint, "phrases": sorted(phrases)}
     del settings["schedule"]
     result = loop.train(
-        network,
-        batches,
-        losses,
-        validate,
-        folder / "training",
-        config.schedule,
-        settings,
-        device=device,
-        progress=progress,
-    )
+        network, batches, losses, validate, folder / "training", config.schedule, settings,
+        device=device, progress=progress,
+    )  # fmt: skip
     lstm.save(folder, network.to("cpu"), vocabulary, drop=config.drop)
     return result
 
@@ -156,7 +139,7 @@ def pretrain(
 def read(
     captions: CaptionSplit, config: LstmConfig, phrases: Sequence[str]
 ) -> tuple[list[list[str]], list[list[str]], Vocabulary]:
-    """Sentences to learn from, sentences held out, and the words that the first ones teach."""
+    """Sentences to train on, held-out sentences, and the vocabulary of the first."""
     train, held_out = (
         [words(text) for text in join_phrases(part, phrases)] for part in (captions.train, captions.held_out)
     )
@@ -165,12 +148,12 @@ def read(
         train, held_out = ([s for s in part if all(word in vocabulary for word in s)] for part in (train, held_out))
     if len(train) < FEWEST or not held_out:
         raise UserError(
-            f"{len(train)} sentences to learn from and {len(held_out)} held out are too few ({FEWEST} at least)"
+            f"{len(train)} sentences to train on and {len(held_out)} held out are too few ({FEWEST} at least)"
             f"{f': a word seen fewer than {config.smallest_count} times drops its sentence' if config.drop else ''}."
         )
     if len(vocabulary) < FEWEST:
         raise UserError(
-            f"Only {len(vocabulary)} words stand in the captions {config.smallest_count} times or more: "
+            f"Only {len(vocabulary)} words are in the captions {config.smallest_count} times or more: "
             "give more captions, or a lower --smallest-count."
         )
     return train, held_out, vocabulary

@@ -1,4 +1,4 @@
-"""Texts as tokens, and whole words masked out of them, anew whenever a batch is looked up."""
+"""Tokenised texts, and masks of whole words that are drawn when a batch is looked up."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 SPECIAL = -1  # the word number of a token that belongs to no word
-_AT_ONCE = 10_000
+_BATCH = 10_000  # texts tokenised together
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizedTexts:
-    """Texts as tokens; `words` says which word of its text a token belongs to."""
+    """Token ids of texts; `words` holds the number of the word that each token belongs to."""
 
     ids: Ragged
     words: Ragged
@@ -31,21 +31,21 @@ class TokenizedTexts:
 def encode(
     tokenizer: PreTrainedTokenizerBase, texts: Iterable[str], longest: int, places: Sequence[int] | None = None
 ) -> TokenizedTexts:
-    """Tokenise the texts; one that is longer than the network reads is cut between words into several.
+    """Tokenise the texts; one that is too long for the network is cut between words.
 
-    `places` names a character of each text: the word there is the only one, so nothing else is ever masked.
+    `places` gives a character of each text: only the word there can be masked.
     """
     first, last = _around(tokenizer)
     parts: list[TokenizedTexts] = []
-    iterator, asked = iter(texts), iter(places or ())
-    while some := list(islice(iterator, _AT_ONCE)):
-        encoded = tokenizer(some, add_special_tokens=False, verbose=False)
+    iterator, positions = iter(texts), iter(places or ())
+    while batch := list(islice(iterator, _BATCH)):
+        encoded = tokenizer(batch, add_special_tokens=False, verbose=False)
         ids: list[list[int]] = []
         words: list[list[int]] = []
         for index, tokens in enumerate(encoded["input_ids"]):
             numbers = all_words = encoded.word_ids(index)
             if places is not None:
-                only = encoded.char_to_word(index, next(asked))
+                only = encoded.char_to_word(index, next(positions))
                 numbers = [number if number == only else SPECIAL for number in all_words]
             for start, stop in _cuts(all_words, longest - len(first) - len(last)):
                 ids.append([*first, *tokens[start:stop], *last])
@@ -55,26 +55,26 @@ def encode(
 
 
 def concatenate(parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
-    """All the texts of the parts, one part after another."""
+    """The texts of all parts, one part after the other."""
     return TokenizedTexts(
         concatenate_rows([part.ids for part in parts]), concatenate_rows([part.words for part in parts])
     )
 
 
 def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which tokens to mask: whole words, `rate` of a text's words on average and one at least, no special token."""
+    """Which tokens to mask: whole words, on average `rate` of a text's words and at least one, no special token."""
     real = words != SPECIAL
     starts = real & (words != np.pad(words, ((0, 0), (1, 0)), constant_values=SPECIAL)[:, :-1])
-    wanted = np.maximum(1, np.floor(rate * starts.sum(1) + rng.random(len(words))))
+    number = np.maximum(1, np.floor(rate * starts.sum(1) + rng.random(len(words))))
     lots = np.where(starts, rng.random(words.shape), np.inf)
-    chosen = starts & (lots.argsort(1).argsort(1) < wanted[:, None])
+    chosen = starts & (lots.argsort(1).argsort(1) < number[:, None])
     start_of = np.maximum.accumulate(np.where(starts, np.arange(words.shape[1]), 0), axis=1)
     masked: NDArray[np.bool_] = np.take_along_axis(chosen, start_of, 1) & real
     return masked
 
 
 class MaskedBatch(NamedTuple):
-    """Tokens with masks among them; which are read (None: all), which are masked, and what stood there."""
+    """Token ids with masks, the attention mask (None: all), the masked positions, and the tokens to predict there."""
 
     ids: torch.Tensor
     attention: torch.Tensor | None
@@ -84,7 +84,7 @@ class MaskedBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class MaskedBatches(Sequence[MaskedBatch]):
-    """Batches of a corpus, masked when they are looked up: the same seed and place give the same masks."""
+    """Batches that are masked when they are looked up: the same seed and index give the same masks."""
 
     corpus: TokenizedTexts
     chosen: list[Rows]
@@ -120,7 +120,7 @@ def _around(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
 
 
 def _cuts(words: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
-    """Pieces of at most `longest` tokens, cut between words where a word is not longer than that itself."""
+    """Ranges of at most `longest` tokens, cut between words unless a word is longer than that itself."""
     start = 0
     while start < len(words):
         stop = end = min(start + longest, len(words))

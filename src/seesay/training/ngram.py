@@ -8,47 +8,57 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from seesay.errors import UserError
 from seesay.models.words.arpa import Gram, Ngrams
-from seesay.models.words.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
+from seesay.models.words.vocabulary import BEGIN, END, UNKNOWN, Vocabulary, words
+from seesay.training.captions import CaptionSplit, join_phrases
 
 Counts = dict[Gram, int]
 
-FALLBACK = (0.5, 1.0, 1.5)  # where a corpus is too small to estimate discounts from, as in KenLM's lmplz
-IMPOSSIBLE = -99.0  # by custom: nothing predicts a beginning
+FALLBACK = (0.5, 1.0, 1.5)  # for a corpus too small to estimate discounts, as in KenLM's lmplz
+IMPOSSIBLE = -99.0  # by convention: the beginning is never predicted
 
 
 def estimate(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary, order: int = 3) -> Ngrams:
-    """The model of the sentences. Words outside of the vocabulary are the unknown word, in training and after."""
+    """The model of the sentences. Words outside the vocabulary are read as the unknown word, in training and after."""
     if order < 2:
-        raise UserError(f"An n-gram model of order {order}: give 2 or more.")
+        raise UserError(f"The order of the n-gram model is {order}: give 2 or more.")
     counts = adjusted_counts(
         ([word if word in vocabulary else UNKNOWN for word in sentence] for sentence in sentences), order
     )
     if not counts[0]:
         raise UserError("There is no sentence to estimate an n-gram model from.")
     predicted = [token for token in vocabulary.tokens if token != BEGIN]
-    lower: dict[Gram, float] = {(): 1 / len(predicted)}  # the zero-gram: every word alike
+    lower: dict[Gram, float] = {(): 1 / len(predicted)}  # the zero-gram: uniform over the words
     for token in predicted:
-        counts[0].setdefault((token,), 0)  # a word that was never seen has its share of the zero-gram's mass
+        counts[0].setdefault((token,), 0)  # an unseen word has its share of the zero-gram's mass
     probabilities: dict[Gram, float] = {(BEGIN,): IMPOSSIBLE}
     backoffs: dict[Gram, float] = {}
     for table in counts:
         discount = discounts(table)
-        totals, kept = _contexts(table, discount)
+        totals, freed = _contexts(table, discount)
         here = {}
         for gram, count in table.items():
             context = gram[:-1]
             below = lower[gram[1:]] if len(gram) > 1 else lower[()]
-            here[gram] = (count - _of(discount, count)) / totals[context] + kept[context] * below
+            here[gram] = (count - _of(discount, count)) / totals[context] + freed[context] * below
         probabilities |= {gram: math.log10(p) for gram, p in here.items()}
-        backoffs |= {context: math.log10(weight) for context, weight in kept.items() if context}
+        backoffs |= {context: math.log10(weight) for context, weight in freed.items() if context}
         lower = here
     return Ngrams(probabilities, backoffs, order, ours=True)
 
 
-def adjusted_counts(sentences: Iterable[Sequence[str]], order: int) -> list[Counts]:
-    """How often each n-gram stands in the text for the highest order; below it, after how many different words.
+def train_ngrams(
+    captions: CaptionSplit, phrases: Sequence[str] = (), *, order: int = 3, smallest_count: int = 20
+) -> tuple[Ngrams, Vocabulary]:
+    """An n-gram model of the training captions, with phrases as single words."""
+    sentences = [words(text) for text in join_phrases(captions.train, phrases)]
+    vocabulary = Vocabulary.of(sentences, smallest=smallest_count)
+    return estimate(sentences, vocabulary, order), vocabulary
 
-    An n-gram at a sentence's beginning has nothing before it and keeps its plain count (Heafield et al. 2013).
+
+def adjusted_counts(sentences: Iterable[Sequence[str]], order: int) -> list[Counts]:
+    """Counts of the highest order; below it, the number of different words that precede each n-gram.
+
+    An n-gram at the beginning of a sentence has no preceding word and keeps its plain count (Heafield et al. 2013).
     """
     plain: list[Counter[Gram]] = [Counter() for _ in range(order)]
     for sentence in sentences:
@@ -65,7 +75,7 @@ def adjusted_counts(sentences: Iterable[Sequence[str]], order: int) -> list[Coun
 
 
 def discounts(counts: Mapping[Gram, int]) -> tuple[float, float, float]:
-    """What is taken from counts of one, two, and three or more (equation 17)."""
+    """The discounts of counts of one, two, and three or more (equation 17)."""
     seen = Counter(count for count in counts.values() if count <= 4)
     if all(seen[k] for k in (1, 2, 3, 4)):
         y = seen[1] / (seen[1] + 2 * seen[2])
@@ -80,7 +90,7 @@ def _of(discount: tuple[float, float, float], count: int) -> float:
 
 
 def _contexts(table: Counts, discount: tuple[float, float, float]) -> tuple[dict[Gram, int], dict[Gram, float]]:
-    """For each context the sum of its counts, and the share that discounting freed for the next lower order."""
+    """For each context the sum of its counts, and the share that discounting leaves to the next lower order."""
     totals: dict[Gram, int] = defaultdict(int)
     freed: dict[Gram, float] = defaultdict(float)
     for gram, count in table.items():

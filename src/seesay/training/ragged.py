@@ -1,7 +1,8 @@
-"""Texts of different lengths, end to end in one array, and batches of them with hardly any padding.
+"""Texts of different lengths in one flat array, and batches of them with hardly any padding.
 
-Captions are short and of like length: sorted by length and cut by a budget, a batch is nearly all words. (Packing
-several to a row of 128 with a block-diagonal mask is no faster on a CPU, which spends the time on attention instead.)
+Captions are short and of similar length: sorted by length and cut by a token budget, a batch has nearly no padding.
+(Packing several into a row of 128 with a block-diagonal mask is no faster on a CPU, which then spends the time on
+attention.)
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class Ragged:
     @classmethod
     def of(cls, rows: Iterable[list[int]]) -> Ragged:
         """From lists."""
-        kept = list(rows)
-        lengths = np.fromiter(map(len, kept), np.int64, len(kept))
-        values = np.fromiter(chain.from_iterable(kept), np.int32, int(lengths.sum()))
+        lists = list(rows)
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        values = np.fromiter(chain.from_iterable(lists), np.int32, int(lengths.sum()))
         return cls(values, np.concatenate([[0], np.cumsum(lengths)]))
 
     @property
@@ -40,7 +41,7 @@ class Ragged:
         return len(self.offsets) - 1
 
     def matrix(self, chosen: Rows, fill: int) -> Rows:
-        """The chosen rows as a matrix, filled up at the end."""
+        """The chosen rows as a matrix, padded with `fill`."""
         lengths = self.lengths[chosen]
         places = np.arange(lengths.max())
         real = places < lengths[:, None]
@@ -49,14 +50,13 @@ class Ragged:
 
 
 def concatenate_rows(parts: list[Ragged]) -> Ragged:
-    """The rows of all parts, one part after another."""
+    """The rows of all parts, one part after the other."""
     lengths = np.concatenate([part.lengths for part in parts])
     return Ragged(np.concatenate([part.values for part in parts]), np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def cut(lengths: Rows, rows: Rows, *, tokens: int | None = None, texts: int | None = None) -> list[Rows]:
-    """The rows, shortest first (in the given order where equal), in batches of so many tokens, padding included, or
-    of so many texts."""
+    """The rows, shortest first (a stable sort), in batches of at most this many tokens, padding included, or texts."""
     rows = rows[np.argsort(lengths[rows], kind="stable")]
     batches: list[Rows] = []
     start = 0
@@ -72,11 +72,6 @@ def cut(lengths: Rows, rows: Rows, *, tokens: int | None = None, texts: int | No
 
 
 def draw(weights: NDArray[np.float64], rng: np.random.Generator) -> Rows:
-    """An epoch's rows in random order: each as often as its weight says, a fraction by lot."""
+    """The rows of an epoch in random order: each as often as its weight, fractions by chance."""
     times = np.floor(weights + rng.random(len(weights))).astype(np.int64)
     return rng.permutation(np.repeat(np.arange(len(weights)), times))
-
-
-def shuffled(batches: list[Rows], rng: np.random.Generator) -> list[Rows]:
-    """The batches in random order."""
-    return [batches[i] for i in rng.permutation(len(batches))]

@@ -1,10 +1,10 @@
-"""Statements made of captions: "a man in a red shirt" also says that the shirt is red.
+"""Statements derived from captions: "a man in a red shirt" also says that the shirt is red.
 
-Captions name a thing's colour before its name and never ask for it, so a network that has read captions alone has seen
-no sentence like "The color of a lemon is yellow." Statements say what captions say in such words, and only the colour
-is masked in them (salient span masking, Guu et al. 2020, section 3.4). They add no fact and know nothing of any task:
-neither its things nor its answers, and no wording is a task's template; but a network trained with them has met the
-form of the questions.
+Captions name a thing's colour before its name and never ask for it, so a network trained on captions alone has seen no
+sentence like "The color of a lemon is yellow." Statements express what captions say in such templates, and only the
+colour is masked in them (salient span masking, Guu et al. 2020, section 3.4). They add no fact and use nothing of any
+task: neither its things nor its answers, and no template of theirs is a task's; but a network trained with them has
+seen the form of the questions.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-COLORS = ("black", "blue", "brown", "gray", "grey", "green", "orange", "pink", "purple", "red", "white", "yellow")
-# Many, so that no wording has a colour of its own: what stays the same from one to the next is the thing.
-WORDINGS = (
+from seesay.data import colors
+
+COLORS = tuple(spelling for color in colors.COLORS for spelling in (("gray", "grey") if color == "gray" else (color,)))
+# Many, so that no template is tied to a colour: only the thing stays the same from one to the next.
+STATEMENT_TEMPLATES = (
     "{a} {thing} is {color}.",
     "{a} {thing} is usually {color}.",
     "{a} {thing} comes in {color}.",
@@ -40,17 +42,17 @@ WORDINGS = (
     "in this photo there is {a} {thing} of the color {color}.",
     "here is a picture: {a} {thing}, {color} as usual.",
 )
-_ARTICLES = ("a", "a", "the", "")  # none, as for a plural or a mass
-_NO_THING = {
+_ARTICLES = ("a", "a", "the", "")  # none, as for plurals and mass nouns
+_NOT_THINGS = {
     *("a", "an", "and", "are", "as", "at", "by", "for", "from", "haired", "he", "her", "his", "in", "is", "it", "its"),
     *("of", "on", "one", "or", "she", "that", "the", "their", "three", "to", "top", "two", "wearing", "while", "who"),
     *("with", "colored", "coloured", "color", "colour", *COLORS),
-    # What stands between a colour and the thing ("a white tank top", "a blue striped shirt").
+    # Between a colour and the thing ("a white tank top", "a blue striped shirt").
     *("baseball", "bathing", "brick", "button", "button-down", "button-up", "checkered", "female", "hard", "hooded"),
     *("lab", "leather", "life", "light", "long", "long-sleeved", "male", "plaid", "plastic", "polka", "polo", "race"),
     *("safety", "short", "short-sleeved", "soccer", "sports", "striped", "swim", "swimming", "tank", "tennis"),
     "winter",
-    # What a man "in blue" does.
+    # Verbs after "a man in blue".
     *("holding", "jumping", "jumps", "playing", "plays", "running", "runs", "sits", "sitting", "standing", "stands"),
     *("walking", "walks"),
 }
@@ -59,67 +61,67 @@ _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
 def colored_things(caption: str) -> Iterator[tuple[str, str]]:
-    """A thing and the colour that stands before its name.
+    """Things with the colour before their names.
 
     >>> list(colored_things("A black and white dog in a Red-colored shirt."))
     [('dog', 'white'), ('shirt', 'red')]
     """
     for color, thing in _COLORED.findall(caption.lower()):
-        if not _NO_THING.intersection((thing, *(word for word in thing.split("-") if word in COLORS))):
+        if not _NOT_THINGS.intersection((thing, *(word for word in thing.split("-") if word in COLORS))):
             yield thing, color
 
 
 def color_counts(captions: Iterable[str]) -> dict[str, Counter[str]]:
-    """How often a thing is said to be of a colour. What is said of lemons is said of a lemon too, and the reverse."""
-    known: set[str] = set()
-    said: dict[str, Counter[str]] = {}
+    """How often each thing has each colour. Counts of a plural are added to its singular, and the reverse."""
+    words: set[str] = set()
+    exact: dict[str, Counter[str]] = {}
     for caption in captions:
-        known.update(_WORD.findall(caption.lower()))
+        words.update(_WORD.findall(caption.lower()))
         for thing, color in colored_things(caption):
-            said.setdefault(thing, Counter())["gray" if color == "grey" else color] += 1
-    counts = {thing: Counter(colors) for thing, colors in said.items()}
-    for plural, singular in [(thing, _singular(thing)) for thing in said]:
-        if singular in known:
-            counts[plural].update(said.get(singular, {}))
-            counts.setdefault(singular, Counter()).update(said[plural])
+            exact.setdefault(thing, Counter())["gray" if color == "grey" else color] += 1
+    counts = {thing: Counter(table) for thing, table in exact.items()}
+    for plural, singular in [(thing, _singular(thing)) for thing in exact]:
+        if singular in words:
+            counts[plural].update(exact.get(singular, {}))
+            counts.setdefault(singular, Counter()).update(exact[plural])
     return counts
 
 
 def statements(counts: Mapping[str, Counter[str]], size: int, rng: np.random.Generator) -> tuple[list[str], list[int]]:
-    """So many statements, and at which character the colour stands in each.
+    """This many statements, and the character at which the colour starts in each.
 
-    Of the things that captions colour, half are coloured once or twice, and shirts ten thousand times: in proportion,
-    nothing would be learnt but shirts. So a thing is drawn by the fifth root of its count. Its colour is drawn by the
-    square, as one on which two captions agree: what is typical is said more clearly than captions say it.
+    Half of the things that have a colour in captions have it once or twice, and shirts ten thousand times: drawn in
+    proportion, nearly all statements would be about shirts. So a thing is drawn by the fifth root of its count. Its
+    colour is drawn by the square, as one on which two captions agree: typical colours stand out more than in captions.
     """
     things = sorted(counts)
     table = np.array([[counts[thing][color] for color in COLORS] for thing in things], float)
     weights = table.sum(1) ** 0.2
     agreed = np.cumsum(table**2, axis=1)
     chosen = rng.choice(len(things), size, p=weights / weights.sum())
-    colors = (rng.random((size, 1)) * agreed[chosen, -1:] >= agreed[chosen]).sum(1)
-    wordings, articles = rng.integers(len(WORDINGS), size=size), rng.integers(len(_ARTICLES), size=size)
+    color_rows = (rng.random((size, 1)) * agreed[chosen, -1:] >= agreed[chosen]).sum(1)
+    templates, articles = rng.integers(len(STATEMENT_TEMPLATES), size=size), rng.integers(len(_ARTICLES), size=size)
     british = rng.random(size) < 0.5
     texts, places = [], []
-    for row in zip(chosen, colors, wordings, articles, british, strict=True):
-        text, place = _worded(things[row[0]], COLORS[row[1]], WORDINGS[row[2]], _ARTICLES[row[3]], row[4])
+    for row in zip(chosen, color_rows, templates, articles, british, strict=True):
+        text, place = _fill(things[row[0]], COLORS[row[1]], STATEMENT_TEMPLATES[row[2]], _ARTICLES[row[3]], row[4])
         texts.append(text)
         places.append(place)
     return texts, places
 
 
-def _worded(thing: str, color: str, wording: str, article: str, british: bool) -> tuple[str, int]:
-    """A statement, and where the colour stands in it."""
+def _fill(thing: str, color: str, template: str, article: str, british: bool) -> tuple[str, int]:
+    """A statement, and the character at which its colour starts."""
     article = "an" if article == "a" and thing[0] in "aeiou" else article
     before, after = (
         part.replace("{a} ", f"{article} " if article else "").replace("{thing}", thing)
-        for part in wording.split("{color}")
+        for part in template.split("{color}")
     )
     return before + ("grey" if color == "gray" and british else color) + after, len(before)
 
 
 def _singular(word: str) -> str | None:
-    """What a plural is the plural of, by its spelling; None if it is none."""
+    """The singular of a plural, by its spelling; None for other words."""
     if word.endswith("ies"):
         return word[:-3] + "y"
     if re.search(r"(s|x|z|ch|sh|o)es$", word):

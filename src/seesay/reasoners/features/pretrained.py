@@ -273,6 +273,9 @@ def _fingerprint(kind: str, image_size: int, state: int | None, weights: str) ->
 def _device() -> torch.device:
     import torch
 
-    return (torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None) or torch.device(
-        "cpu"
-    )
+    return torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+
+
+def _line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -19,19 +19,11 @@ HELD_OUT = "validation_"
 PLACE = ("step", "epoch", "seconds")
 
 
-@dataclass(frozen=True, slots=True)
-class CurveLabels:
+class CurveLabels(NamedTuple):
     """The axis label of each measurement, and what is held out."""
 
     axes: Mapping[str, str]
     held_out: str
-
-    @property
-    def explanation(self) -> str:
-        return (
-            f"Held-out figures are of {self.held_out} that the network never learns from, measured at each mark; the "
-            "training figure beside them is the mean over the steps since the previous mark."
-        )
 
 
 CAPTIONS = CurveLabels(
@@ -40,6 +32,10 @@ CAPTIONS = CurveLabels(
 )
 ANSWERS = CurveLabels(
     {"loss": "Loss (nats per answer)", "accuracy": "Accuracy (share of answers that are right)"}, "validation items"
+)
+EXPLANATION = (
+    "Held-out figures are of {} that the network never learns from, measured at each mark; the training figure beside "
+    "them is the mean over the steps since the previous mark."
 )
 
 
@@ -67,7 +63,7 @@ def training_page(
     charts = curves(history, labels)
     table = DataTable(_columns(history), [[_cell(line.get(key)) for key in _columns(history)] for line in history])
     sections = [
-        Section("Curves", f"{_ended(history, result)}\n\n{labels.explanation}", list(charts.values())),
+        Section("Curves", f"{_ended(history, result)}\n\n{EXPLANATION.format(labels.held_out)}", list(charts.values())),
         Section("Numbers", "", (), table),
     ]
     written = [write_page(path, f"Learning curve of {name}", sections)]

@@ -28,16 +28,16 @@ MAX_BARS = 40
 
 def task_analyses(task: Task) -> list[Analysis]:
     """The analyses of a task's questions that its labels and tags allow."""
-    found = []
+    analyses = []
     if len(task.labels) > 2:
-        found.append(cardinality(task))
+        analyses.append(cardinality(task))
     if task.name == "viphy-color":
-        found.append(entropies(task))
+        analyses.append(entropies(task))
     if has_tag(task, "category"):
-        found.append(by_category(task))
+        analyses.append(by_category(task))
     if has_tag(task, "scene"):
-        found.append(by_scene(task))
-    return found
+        analyses.append(by_scene(task))
+    return analyses
 
 
 def has_tag(task: Task, tag: str) -> bool:

@@ -1,0 +1,39 @@
+"""The headline metric of tasks while a masked model is being trained, for its learning curve."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seesay import metrics
+from seesay.runs.ask import ask, assemble
+from seesay.runs.figures import items_by_template
+from seesay.runs.journal import Journal
+from seesay.tasks import expand, load_task
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+def watch_tasks(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], dict[str, float]]:
+    """A function from a network and its tokeniser to the first metric of each task, averaged over templates."""
+    from seesay.models.hf.loading import Checkpoint
+    from seesay.models.hf.masked import MaskedModel
+
+    tasks = [replace(load_task(name), neutral={}) for name in expand(names)]
+
+    def measure(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, float]:
+        model = MaskedModel("the network", Checkpoint(network.eval(), tokenizer, network.config, "", ()))
+        means = {}
+        for task in tasks:
+            with tempfile.TemporaryDirectory() as folder:
+                scores = ask(model, task, Journal(Path(folder) / "journal.jsonl"))
+            metric = metrics.get(task.metrics[0])
+            values = [metric(items) for items in items_by_template(task, assemble(task, scores), "sum")]
+            means[task.name] = sum(values) / len(values)
+        return means
+
+    return measure

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from seesay.scoring import score_captions, score_parses
 
 __all__ = [
-    "Results", "__version__", "compare", "load_model", "load_task", "make_scenes", "mine", "perplexity", "probe", "report",
-    "score_captions", "score_parses",
+    "Results", "__version__", "compare", "load_model", "load_task", "make_scenes", "mine", "perplexity", "probe",
+    "report", "score_captions", "score_parses",
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
 from seesay.questions import Task
-from seesay.report.pages import runs as runs_page
+from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.learning_curve import Point

@@ -22,7 +22,7 @@ def compare(
     """Is the difference real? Paired tests on the questions that runs share."""
     from seesay import api
     from seesay.cli.output import out, print_json
-    from seesay.report.tables import comparison_table
+    from seesay.reports.tables import comparison_table
 
     results = api.results(runs)
     comparisons = results.compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)

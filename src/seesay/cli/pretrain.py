@@ -262,7 +262,7 @@ def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, a
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
-    from seesay.report.pages.training import write_curve
+    from seesay.reports.pages.training import write_curve
     from seesay.training.checkpoint import best_line
 
     write_curve(output)

@@ -133,7 +133,7 @@ def run_tests(
     from seesay.relations import pvectors
     from seesay.relations.clusters import pair_proximity
     from seesay.relations.evaluate import evaluate_folder, parse_pairs
-    from seesay.report.pages.relations import proximity_text, test_table
+    from seesay.reports.pages.relations import proximity_text, test_table
 
     _require_extra()
     perplexities, about = pvectors.read(folder)
@@ -166,7 +166,7 @@ def page(
     from seesay.relations import pvectors
     from seesay.relations.clusters import k_means
     from seesay.relations.evaluate import evaluate_folder, parse_pairs
-    from seesay.report.pages.relations import relations_page
+    from seesay.reports.pages.relations import relations_page
 
     _require_extra()
     perplexities, about = pvectors.read(folder)

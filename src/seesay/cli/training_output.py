@@ -34,7 +34,7 @@ def check_rate(learning_rate: float | None) -> None:
 def show_curve(folder: Path, output: Path | None, *, command: str, quiet: bool, as_json: bool) -> None:
     """Write the learning curve, and print the paths."""
     from seesay.cli.output import out, print_json
-    from seesay.report.pages.training import write_curve
+    from seesay.reports.pages.training import write_curve
 
     written = write_curve(folder, output, command=command)
     if as_json:

@@ -25,11 +25,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.mine import count_relations, write_knowledge
-from seesay.mine.aggregate import RelationCounts
-from seesay.mine.facts import Thresholds
-from seesay.mine.records import REGION, SCHEMA
-from seesay.mine.regions import DEPTHS
+from seesay.mining import count_relations, write_knowledge
+from seesay.mining.aggregate import RelationCounts
+from seesay.mining.facts import Thresholds
+from seesay.mining.records import REGION, SCHEMA
+from seesay.mining.regions import DEPTHS
 
 ROWS = 20_000
 SCENES = ("bathroom", "bedroom", "kitchen", "living_room", "office")

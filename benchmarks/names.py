@@ -21,8 +21,8 @@ from pathlib import Path
 
 import spacy
 
-from seesay.mine.caption_nouns import MODEL, count_names, frequent_names, read_captions, tag
-from seesay.mine.subtypes import subtypes
+from seesay.mining.caption_nouns import MODEL, count_names, frequent_names, read_captions, tag
+from seesay.mining.subtypes import subtypes
 
 
 def main() -> None:

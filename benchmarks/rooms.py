@@ -23,16 +23,16 @@ from numpy.typing import NDArray
 
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, PlaceFact, SizeFact
 from seesay.metrics.typical_labels import typical_labels, typical_size_labels, typical_space_labels
-from seesay.mine import places as place_rules
-from seesay.mine import sizes as size_rules
-from seesay.mine.aggregate import RelationCounts, combine, count
-from seesay.mine.choices import SizeRule, SpaceRule
-from seesay.mine.colors import color_facts, colors_by_pixels
-from seesay.mine.depth_maps import region_depths
-from seesay.mine.facts import PUBLISHED, place_facts, size_facts
-from seesay.mine.records import SCHEMA
-from seesay.mine.regions import DEPTHS, flatten
-from seesay.mine.rooms import RoomTruth, elevation, larger, snapshots
+from seesay.mining import places as place_rules
+from seesay.mining import sizes as size_rules
+from seesay.mining.aggregate import RelationCounts, combine, count
+from seesay.mining.choices import SizeRule, SpaceRule
+from seesay.mining.colors import color_facts, colors_by_pixels
+from seesay.mining.depth_maps import region_depths
+from seesay.mining.facts import PUBLISHED, place_facts, size_facts
+from seesay.mining.records import SCHEMA
+from seesay.mining.regions import DEPTHS, flatten
+from seesay.mining.rooms import RoomTruth, elevation, larger, snapshots
 
 MIN_SEEN, MIN_RELATION = 30, 3
 """Minimum counts: a hundred, as published, is too many for two thousand pictures."""

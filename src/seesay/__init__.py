@@ -1,9 +1,5 @@
 """seesay: how much of the visible world does a model know?
 
->>> import seesay
->>> seesay.load_task("core-color").questions[0].gold  # doctest: +ELLIPSIS
-{...}
-
 Names are imported when they are first used, so that `import seesay` and `seesay --help` answer at once.
 """
 
@@ -14,21 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_FRONT_DOOR = {
-    **dict.fromkeys(("Results", "compare", "load_model", "load_task", "probe", "report"), "seesay.api"),
+_HOMES = {
+    **dict.fromkeys(("Results", "compare", "load_model", "load_task", "perplexity", "probe", "report"), "seesay.api"),
+    **dict.fromkeys(("score_captions", "score_parses"), "seesay.scoring"),
+    "make_scenes": "seesay.scenes",
+    "mine": "seesay.mining.pipeline",
 }
 
 if TYPE_CHECKING:
-    from seesay.api import Results, compare, load_model, load_task, probe, report
+    from seesay.api import Results, compare, load_model, load_task, perplexity, probe, report
+    from seesay.mining.pipeline import mine
+    from seesay.scenes import make_scenes
+    from seesay.scoring import score_captions, score_parses
 
-__all__ = ["Results", "__version__", "compare", "load_model", "load_task", "probe", "report"]
+__all__ = [
+    "Results", "__version__", "compare", "load_model", "load_task", "make_scenes", "mine", "perplexity", "probe",
+    "report", "score_captions", "score_parses",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _FRONT_DOOR:
+    if name not in _HOMES:
         raise AttributeError(f"module 'seesay' has no attribute '{name}'")
-    return getattr(import_module(_FRONT_DOOR[name]), name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FRONT_DOOR})
+    return sorted({*globals(), *_HOMES})

@@ -14,10 +14,12 @@ from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
 from seesay.questions import Task
-from seesay.report.pages import runs as runs_page
+from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.learning_curve import Point
+from seesay.runs.perplexity import PerplexityResult
+from seesay.runs.perplexity import perplexity as perplexity_of
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
@@ -77,10 +79,16 @@ class Results:
         """One row per run, question and template; of tied options the first counts as chosen."""
         return [row for run in self.runs for row in _answer_rows(run)]
 
-    def compare(self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False) -> list[Comparison]:
-        """Paired tests between the runs of each task, on the questions they share."""
+    def compare(
+        self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False, all_seeds: bool = False
+    ) -> list[Comparison]:
+        """Paired tests between the runs of each task, on the questions they share.
+
+        With `strict`, having nothing to compare is an error. Of a probe trained with several seeds, the first is taken.
+        """
         ask.check_resampling(seed, resamples)
-        return compare_runs(first_seeds(self.runs), resamples=resamples, seed=seed, strict=strict)
+        runs = self.runs if all_seeds else first_seeds(self.runs)
+        return compare_runs(runs, resamples=resamples, seed=seed, strict=strict)
 
     def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
         """Write one page for all the runs, which opens offline."""
@@ -186,14 +194,27 @@ def results(runs: Paths) -> Results:
 
 def compare(runs: Paths, *, resamples: int = 10_000, seed: int = 0) -> list[Comparison]:
     """Paired tests between runs on the questions they share."""
-    found = results(runs).runs
-    ask.check_resampling(seed, resamples)
-    return compare_runs(found, resamples=resamples, seed=seed)
+    return results(runs).compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)
 
 
 def report(runs: Paths, output: str | Path = "report.html") -> Path:
     """Write one page for runs that exist, with paired tests."""
     return results(runs).save_report(output)
+
+
+def perplexity(
+    model: str | Model,
+    texts: str | Path | Iterable[str],
+    *,
+    eos: bool | None = None,
+    stride: int | None = None,
+    limit: int | None = None,
+    **options: Any,
+) -> PerplexityResult:
+    """Perplexity at token and sentence level of a file's lines (a path) or of texts; bits per word and character."""
+    scorer = load_model(model, **options) if isinstance(model, str) else model
+    lines = Path(texts) if isinstance(texts, str) else texts
+    return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)
 
 
 def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[list[Task], list[UserError]]:

@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 from seesay.cli.judge import app
 from seesay.errors import UserError
 from seesay.judge.storage.studies import OpenStudy, create_or_open_study, open_study
-from seesay.report.pages import runs as runs_page
+from seesay.reports.pages import runs as runs_page
 from seesay.runs.store import find_runs
 
 

@@ -12,7 +12,7 @@ from tests.cli.program import refused, refused_here
 from seesay.cli import main
 from seesay.data import knowledge
 from seesay.data.knowledge import SubtypeFact
-from seesay.mine import rooms
+from seesay.mining import rooms
 
 
 @pytest.fixture(scope="module")

@@ -139,8 +139,8 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
         (["mock", "--task", "core-colour"], "Unknown task 'core-colour'. Did you mean 'core-color'"),
         (["mock", "--task", ""], "--task names no task"),
         (["mock", "--task", " , "], "--task names no task"),
-        ([""], "is no model's name"),
-        (["\x1b[31m"], "is no model's name"),
+        ([""], "is not a model's name"),
+        (["\x1b[31m"], "is not a model's name"),
         (["baselin:uniform"], "Unknown model 'baselin:uniform'. Did you mean 'baseline:'"),
         (["baseline:unifrom"], "Did you mean 'uniform'"),
         (["./nowhere"], "'./nowhere' is no folder"),
@@ -152,8 +152,8 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
         (["openai:x", "--base-url", "localhost:80"], "is not an address"),
         (["openai:x", "--base-url", "http://[::1"], "is not an address"),
         (["openai:x", "--base-url", "http://127.0.0.1:1/v1"], "gave no answer in 5 tries"),
-        (["mock", "--endpoint", "smoke"], "--endpoint is 'smoke': choose completions or chat"),
-        (["mock", "--scope", "all"], "--scope is 'all': choose sentence or option"),
+        (["mock", "--endpoint", "smoke"], "Unknown endpoint 'smoke': choose one of completions, chat."),
+        (["mock", "--scope", "all"], "Unknown scope 'all': choose one of sentence, option."),
         (["mock", "--length", "median"], "choose one of sum, mean, char"),
         (["mock", "--batch-size", "0"], "--batch-size is '0'"),
         (["mock", "--batch-size", "²"], "--batch-size is '²'"),
@@ -262,7 +262,7 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert out == ""
     assert "Traceback" not in err
     assert err.splitlines()[-1] == (
-        "seesay: Interrupted. What was answered is kept: the same command goes on from there."
+        "seesay: Interrupted. Everything answered so far is kept: the same command resumes from there."
     )
     (journal,) = tmp_path.rglob(store.JOURNAL)
     assert journal.read_bytes().count(b"\n") >= 64
@@ -281,10 +281,10 @@ def without(tmp_path: Path, module: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("model", "module", "extra"),
     [
-        ("smollm2", "torch", "seesay[models]"),
-        ("some/model", "transformers", "seesay[models]"),
-        ("openai:x", "httpx", "seesay[api]"),
-        ("baseline:frequency", "wordfreq", "seesay[models]"),
+        ("smollm2", "torch", "models"),
+        ("some/model", "transformers", "models"),
+        ("openai:x", "httpx", "api"),
+        ("baseline:frequency", "wordfreq", "models"),
     ],
 )
 def test_a_missing_extra_is_answered_with_its_install_line(tmp_path: Path, model: str, module: str, extra: str) -> None:
@@ -296,7 +296,7 @@ def test_a_missing_extra_is_answered_with_its_install_line(tmp_path: Path, model
         *("--output", tmp_path / "runs"),
         **without(tmp_path, module),
     )
-    assert said.endswith(f"pip install '{extra}'")
+    assert said.endswith(f"pip install -e '.[{extra}]' in a clone of seesay.")
 
 
 def test_a_damaged_run_is_one_sentence(tmp_path: Path) -> None:
@@ -312,5 +312,5 @@ def test_two_at_once(tmp_path: Path) -> None:
         while not list(tmp_path.rglob(store.QUESTIONS)):
             assert first.poll() is None
             time.sleep(0.01)
-        assert "Another process is at work" in refused(*arguments)
+        assert "Another process is using" in refused(*arguments)
         first.kill()

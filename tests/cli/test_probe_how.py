@@ -94,18 +94,20 @@ def test_encoders_that_are_no_models_are_known_by_name(
     assert "Unknown model" in refused_here(capsys, "probe", names[1], "clip-bertt:x", *asked)
 
 
-def test_few_shot(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+def test_learning_curves_by_the_flags_old_name(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
     bert, runs, page = str(tiny_folder("bert")), tmp_path / "runs", tmp_path / "pages" / "curves.html"
     asked = ("--data", data, "--how", "few-shot", "--output", runs)
     both = told(capsys, "probe", bert, *asked, "-t", "viphy-color", "-t", "viphy-size", "--report", page, "--json")
     found = json.loads(both)
-    assert found == json.loads((runs / "few-shot.json").read_text())
+    assert found == json.loads((runs / "learning-curve.json").read_text())
     assert page.read_text().startswith("<!")
     assert {band["seeds"] for band in found["curves"]} == {5}, "a band needs several seeds"
     assert len(found["points"]) == 2 * 6 * 5
     assert {"accuracy", "relaxed_accuracy"} <= {band["metric"] for band in found["curves"]}
     shown = told(capsys, "probe", bert, *asked, "-t", "viphy-color", "--seeds", "1")
-    assert f"Report: {runs / 'few-shot.html'}" in shown.replace("\n", "")
+    assert f"Report: {runs / 'learning-curve.html'}" in shown.replace("\n", "")
 
 
 def test_a_model_that_fails_costs_the_others_nothing(
@@ -113,21 +115,21 @@ def test_a_model_that_fails_costs_the_others_nothing(
 ) -> None:
     bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
     (tmp_path / "empty").mkdir()
-    asked = ("--data", str(data), "--how", "few-shot", "--seeds", "1", "--output", str(runs), "--quiet")
+    asked = ("--data", str(data), "--how", "learning-curve", "--seeds", "1", "--output", str(runs), "--quiet")
     with pytest.raises(SystemExit) as ended:
         main(["probe", bert, str(tmp_path / "empty"), "-t", "viphy-color", *asked])
     assert ended.value.code == 2
     assert "empty" in capsys.readouterr().err
-    assert {point["model"] for point in json.loads((runs / "few-shot.json").read_text())["points"]} == {bert}
-    assert (runs / "few-shot.html").is_file()
+    assert {point["model"] for point in json.loads((runs / "learning-curve.json").read_text())["points"]} == {bert}
+    assert (runs / "learning-curve.html").is_file()
 
 
 def test_what_makes_no_sense_is_refused(data: Path, tiny_folder: Folder, capsys: Capture) -> None:
     bert = str(tiny_folder("bert"))
     for how in ("cloze", "choice"):
         assert "--seeds is for probes" in refused_here(capsys, "probe", bert, "--how", how, "--seeds", "5")
-    assert "--limit does not go" in refused_here(capsys, "probe", bert, "--how", "few-shot", "--limit", "5")
-    assert "cannot encode texts" in refused_here(capsys, "probe", "baseline:uniform", "--how", "few-shot")
+    assert "--limit does not go" in refused_here(capsys, "probe", bert, "--how", "learning-curve", "--limit", "5")
+    assert "cannot encode texts" in refused_here(capsys, "probe", "baseline:uniform", "--how", "learning-curve")
     sizes = ("-t", "viphy-size", "--data", data)
     assert "--categories goes with" in refused_here(capsys, "probe", bert, *sizes, "--categories", bert)
     assert "nothing to draw" in refused_here(capsys, "tasks", "viphy-size", "--data", data, "--page", data / "p.html")

@@ -73,7 +73,7 @@ def test_one_task_is_shown(colours: Path) -> None:
     assert shown["example"]["text"] == "Q: What is the color of a tomato? A: It is [MASK]."
     assert shown["example"]["gold"] == {"red": 1.0}
     assert shown["metrics"] == ["accuracy"]
-    assert shown["bad_rows"] == [{"row": 2, "reason": "not JSON"}]
+    assert shown["bad_rows"] == [{"row": 2, "reason": "not JSON", "file": ""}]
     assert "Norlund" in shown["citation"]
     assert shown["licence"]
     text = run("tasks", "memory-colors", "--data", str(colours)).stdout

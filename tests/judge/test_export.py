@@ -26,8 +26,8 @@ from seesay.judge.storage.studies import find_study
 from seesay.judge.study import Study, StudyDesign
 from seesay.judge.study_builder import study_from_pairs, study_from_task
 from seesay.models import ModelOptions, load_model
-from seesay.report.pages import runs as runs_page
-from seesay.report.tables import overview
+from seesay.reports.pages import runs as runs_page
+from seesay.reports.tables import overview
 from seesay.runs.ask import Settings
 from seesay.runs.ask import run as ask
 from seesay.runs.compare import compare

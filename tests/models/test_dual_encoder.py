@@ -14,7 +14,7 @@ from PIL import Image
 from tests.models.tiny_vision import TEXT_MODEL, VISION_MODEL, word_tokenizer
 
 from seesay.errors import UserError
-from seesay.mine.selection import TEMPLATE, SubtypeSelector, select
+from seesay.mining.selection import TEMPLATE, SubtypeSelector, select
 from seesay.models.options import ModelOptions
 from seesay.models.vision.dual_encoder import DualEncoder
 

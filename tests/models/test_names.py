@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from tests.models.word_lstm import saved
 from seesay.errors import UserError
 from seesay.models import MODELS, Model, ModelOptions, load_model
 from seesay.models.encoders import load_encoder, locate_encoder
+from seesay.models.server.chat import ChatServer
 from seesay.models.words.lstm import LstmModel
+from seesay.reasoners.model import Reasoner
+from seesay.runs.ask import Settings, run
+from seesay.tasks import load_task
 
 Folder = Callable[[str], Path]
 
@@ -108,3 +113,19 @@ def test_a_plug_in_that_is_no_model_is_refused() -> None:
         UserError, match=r"'stranger:' of the package 'unknown' does not subclass seesay\.models\.Model"
     ):
         load_model("stranger:x")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("baseline:fixed-k", "ask a model that gives"), ("reasoner", "ask it a task that is scored right or wrong")],
+)
+def test_only_a_server_is_sent_to_its_completions_endpoint(name: str, hint: str, tmp_path: Path) -> None:
+    """Who only chooses cannot answer a task without right-or-wrong metrics: the hint fits the model."""
+    model = load_model("baseline:fixed-k")
+    if name == "reasoner":
+        model.probabilities_hint = Reasoner.probabilities_hint
+    task = replace(load_task("core-color"), metrics=("jensen_shannon",))
+    with pytest.raises(UserError, match=hint) as refused:
+        run(model, task, tmp_path, Settings())
+    assert "endpoint" not in str(refused.value)
+    assert "--endpoint completions" in ChatServer.probabilities_hint

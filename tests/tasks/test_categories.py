@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score
 from tests.needs import absent
-from tests.report.made_up import task
+from tests.reports.made_up import task
 from tests.shared_data import shared
 
 from seesay.errors import UserError

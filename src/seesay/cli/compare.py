@@ -7,29 +7,27 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.options import Json, Resamples, Seed
+
 
 def compare(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN RUN…", help="Run folders, or folders of runs such as runs/MODEL.")
     ],
     report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
-    resamples: Annotated[int, typer.Option(help="Resamples behind intervals and p-values, 100 at least.")] = 10_000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    as_json: Json = False,
 ) -> None:
     """Is the difference real? Paired tests on the questions that runs share."""
+    from seesay import api
     from seesay.cli.output import out, print_json
-    from seesay.report.pages import runs as runs_page
-    from seesay.report.tables import comparison_table
-    from seesay.runs.ask import check_resampling
-    from seesay.runs.compare import compare as compare_runs
-    from seesay.runs.store import find_runs
+    from seesay.reports.tables import comparison_table
 
-    check_resampling(seed, resamples)
-    found = find_runs(runs)
-    comparisons = compare_runs(found, resamples=resamples, seed=seed)
+    results = api.results(runs)
+    comparisons = results.compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)
     if report is not None:
-        runs_page.write(report, found, comparisons)
+        results.save_report(report, comparisons)
     if as_json:
         print_json([comparison.model_dump() for comparison in comparisons])
         return

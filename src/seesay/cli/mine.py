@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from seesay.mine.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule
+from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule
 
 
 def mine(
@@ -61,8 +61,8 @@ def mine(
 ) -> None:
     """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is resumed."""
     from seesay.cli.output import out, print_json, progress_bar, table
-    from seesay.mine import pipeline
-    from seesay.report.pages import knowledge as knowledge_page
+    from seesay.mining import pipeline
+    from seesay.reports.pages import knowledge as knowledge_page
 
     result = pipeline.mine(
         annotations,

@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.cli.training_output import (
-    Device,
-    Json,
-    Quiet,
-    Rate,
-    TrainingDevice,
-    check_rate,
-    show_curve,
-    summary,
-    training_bar,
-)
+from seesay.cli.options import Json, Quiet
+from seesay.cli.training_output import Device, Rate, TrainingDevice, check_rate, show_curve, summary, training_bar
 
 if TYPE_CHECKING:
     from seesay.questions import BadRow
@@ -262,7 +253,7 @@ def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, a
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
-    from seesay.report.pages.training import write_curve
+    from seesay.reports.pages.training import write_curve
     from seesay.training.checkpoint import best_line
 
     write_curve(output)

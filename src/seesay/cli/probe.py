@@ -153,8 +153,8 @@ def _check(how: Any, scope: str, endpoint: str, seeds: int | None, limit: int | 
 def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the learning curves' page, and print them."""
     from seesay.cli.output import out, print_json
-    from seesay.report.papers import viphy
-    from seesay.report.tables import curves_table
+    from seesay.reports.papers import viphy
+    from seesay.reports.tables import curves_table
     from seesay.runs import learning_curve
 
     bands = learning_curve.bands(points)
@@ -170,7 +170,7 @@ def _show(results: Results, target: Path, output: Path, seed: int, resamples: in
     """Write the page and the figures over seeds, and print them."""
     from seesay.cli.output import out, print_json
     from seesay.files import write_json
-    from seesay.report.tables import comparison_table, overview, seeds_table
+    from seesay.reports.tables import comparison_table, overview, seeds_table
     from seesay.runs.records import Record
     from seesay.runs.seeds import over_seeds
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.options import Json, Quiet
 from seesay.cli.reasoner_diagnose import diagnose, diagnose_with_bars
 from seesay.cli.training_output import (
     Device,
-    Json,
-    Quiet,
     Rate,
     TrainingDevice,
     check_rate,
@@ -171,7 +170,7 @@ def sweep(
     from seesay.reasoners import sweep as sweeps
     from seesay.reasoners.networks.registry import NAMES
     from seesay.reasoners.paper_tables import summary as tables
-    from seesay.report.pages.reasoners import sweep_page, sweep_sections
+    from seesay.reports.pages.reasoners import sweep_page, sweep_sections
 
     trainings = sweeps.plan_trainings(
         _names(networks, NAMES), _names(tasks, TASKS), seeds, grid, preset=preset, items=items, epochs=epochs
@@ -215,7 +214,7 @@ def _train(
 ) -> Callable[[ItemSource, Path, ReasonerConfig, FeatureExtractor], tuple[Result, dict[str, float]]]:
     """A training with bars: one per split while features are extracted, then one with loss and accuracy."""
     from seesay.reasoners import experiment
-    from seesay.report.pages.training import write_curve
+    from seesay.reports.pages.training import write_curve
 
     def train(
         source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor

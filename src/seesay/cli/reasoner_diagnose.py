@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.training_output import Device, Json, Quiet, TrainingDevice, stage_bars
+from seesay.cli.options import Json, Quiet
+from seesay.cli.training_output import Device, TrainingDevice, stage_bars
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,7 +31,7 @@ def diagnose(
     """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and attention maps."""
     from seesay.cli.output import out, plain, print_json
     from seesay.reasoners.evaluate import trained_on
-    from seesay.report.pages.reasoners import reasoner_page
+    from seesay.reports.pages.reasoners import reasoner_page
 
     for folder in folders:  # all, before the first takes its time
         trained_on(folder, task)
@@ -66,8 +67,8 @@ def _table(diagnoses: Sequence[Diagnosis]) -> Table:
     from seesay.cli.output import table
     from seesay.reasoners.diagnostics import REASONER
     from seesay.reasoners.evaluate import CEILING
-    from seesay.report.formatting import interval, number
-    from seesay.report.reasoner_charts import labels, title_of
+    from seesay.reports.formatting import interval, number
+    from seesay.reports.reasoner_charts import labels, title_of
 
     rows = []
     for name, diagnosis in zip(labels(diagnoses), diagnoses, strict=True):

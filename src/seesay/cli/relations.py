@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -92,13 +91,13 @@ def matrix(
     as_json: Json = False,
 ) -> None:
     """Perplexity of every relation in every relation's contexts, and the P-vectors made from it."""
-    from seesay.cli.output import out, print_json, progress_bar
+    from seesay.cli.output import out, print_json, progress_bar, set_quiet
     from seesay.command_line import recorded_command
     from seesay.models import ModelOptions, locate
     from seesay.relations.contexts import collect_contexts
     from seesay.relations.matrix import build_matrix
 
-    logging.getLogger("seesay").setLevel(logging.ERROR if quiet else logging.INFO)
+    set_quiet(quiet)
     options = ModelOptions(
         batch_size=batch_size, device=device, family=family, revision=revision,
         trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
@@ -134,7 +133,7 @@ def run_tests(
     from seesay.relations import pvectors
     from seesay.relations.clusters import pair_proximity
     from seesay.relations.evaluate import evaluate_folder, parse_pairs
-    from seesay.report.pages.relations import proximity_text, test_table
+    from seesay.reports.pages.relations import proximity_text, test_table
 
     _require_extra()
     perplexities, about = pvectors.read(folder)
@@ -167,7 +166,7 @@ def page(
     from seesay.relations import pvectors
     from seesay.relations.clusters import k_means
     from seesay.relations.evaluate import evaluate_folder, parse_pairs
-    from seesay.report.pages.relations import relations_page
+    from seesay.reports.pages.relations import relations_page
 
     _require_extra()
     perplexities, about = pvectors.read(folder)

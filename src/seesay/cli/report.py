@@ -1,4 +1,4 @@
-"""`seesay report`: a page from runs that are there."""
+"""`seesay report`: one page for runs that exist."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.options import Json
+
 
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, or folders of runs such as runs/.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Write one page for runs that are there, with paired tests."""
+    """Write one page for runs that exist, with paired tests."""
+    from seesay import api
     from seesay.cli.output import out, print_json
-    from seesay.report.pages import runs as runs_page
-    from seesay.runs.compare import compare
-    from seesay.runs.store import find_runs
 
-    found = find_runs(runs)
-    runs_page.write(output, found, compare(found, strict=False))
+    results = api.results(runs)
+    results.save_report(output)
     if as_json:
-        print_json({"report": str(output), "runs": [str(run.folder) for run in found]})
+        print_json({"report": str(output), "runs": [str(run.folder) for run in results.runs]})
     else:
         out.print(f"Report: {output}", soft_wrap=True)

@@ -16,7 +16,7 @@ def rooms(
 ) -> None:
     """Make pictures of rooms with boxes, depth, captions and the facts that are true of them (truth.json)."""
     from seesay.cli.output import out, progress_bar
-    from seesay.mine.rooms import write_rooms
+    from seesay.mining.rooms import write_rooms
 
     with progress_bar("rooms", unit="pictures", quiet=quiet) as advance:
         write_rooms(output, count, seed, progress=advance)

@@ -54,7 +54,7 @@ def tasks(
 
 def _write_page(task: Task, page: Path) -> None:
     from seesay.errors import UserError
-    from seesay.report.papers import viphy
+    from seesay.reports.papers import viphy
 
     analyses = viphy.task_analyses(task)
     if not analyses:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 TrainingDevice = StrEnum("TrainingDevice", ["cpu", "auto"])
 Rate = Annotated[float | None, typer.Option("--learning-rate", help="The highest learning rate.")]
 Device = Annotated[TrainingDevice, typer.Option(help="auto: the device that Accelerate finds.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 def check_rate(learning_rate: float | None) -> None:
@@ -34,7 +32,7 @@ def check_rate(learning_rate: float | None) -> None:
 def show_curve(folder: Path, output: Path | None, *, command: str, quiet: bool, as_json: bool) -> None:
     """Write the learning curve, and print the paths."""
     from seesay.cli.output import out, print_json
-    from seesay.report.pages.training import write_curve
+    from seesay.reports.pages.training import write_curve
 
     written = write_curve(folder, output, command=command)
     if as_json:

@@ -1,4 +1,4 @@
-"""Choice: the options are shown, lettered, and the model picks one. Every rotation of their order is asked.
+"""ChoiceModel: the options are shown, lettered, and the model picks one. Every rotation of their order is asked.
 
 Models lean to a position: the first, or the last. Over all rotations each option stands in each position once, so that
 a leaning that does not depend on the option cancels out of the mean log-probability (Zheng et al. 2024 measure how
@@ -24,7 +24,7 @@ LETTERED_SCOPE = "answer-qa"
 
 def choice_model(model: Model) -> Model:
     """The model, asked by choice. A baseline weighs options whatever their order, so it stays as it is."""
-    return model if isinstance(model, Baseline) else Choice(model)
+    return model if isinstance(model, Baseline) else ChoiceModel(model)
 
 
 def choice_task(task: Task) -> Task:
@@ -41,7 +41,7 @@ def choice_task(task: Task) -> Task:
     )
 
 
-class Choice(Model):
+class ChoiceModel(Model):
     """Wraps a model that answers: every prompt becomes one lettered prompt per rotation of its options."""
 
     def __init__(self, model: Model) -> None:
@@ -49,9 +49,11 @@ class Choice(Model):
         self.name, self.family, self.fingerprint = model.name, model.family, model.fingerprint
         self.accepts = model.accepts
         self.scope = f"{model.scope}-rotated"
+        self._rotated: list[Scores] = []
 
     def prepare(self, task: Task) -> None:
         """Prepare the wrapped model."""
+        self._rotated = []
         self._model.prepare(task)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
@@ -64,6 +66,7 @@ class Choice(Model):
         by_index: dict[int, Scores] = {}
         for batch in self._model.plan(rotated):
             by_index |= zip(batch, self._model.answer([rotated[i] for i in batch]), strict=True)
+        self._rotated += by_index.values()
         answers, start = [], 0
         for prompt in prompts:
             stop = start + len(prompt.options)
@@ -77,7 +80,8 @@ class Choice(Model):
         for scores in answered:
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
-        return [*self._model.notes(answered), *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
+        own = self._model.notes(self._rotated if answered else ())  # it answered the rotations, not their mean
+        return [*own, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
 
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:

@@ -53,8 +53,8 @@ class AnalogyScores:
 def analogies(variants: Variants | None = None, pairs: Sequence[tuple[str, str]] = ANTONYMS) -> Analogies:
     """All questions that the variants allow; without variants, every simple word stands for itself."""
     words = [word for pair in pairs for word in pair]
-    known = no_variants(words) if variants is None else variants
-    phrases = [(phrase, number) for number, word in enumerate(words) for phrase in known.get(word, ())]
+    by_word = no_variants(words) if variants is None else variants
+    phrases = [(phrase, number) for number, word in enumerate(words) for phrase in by_word.get(word, ())]
     indices: dict[int, list[int]] = {}
     for index, (_, number) in enumerate(phrases):
         indices.setdefault(number, []).append(index)

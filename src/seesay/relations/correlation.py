@@ -94,24 +94,24 @@ def correlate(
     vectors: WordVectors, ratings: HumanRatings, *, resamples: int = 10_000, seed: int = 0
 ) -> Correlation | None:
     """The correlation over the pairs whose words all have vectors; None for fewer than three pairs."""
-    known = ratings.where([a in vectors.index and b in vectors.index for a, b in ratings.pairs])
-    if len(known) < 3:
+    rated = ratings.where([a in vectors.index and b in vectors.index for a, b in ratings.pairs])
+    if len(rated) < 3:
         return None
-    words = sorted({word for pair in known.pairs for word in pair})
+    words = sorted({word for pair in rated.pairs for word in pair})
     index = {word: i for i, word in enumerate(words)}
-    first, second = np.array([(index[a], index[b]) for a, b in known.pairs]).T
+    first, second = np.array([(index[a], index[b]) for a, b in rated.pairs]).T
     matrix = cosine(vectors.take(words).rows)
     similarities = matrix[first, second]
-    rho = float(spearman(similarities[None], known.values[None])[0])
+    rho = float(spearman(similarities[None], rated.values[None])[0])
     rng = np.random.default_rng(seed)
-    n = len(known)
+    n = len(rated)
     drawn = rng.integers(0, n, (resamples, n))
-    resampled = spearman(similarities[drawn], known.values[drawn])
+    resampled = spearman(similarities[drawn], rated.values[drawn])
     resampled = resampled[~np.isnan(resampled)]
     low, high = np.quantile(resampled, [0.025, 0.975]) if len(resampled) else (math.nan, math.nan)
     order = rng.permuted(np.tile(np.arange(len(words)), (resamples, 1)), axis=1)
     shuffled = matrix[order[:, first], order[:, second]]
-    chance = spearman(shuffled, np.broadcast_to(known.values, shuffled.shape))
+    chance = spearman(shuffled, np.broadcast_to(rated.values, shuffled.shape))
     p_words = (1 + np.sum(np.abs(chance) >= abs(rho) - 1e-12)) / (1 + resamples) if not math.isnan(rho) else math.nan
     return Correlation(rho, float(low), float(high), _p(rho, n), float(p_words), n, len(words))
 

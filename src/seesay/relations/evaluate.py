@@ -52,7 +52,7 @@ class VectorEvaluation:
             "name": self.name,
             "words": self.words,
             "tests": [_finite(asdict(test)) for test in self.tests],
-            "people": {name: found and _finite(asdict(found)) for name, found in self.people.items()},
+            "people": {name: result and _finite(asdict(result)) for name, result in self.people.items()},
             "told": self.descriptions,
         }
 
@@ -86,8 +86,8 @@ def intrinsic(vectors: WordVectors, *, seed: int = 0) -> list[VectorTest]:
     """Analogies and odd one out, with the simple words alone and with every phrase that has a vector."""
     phrases, words = variants(vectors.words), no_variants(vectors.words)
     tests = [_analogy("analogy", words, vectors, seed), _analogy("analogy, phrases", phrases, vectors, seed)]
-    for name, known in (("odd one out", words), ("odd one out, phrases", phrases)):
-        questions = odd_one_out.triples(vectors.words, known)
+    for name, by_word in (("odd one out", words), ("odd one out, phrases", phrases)):
+        questions = odd_one_out.triples(vectors.words, by_word)
         odd = [questions.words[row[2]] for row in questions.rows]
         for distance, function in odd_one_out.DISTANCES.items():
             credit = odd_one_out.credit(questions, vectors, function) if odd else np.empty(0)
@@ -113,8 +113,8 @@ def _tested_words(words: Sequence[str], ratings: Sequence[HumanRatings]) -> tupl
     return tuple(dict.fromkeys((*words, *tests, *people)))
 
 
-def _analogy(title: str, known: Variants, vectors: WordVectors, seed: int) -> VectorTest:
-    questions = analogy.analogies(known)
+def _analogy(title: str, by_word: Variants, vectors: WordVectors, seed: int) -> VectorTest:
+    questions = analogy.analogies(by_word)
     if not len(questions):
         return VectorTest(title)
     scores = analogy.score(questions, vectors)

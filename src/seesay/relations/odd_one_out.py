@@ -37,8 +37,8 @@ def triples(
 ) -> Triples:
     """Every triple of these words; with variants, every phrase of a simple word stands for it."""
     available = set(words)
-    known = no_variants(word for group in groups for word in group) if variants is None else variants
-    phrases = {word: [p for p in known.get(word, ()) if p in available] for group in groups for word in group}
+    by_word = no_variants(word for group in groups for word in group) if variants is None else variants
+    phrases = {word: [p for p in by_word.get(word, ()) if p in available] for group in groups for word in group}
     names = tuple(dict.fromkeys(phrase for options in phrases.values() for phrase in options))
     index = {name: i for i, name in enumerate(names)}
     rows = [

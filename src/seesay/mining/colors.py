@@ -1,0 +1,93 @@
+"""Colours of objects: the colours of each region, and facts from their counts by name.
+
+A region's colours come from its pixels (the default, `seesay.mining.pixels`), or from a visual question answering model
+that is asked "what color is the cup?", as in ViPhy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.data.knowledge import COLORS, ColorFact
+from seesay.metrics.typical_labels import typical_labels
+from seesay.mining.aggregate import MAX_EXAMPLES
+from seesay.mining.color_words import WORDS
+from seesay.mining.masks import corners
+from seesay.mining.pixels import region_colors
+from seesay.mining.records import Region
+from seesay.questions import SLOT, Prompt
+
+if TYPE_CHECKING:
+    from seesay.models.vision.vision_language import VisionModel
+
+Pixels = NDArray[np.uint8]
+"""An RGB picture (height, width, 3)."""
+MIN_ANSWERS = 10
+"""Answers that a name needs (ViPhy)."""
+
+
+def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
+    """Each region's colours by a vote of its pixels."""
+    return [region_colors(picture, region) for region in regions]
+
+
+class VqaColors:
+    """Each region's colours by the answer of a vision-language model."""
+
+    def __init__(self, model: VisionModel, words: Iterable[str] = WORDS) -> None:
+        self._model, self._words = model, tuple(words)
+
+    def __call__(self, picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
+        """The colours that the most probable colour word stands for."""
+        from PIL import Image
+
+        whole = Image.fromarray(picture)
+        crops = [whole.crop(corners(region.box, *whole.size)) for region in regions]
+        prompts = [Prompt(f"What color is the {region.name}? Answer: {SLOT}", self._words) for region in regions]
+        colors: list[tuple[str, ...]] = []
+        for batch in self._model.plan(prompts):
+            replies = self._model.reply([crops[i] for i in batch], [prompts[i] for i in batch])
+            colors += [WORDS[self._words[int(np.argmax(reply.logp))]] for reply in replies]
+        return colors
+
+
+def color_facts(
+    counts: Mapping[str, Sequence[int]],
+    answers: Mapping[str, int],
+    subtypes: Mapping[str, Iterable[str]],
+    examples: Mapping[str, Sequence[str]],
+    *,
+    min_answers: int = MIN_ANSWERS,
+) -> list[ColorFact]:
+    """Facts from how often each name was given each colour, sorted by name.
+
+    An object's distribution is the unweighted mean over its subtypes and itself, of those with enough answers: a rare
+    subtype counts as much as a common one. Pictures that show only subtypes of an object count for it too.
+    """
+    shares = {
+        name: np.asarray(row, dtype=np.float64) / np.sum(row)
+        for name, row in counts.items()
+        if answers[name] >= min_answers and any(row)
+    }
+    facts = []
+    for name in sorted({*counts, *subtypes}):
+        members = [member for member in dict.fromkeys([name, *subtypes.get(name, ())]) if member in shares]
+        if not members:
+            continue
+        pictures = dict.fromkeys(example for member in members for example in examples.get(member, ()))
+        mean = np.mean([shares[member] for member in members], axis=0)
+        facts.append(
+            ColorFact(
+                object=name,
+                shares=tuple(mean.tolist()),
+                typical=tuple(compress(COLORS, typical_labels(mean[None])[0] > 0)),
+                seen=sum(answers[member] for member in members),
+                examples=tuple(pictures)[:MAX_EXAMPLES],
+            )
+        )
+    return facts

@@ -1,0 +1,225 @@
+"""Parts of annotated pictures → counts of relations, part by part, by any number of workers.
+
+Everything that changes the counts is in a `CountingConfig`; thresholds are applied later, so that other thresholds need
+no new counting. A folder keeps the counts of every finished part, so that a stopped run can be resumed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seesay.data.knowledge import COLORS
+from seesay.files import refuse_other_settings, write_json
+from seesay.metrics.base import IntArray
+from seesay.mining import engine as engines
+from seesay.mining import fingerprints, places, sizes
+from seesay.mining.aggregate import (
+    Observations,
+    RelationCounts,
+    combine,
+    count,
+    empty_counts,
+    gather,
+    split_by_name,
+    write,
+)
+from seesay.mining.choices import SizeRule, SpaceRule, choose
+from seesay.mining.region_names import NameRules, rename_regions
+from seesay.mining.regions import flatten
+from seesay.mining.visual_features import VisualFeatureExtractor
+from seesay.progress import ProgressCallback
+
+BATCH = 1 << 15
+"""Pictures that a worker holds in memory; 64 where picture files are opened."""
+LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
+"""Number of labels by kind of counts. The last label of colours counts answers, since one may name two colours."""
+SETTINGS = "counting.json"
+SLICES = 8
+"""Slices in which counts are gathered, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountingConfig:
+    """Everything that the counts depend on besides the pictures.
+
+    `depth`: "" (columns of the parts, if any), "given" (files named in the annotation), "fastdepth", or a model's
+    folder or Hub id. `colors`: "" (none), "pixels", or a visual question answering model. `select`: "" (names as
+    annotated), or a dual encoder that selects the subtype which a region shows.
+    """
+
+    size_rule: str = SizeRule.PAPER
+    space_rule: str = SpaceRule.PAPER
+    depth: str = ""
+    colors: str = ""
+    select: str = ""
+    min_regions: int = sizes.MIN_REGIONS
+
+    @property
+    def size_measure(self) -> sizes.SizeMeasure:
+        """What the size rule measures; an unknown rule is rejected."""
+        return sizes.RULES[choose("size rule", SizeRule, self.size_rule)]
+
+    @property
+    def depth_partitions(self) -> places.DepthPartitions:
+        """How the space rule divides depth; an unknown rule is rejected."""
+        return places.RULES[choose("space rule", SpaceRule, self.space_rule)]
+
+    @property
+    def needs_depth(self) -> bool:
+        """Whether a rule needs depth."""
+        return self.size_measure.needs_depth or self.depth_partitions.needs_depth
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as files hold them; `least_regions` is the name there of `min_regions`."""
+        settings = asdict(self)
+        settings["least_regions"] = settings.pop("min_regions")
+        return settings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinedCounts:
+    """The counts of one part or of all parts, the number of pictures, and what could not be used, by reason."""
+
+    sizes: RelationCounts
+    places: RelationCounts
+    colors: RelationCounts
+    pictures: int
+    bad: Counter[str]
+
+
+def count_part(
+    path: Path, config: CountingConfig, names: NameRules | None = None, extract: VisualFeatureExtractor | None = None
+) -> MinedCounts:
+    """Count one part, batch by batch. `extract` can be created beforehand if there are many parts."""
+    names = names or NameRules()
+    extract = extract or VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
+    size_measure, depth_partitions = config.size_measure, config.depth_partitions
+    counts: dict[str, list[RelationCounts]] = {kind: [empty_counts(labels)] for kind, labels in LABELS.items()}
+    bad: Counter[str] = Counter()
+    pictures = 0
+    for table in _batches(path, 64 if extract.opens_files else BATCH):
+        pictures += table.num_rows
+        features = extract(rename_regions(table, names.renamed))
+        bad += features.bad
+        regions = flatten(features.table)
+        if config.needs_depth and not extract.opens_files:
+            bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
+        by_kind: dict[str, tuple[Iterable[Observations], bool]] = {
+            "sizes": (sizes.compare(regions, size_measure, config.min_regions), size_measure.once_per_picture),
+            "places": (places.compare(regions, depth_partitions), depth_partitions.once_per_picture),
+        }
+        if features.colors is not None:
+            by_kind["colors"] = ([_color_observations(features.colors, regions.offsets, regions.names)], False)
+        for kind, (observations, once) in by_kind.items():
+            by_scene = kind == "places"
+            counts[kind].append(count(observations, regions, LABELS[kind], by_scene=by_scene, once_per_picture=once))
+    return MinedCounts(combine(counts["sizes"]), combine(counts["places"]), combine(counts["colors"]), pictures, bad)
+
+
+def count_parts(
+    parts: Sequence[Path],
+    folder: Path,
+    config: CountingConfig,
+    engine: str = "local",
+    workers: int = 1,
+    progress: ProgressCallback = lambda done, total: None,
+    names: NameRules | None = None,
+    min_counts: tuple[int, int, int] = (1, 1, 1),
+) -> MinedCounts:
+    """Count every part that `folder` has no counts of yet, and combine what was seen often enough.
+
+    `min_counts`: of pairs for sizes and for places, and of names for colours.
+    """
+    names = names or NameRules()
+    check_settings(folder, config, names, parts)
+    rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
+    total = sum(rows.values())
+    paths = {path.stem: str(path) for path in parts}
+    progress(sum(rows[stem] for stem in paths if _is_done(folder, stem)), total)
+    engines.run(
+        list(paths),
+        partial(PartCounter, paths, folder, config, names),
+        partial(_is_done, folder),
+        engine=engine,
+        workers=workers,
+        finished=lambda stem: progress(rows[stem], total),
+    )
+
+    def gather_kind(kind: str, labels: int, min_count: int) -> RelationCounts:
+        files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in paths] for i in range(SLICES))
+        return combine([empty_counts(labels), *(gather(slice_files, labels, min_count) for slice_files in files)])
+
+    with ThreadPoolExecutor() as pool:  # sorting and reading release the interpreter's lock
+        counts = list(pool.map(gather_kind, LABELS, LABELS.values(), min_counts))
+    bad: Counter[str] = Counter()
+    for stem in paths:
+        bad.update(json.loads((folder / f"{stem}.done.json").read_text())["bad"])
+    return MinedCounts(counts[0], counts[1], counts[2], total, bad)
+
+
+class PartCounter:
+    """A worker's task: count a part and write the counts. Models are loaded when it is created."""
+
+    def __init__(self, parts: Mapping[str, str], folder: Path, config: CountingConfig, names: NameRules) -> None:
+        self._parts, self._folder, self._config, self._names = parts, folder, config, names
+        self._extract = VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
+
+    def __call__(self, stem: str) -> None:
+        counts = count_part(Path(self._parts[stem]), self._config, self._names, self._extract)
+        for kind in LABELS:
+            for i, piece in enumerate(split_by_name(getattr(counts, kind), SLICES)):
+                write(piece, self._folder / f"{stem}.{kind}.{i}.arrow")
+        note = {"pictures": counts.pictures, "bad": counts.bad}
+        write_json(self._folder / f"{stem}.done.json", note)  # last: it marks the part as done
+
+
+def _color_observations(
+    colors: Sequence[Sequence[tuple[str, ...]]], offsets: IntArray, names: IntArray
+) -> Observations:
+    """Every region's colours as `Observations` of a name with itself."""
+    index = {color: i for i, color in enumerate(COLORS)}
+    rows = [
+        (picture, offsets[picture] + place, label)
+        for picture, answers in enumerate(colors)
+        for place, answer in enumerate(answers)
+        if answer and names[offsets[picture] + place] >= 0
+        for label in (*(index[color] for color in answer), len(COLORS))
+    ]
+    picture, region, label = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return Observations(picture, names[region], names[region], label)
+
+
+def _batches(path: Path, rows: int) -> Iterator[pa.Table]:
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(rows):
+            yield pa.Table.from_batches([batch])
+
+
+def _is_done(folder: Path, stem: str) -> bool:
+    return (folder / f"{stem}.done.json").is_file()
+
+
+def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts: Sequence[Path]) -> None:
+    """Refuse to mix counts of different settings, models or names."""
+    models = {kind: fingerprints.model(getattr(config, kind)) for kind in ("depth", "colors", "select")}
+    subtypes = {name: list(subtypes) for name, subtypes in names.subtypes.items()}
+    settings = {
+        **config.to_json(),
+        **{f"{kind} model's files": digest for kind, digest in models.items() if digest},
+        "names of regions": fingerprints.digest(dict(names.renamed)),
+        "subtypes": fingerprints.digest(subtypes) if config.select else "",
+        "parts": [path.stem for path in parts],
+    }
+    hint = "give another folder, or delete it"
+    refuse_other_settings(folder / SETTINGS, settings, what=f"The counting in '{folder}'", hint=hint)

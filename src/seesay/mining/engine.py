@@ -1,0 +1,136 @@
+"""Runs a task over many parts, on this machine or on a Ray cluster, both through Daft.
+
+A part is a row of a Daft data frame and the task a Daft class, so that each worker creates it (and loads its models)
+once. Results are written to files atomically; only the part's name is sent back. A part whose files exist is done: a
+killed worker, or a killed program, loses only the parts that were running.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from seesay.errors import UserError, missing_extra
+from seesay.mining.choices import Engine, choose
+
+MAX_FAILED_ATTEMPTS = 2
+"""Give up after this many attempts in a row that finish no part because workers die."""
+_USER_ERROR, _FAILURE = "user error: ", "failure: "
+
+PartTask = Callable[[str], None]
+"""Processes one part, given by its name. Doing it twice gives the same files."""
+
+
+def run(
+    parts: Sequence[str],
+    create_task: Callable[[], PartTask],
+    is_done: Callable[[str], bool],
+    *,
+    engine: str = Engine.LOCAL,
+    workers: int = 1,
+    finished: Callable[[str], None] = lambda part: None,
+) -> None:
+    """Process every part that is not done. Each worker calls `create_task` once; `finished` is called for each part."""
+    _start(choose("engine", Engine, engine), workers)
+    left = [part for part in parts if not is_done(part)]
+    failed_attempts = 0
+    while left:
+        problem: Exception | None = None
+        try:
+            _run(left, create_task, workers, in_process=engine == Engine.LOCAL and workers == 1, finished=finished)
+        except WorkerDiedError as error:
+            problem = error
+        before, left = len(left), [part for part in left if not is_done(part)]
+        failed_attempts = failed_attempts + 1 if len(left) == before else 0
+        if left and failed_attempts == MAX_FAILED_ATTEMPTS:
+            raise UserError(
+                f"{len(left)} of {len(parts)} parts could not be finished because workers died "
+                f"({_first_line(problem)}). Finished parts are kept: run the same command again to resume."
+            ) from problem
+
+
+class WorkerDiedError(RuntimeError):
+    """Daft or Ray stopped, by whatever exception: a worker died, and another attempt may help."""
+
+
+class PartFailedError(RuntimeError):
+    """The task itself failed; another attempt would not help."""
+
+
+def _run(
+    parts: Sequence[str],
+    create_task: Callable[[], PartTask],
+    workers: int,
+    *,
+    in_process: bool,
+    finished: Callable[[str], None],
+) -> None:
+    import daft
+
+    class Worker:
+        def __init__(self) -> None:
+            self._task, self._error = _catch(create_task)
+
+        def do(self, part: str) -> str:
+            if self._task is None:
+                return self._error
+            task: PartTask = self._task
+            return _catch(lambda: task(part))[1] or part
+
+    Worker.do = daft.method(return_dtype=daft.DataType.string())(Worker.do)  # type: ignore[method-assign]
+    worker: Any = daft.cls(use_process=not in_process, max_concurrency=workers)(Worker)()
+    rows = daft.from_pydict({"part": list(parts)}).into_batches(1)
+    for reply in _replies(rows.select(worker.do(rows["part"]).alias("reply"))):
+        if reply.startswith(_USER_ERROR):
+            raise UserError(reply.removeprefix(_USER_ERROR))
+        if reply.startswith(_FAILURE):
+            raise PartFailedError(reply.removeprefix(_FAILURE))
+        finished(reply)
+
+
+def _replies(frame: Any) -> Iterator[str]:
+    """The workers' replies as they arrive. Only Daft runs in here, so any exception means that a worker died."""
+    try:
+        for row in frame.iter_rows(results_buffer_size=1):
+            yield str(row["reply"])
+    except Exception as error:  # Daft and Ray have many exceptions for it
+        raise WorkerDiedError(_first_line(error)) from error
+
+
+def _catch(step: Callable[[], Any]) -> tuple[Any, str]:
+    """What a step returns, and its error as a text: exceptions change their type on their way between processes."""
+    try:
+        return step(), ""
+    except UserError as error:
+        return None, _USER_ERROR + str(error)
+    except Exception:
+        return None, _FAILURE + traceback.format_exc()
+
+
+def _start(engine: Engine, workers: int) -> None:
+    os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
+    os.environ.setdefault("DO_NOT_TRACK", "true")
+    try:
+        import daft
+
+        if engine == Engine.LOCAL:
+            return
+        import ray
+    except ImportError as error:
+        raise missing_extra("Mining", "mine", error) from error
+    if not ray.is_initialized():
+        local: dict[str, Any] = (
+            {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
+        )
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
+    daft.set_runner_ray(noop_if_initialized=True)
+
+
+def _first_line(error: Exception | None) -> str:
+    if error is None:
+        return "no part came back"
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,278 @@
+"""The pipeline: annotated pictures → parts → names and subtypes, counts of sizes, places and colours → knowledge.
+
+Each step writes its result to the folder's `work/` atomically and is skipped when it is there: a killed run can be
+resumed. What needs models is behind plain functions: `seesay.models.depth` gives depth maps, `seesay.mining.colors` the
+colours of regions, `seesay.mining.caption_nouns` the names in captions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from seesay.errors import UserError, missing_extra
+from seesay.files import refuse_other_settings, write_json
+from seesay.mining import fingerprints, subtypes
+from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule, choose
+from seesay.mining.count_relations import CountingConfig, count_parts
+from seesay.mining.facts import PUBLISHED, Thresholds
+from seesay.mining.region_names import NameRules, normalize_names
+from seesay.mining.sizes import MIN_REGIONS
+from seesay.mining.visual_features import GIVEN, PIXELS
+from seesay.mining.write_knowledge import write_facts, write_subtypes
+from seesay.progress import ProgressCallback
+
+AUTO, NONE = "auto", "none"
+CAPTIONS = "captions:"
+ROWS = 10_000
+"""Pictures per part."""
+SubtypeCounts = dict[str, dict[str, int]]
+ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
+"""Opens a progress bar, given a title and a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class MiningResult:
+    """What was mined: the number of facts by table, and what was left out, by reason.
+
+    Without pictures there are only subtypes, and neither `counting` nor `thresholds` apply.
+    """
+
+    annotations: str
+    folder: Path
+    pictures: int
+    facts: dict[str, int]
+    bad: dict[str, int]
+    counting: CountingConfig | None = None
+    thresholds: Thresholds | None = None
+    pictures_per_second: float | None = None
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of `summary.json`."""
+        summary = {key: value for key, value in asdict(self).items() if value is not None}
+        if self.counting is not None:
+            summary["counting"] = self.counting.to_json()
+        return summary | {"folder": str(self.folder)}
+
+
+def mine(
+    annotations: str,
+    output: Path | str,
+    *,
+    images: Path | str | None = None,
+    size_rule: str = SizeRule.PAPER,
+    space_rule: str = SpaceRule.PAPER,
+    depth: str = AUTO,
+    colors: str = AUTO,
+    select: str = "",
+    subtype_rule: str = SubtypeRule.PAPER,
+    lexicons: Sequence[str] = (),
+    min_seen: int = PUBLISHED.size,
+    min_relation: int = PUBLISHED.relation,
+    min_answers: int = PUBLISHED.color,
+    min_regions: int = MIN_REGIONS,
+    transitive: bool = False,
+    engine: str = Engine.LOCAL,
+    workers: int = 0,
+    rows: int = ROWS,
+    progress: ProgressBars | None = None,
+) -> MiningResult:
+    """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new or begun before.
+
+    `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer. `min_seen`: pictures that
+    must show a pair; `min_relation`: pictures that a relation needs in a scene; `min_answers`: answers that an object's
+    colours need; `min_regions`: regions that a picture needs for sizes. `workers`: processes, 0 for one per processor;
+    `rows`: pictures per part, the unit of work. `docs/mining.md` describes the rules.
+    """
+    output, images = Path(output), Path(images) if images else None
+    counting = CountingConfig(size_rule, space_rule, depth, colors, select, min_regions)
+    thresholds = Thresholds(min_seen, min_seen, min_relation, min_answers)
+    choose("size rule", SizeRule, size_rule)
+    choose("space rule", SpaceRule, space_rule)
+    choose("subtype rule", SubtypeRule, subtype_rule)
+    choose("engine", Engine, engine)
+    for name in lexicons:
+        choose("lexicon", Lexicon, name)
+    without_pictures = annotations.startswith(CAPTIONS)
+    if without_pictures:
+        _refuse_unused({**asdict(counting), "images": images, "transitive": transitive})
+    else:
+        _require_extra()
+    start = time.perf_counter()
+    workers = workers or os.cpu_count() or 1
+    bars = progress or (lambda title, unit: nullcontext(lambda done, total: None))
+    work = output / "work"
+    _refuse_other_pictures(annotations, output, images, rows)
+    bad: Counter[str] = Counter()
+    if without_pictures:
+        from seesay.mining.caption_nouns import read_captions
+
+        captions = read_captions(annotations, bad)
+    else:
+        parts, bad = _split(annotations, work / "pictures", images, rows, bars)
+        counting = _resolve_auto(counting, parts, lexicons)
+        captions = _captions(parts)
+    subtype_counts, by_ending = find_subtypes(caption_names(captions, work, workers, bars), subtype_rule, lexicons)
+    result = MiningResult(annotations, output, 0, {}, {})
+    if not without_pictures:
+        subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
+        renamed, nameless = normalize_names(parts)
+        count_start = time.perf_counter()
+        with bars("Sizes, places, colours", "pictures") as advance:
+            names, min_counts = NameRules(renamed, subtypes_of), (min_seen, min_seen, 1)
+            counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names, min_counts)
+        rate = round(counts.pictures / max(time.perf_counter() - count_start, 1e-9), 1)
+        facts, unused = write_facts(output, counts, thresholds, subtypes_of, by_ending, transitive=transitive)
+        bad += nameless + counts.bad + unused
+        result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
+    if subtype_counts or without_pictures:
+        result.facts["subtypes"] = write_subtypes(output, subtype_counts)
+    result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
+    write_json(output / "summary.json", result.to_json())
+    return result
+
+
+def _refuse_unused(options: Mapping[str, Any]) -> None:
+    """Refuse options that have no effect without pictures."""
+    defaults = asdict(CountingConfig(depth=AUTO, colors=AUTO)) | {"images": None, "transitive": False}
+    unused = [name.replace("_", "-") for name, value in options.items() if value != defaults[name]]
+    if unused:
+        raise UserError(f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out --{unused[0]}.")
+
+
+def _require_extra() -> None:
+    try:
+        import daft  # noqa: F401
+        import PIL.Image  # noqa: F401
+    except ImportError as error:
+        raise missing_extra("Mining pictures", "mine", error) from error
+
+
+def _split(
+    annotations: str, folder: Path, images: Path | None, rows: int, bars: ProgressBars
+) -> tuple[list[Path], Counter[str]]:
+    """The annotation as Parquet parts, split anew only if they are not complete."""
+    from seesay.mining.readers import BAD_ROWS, to_parquet
+
+    path = folder / "cut.json"
+    if not path.is_file():
+        with bars(f"Reading {annotations}", "pictures") as progress:
+            split = to_parquet(annotations, folder, rows, images, progress)
+        write_json(path, {"parts": [part.name for part in split.parts], "bad": split.bad})
+    note = json.loads(path.read_text())
+    if not note["parts"]:
+        with (folder / BAD_ROWS).open(encoding="utf-8") as file:
+            first = file.readline()
+        why = f" ({json.loads(first)['reason']}, and so on)" if first else ""
+        raise UserError(f"'{annotations}' holds no picture that can be used{why}.")
+    return [folder / name for name in note["parts"]], Counter(note["bad"])
+
+
+def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
+    """The files of pictures of a knowledge folder, by id; pictures without a file are left out."""
+    note = folder / "work/pictures/cut.json"
+    if not note.is_file():
+        return {}
+    id_array = pa.array(sorted(ids), pa.string())
+    files: dict[str, str] = {}
+    for name in json.loads(note.read_text())["parts"]:
+        with pq.ParquetFile(note.parent / name) as file:
+            for batch in file.iter_batches(columns=["id", "path"]):
+                rows = batch.filter(pc.is_in(batch.column("id"), id_array)).to_pydict()
+                files |= {key: path for key, path in zip(rows["id"], rows["path"], strict=True) if path}
+    return files
+
+
+def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]) -> CountingConfig:
+    """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours by pixels.
+
+    Options that these pictures cannot serve are rejected: no option is silently without effect.
+    """
+    has_maps, has_files = (any(_has_text(path, name) for path in parts) for name in ("depth", "path"))
+    depth, colors = counting.depth, counting.colors
+    depth_chosen = depth not in (AUTO, NONE, "")
+    if depth_chosen and not counting.needs_depth:
+        raise UserError(f"These rules need no depth: leave out --depth {depth}, or choose rules that need it.")
+    if depth == GIVEN and not has_maps:
+        raise UserError("--depth given needs depth maps, and the annotation names none.")
+    if not has_files:
+        for option, is_chosen in (
+            ("--depth", depth_chosen and depth != GIVEN),
+            ("--colors", colors not in (AUTO, NONE, "")),
+            ("--select", counting.select),
+        ):
+            if is_chosen:
+                raise UserError(f"{option} needs picture files, and none are known: give --images.")
+    if (counting.select or lexicons) and next(_captions(parts), None) is None:
+        option = "--select" if counting.select else "--lexicon"
+        raise UserError(f"{option} needs names from captions, and these pictures have none: leave it out.")
+    if depth == AUTO:
+        depth = (GIVEN if has_maps else "fastdepth" if has_files else "") if counting.needs_depth else ""
+    if colors in (AUTO, NONE):
+        colors = PIXELS if colors == AUTO and has_files else ""
+    if counting.needs_depth and depth in ("", NONE):
+        raise UserError(
+            "These rules need depth, and there are neither depth maps nor pictures: give --images, "
+            "or use --size-rule boxes --space-rule boxes."
+        )
+    return replace(counting, depth="" if depth == NONE else depth, colors=colors)
+
+
+def caption_names(captions: Iterator[str], work: Path, processes: int, bars: ProgressBars) -> dict[str, int]:
+    """The names in captions and how often each is used."""
+    from seesay.mining import caption_nouns
+
+    path = work / "names.json"
+    if not path.is_file():
+        with bars("Names in captions", "captions") as progress:
+            write_json(path, caption_nouns.count_names(captions, processes, progress))
+    return caption_nouns.frequent_names(json.loads(path.read_text()))
+
+
+def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()) -> tuple[SubtypeCounts, set[str]]:
+    """The subtypes of names, including those of lexicons; and the names that are subtypes by their ending."""
+    from seesay.mining import conceptnet, wordnet
+
+    sources = {Lexicon.CONCEPTNET: conceptnet.hyponyms, Lexicon.WORDNET: wordnet.hyponyms}
+    hyponyms = [sources[Lexicon(name)](names) for name in lexicons]
+    by_ending = subtypes.subtypes(names, rule=rule)
+    endings = {subtype for name, counts in by_ending.items() for subtype in counts if subtype != name}
+    return subtypes.subtypes(names, rule=rule, hyponyms=hyponyms), endings
+
+
+def _captions(parts: Sequence[Path]) -> Iterator[str]:
+    for path in parts:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(1024, columns=["captions"]):
+                yield from batch.column(0).flatten().to_pylist()
+
+
+def _has_text(path: Path, column: str) -> bool:
+    texts = pq.read_table(path, columns=[column]).column(0)
+    return bool(pc.any(pc.greater(pc.utf8_length(texts), 0)).as_py())
+
+
+def _refuse_other_pictures(annotations: str, output: Path, images: Path | None, rows: int) -> None:
+    """Refuse to resume with other pictures, or with files that have changed."""
+    settings = {
+        **fingerprints.annotation(annotations, output),
+        "images": str(images.resolve()) if images else "",
+        "rows": rows,
+    }
+    path = output / "work/request.json"
+    if not (output / "work/pictures/cut.json").is_file() and not (output / "work/names.json").is_file():
+        path.unlink(missing_ok=True)  # nothing was read yet
+    hint = "its pictures or their files have changed since, so give another folder, or delete it"
+    refuse_other_settings(path, settings, what=f"The mining in '{output}'", hint=hint)

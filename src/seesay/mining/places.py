@@ -1,0 +1,165 @@
+"""Which of two objects in a picture is above the other, taking depth into account (ViPhy).
+
+Heights in a picture mislead across depths: a far rug lies higher in the picture than a near table. So heights are
+compared only between objects at similar depth. The rules:
+
+- `paper`: three partitions of the picture's range of distances, of uniform size, each sharing half with the next (the
+  paper gives no figure). Inside a partition heights are compared; across partitions relations are transitive through
+  the objects that belong to two partitions: above what is above (or level with) another. If these disagree, there is
+  no relation. Distances are metres, or 1 − nearness where the source has no scale;
+- `apart`: the same without overlap, so no relation across partitions: `paper` minus `apart` is the overlap's effect;
+- `published`: bins of int(255 / k) of nearness from 0 to 255, k = 2 (bathroom 1), no overlap, pairs of regions counted;
+- `boxes`: no depth, every pair compared.
+
+An object whose lowest point is above another's centroid is above it; it is below if the reverse holds, else both are at
+a similar level. The published code uses the highest point instead (below, if it is under the other's centroid), and the
+mean of a polygon's corners as its centroid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from seesay.metrics.base import BoolArray, FloatArray, IntArray
+from seesay.mining.aggregate import Observations, pairs
+from seesay.mining.choices import SpaceRule
+from seesay.mining.regions import PictureBlock, RegionArrays, blocks
+
+ABOVE, LEVEL, BELOW = 0, 1, 2
+"""Labels: indices into `knowledge.PLACES`."""
+MAX_NEARNESS = 255
+BINS = {"bathroom": 1}
+"""Published number of nearness bins by scene; 2 in all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepthPartitions:
+    """The number of partitions, the share of one that overlaps the next, and whether the published rules hold."""
+
+    partitions: int = 3
+    overlap: float = 0.5
+    published: bool = False
+
+    @property
+    def needs_depth(self) -> bool:
+        return self.partitions > 1
+
+    @property
+    def once_per_picture(self) -> bool:
+        return not self.published
+
+
+RULES = {
+    SpaceRule.PAPER: DepthPartitions(),
+    SpaceRule.APART: DepthPartitions(overlap=0.0),
+    SpaceRule.PUBLISHED: DepthPartitions(partitions=2, overlap=0.0, published=True),
+    SpaceRule.BOXES: DepthPartitions(partitions=1),
+}
+
+
+def compare(regions: RegionArrays, rule: DepthPartitions) -> Iterator[Observations]:
+    """The pairs of a batch that can be compared. An object of unknown depth belongs to no partition."""
+    for block in blocks(regions):
+        member = np.where(block.mask, _members(regions, block, rule), 0).astype(np.uint8)
+        if rule.published:
+            above = _above(block.take(regions.corner_mean), block.take(regions.top), highest=True)
+        else:
+            above = _above(block.take(regions.centroid), block.take(regions.lowest), highest=False)
+        first, second = pairs(member.shape[1])
+        comparable = (np.take(member, first, axis=1) & np.take(member, second, axis=1)) != 0
+        label = LEVEL + _of_pairs(above.transpose(0, 2, 1)).view(np.int8) - _of_pairs(above).view(np.int8)
+        if rule.overlap:
+            _propagate(member, above, rule.partitions, comparable, label)
+        names = block.take_names(regions.names)
+        yield Observations.from_pairs(block.pictures, names, label, comparable, flip=(BELOW, LEVEL, ABOVE))
+
+
+def _above(centroid: FloatArray, edge: FloatArray, *, highest: bool) -> BoolArray:
+    """(B, n, n): whether the first object is above the second in the picture, where y grows downwards."""
+    if highest:
+        return edge[:, None, :] > centroid[:, :, None]
+    return edge[:, :, None] < centroid[:, None, :]
+
+
+def _of_pairs(matrix: BoolArray) -> BoolArray:
+    """(B, pairs) of (B, n, n)."""
+    pictures, n = matrix.shape[:2]
+    first, second = pairs(n)
+    return np.asarray(np.take(matrix.reshape(pictures, n * n), first * n + second, axis=1))
+
+
+def _members(regions: RegionArrays, block: PictureBlock, rule: DepthPartitions) -> IntArray:
+    """(B, n): the partitions that an object belongs to, as bits."""
+    if not rule.needs_depth:
+        return np.ones(block.mask.shape, dtype=np.int64)
+    if rule.published:
+        return _bins(regions, block)
+    near, far = regions.nearest[block.pictures, None], regions.farthest[block.pictures, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = np.where(far > near, (block.take(regions.distance) - near) / (far - near), 0.0)
+    place = np.clip(np.where(np.isnan(near) | np.isnan(far), np.nan, place), 0.0, 1.0)
+    width = 1 / (rule.partitions - (rule.partitions - 1) * rule.overlap)
+    result = np.zeros(block.mask.shape, dtype=np.int64)
+    for number in range(rule.partitions):
+        start = number * (1 - rule.overlap) * width
+        last = number == rule.partitions - 1
+        inside = (place >= start) & (last | (place < start + width))
+        result |= inside.astype(np.int64) << number
+    return result
+
+
+def _bins(regions: RegionArrays, block: PictureBlock) -> IntArray:
+    """One bit per object: the published bins [0, 127), [127, 255), and [0, 255) in a bathroom."""
+    bins = np.array([BINS.get(name, 2) for name in regions.scene_names])[regions.scenes[block.pictures], None]
+    value = np.floor(block.take(regions.nearness) * MAX_NEARNESS)
+    size = MAX_NEARNESS // bins
+    number = np.minimum(np.where(np.isnan(value), 0, value).astype(np.int64) // size, bins - 1)
+    return np.where((value >= 0) & (value < MAX_NEARNESS), 1 << number, 0)
+
+
+def _propagate(member: IntArray, above: BoolArray, partitions: int, comparable: BoolArray, label: IntArray) -> None:
+    """Relations across partitions, through the objects that belong to two (bridges). Fills `comparable` and `label`.
+
+    The relations of an object to the bridges are bit sets: up[b, i] holds the bridges that i is above. Each round
+    extends them by those of the bridges to one another, so that two rounds reach from the first partition to the third.
+    """
+    bridge = ((member & (member - 1)) != 0)[:, None, :]
+    reached = (member[:, :, None] & member[:, None, :]) != 0
+    below = above.transpose(0, 2, 1)
+    near = reached & bridge
+    rises, falls = near & above, near & below
+    sets = tuple(_pack_bits(flags) for flags in (rises, near & ~rises & ~falls, falls))
+    for _ in range(partitions - 2):
+        fresh = ~reached & bridge & (member != 0)[:, :, None]
+        sets = tuple(s | _pack_bits(fresh & relation) for s, relation in zip(sets, _compose(sets), strict=True))
+    rises, stays, falls = (_of_pairs(relation) for relation in _compose(sets))
+    across = ~comparable & (rises | stays | falls)
+    np.copyto(label, LEVEL + falls.view(np.int8) - rises.view(np.int8), where=across)
+    comparable |= across
+
+
+def _compose(sets: tuple[IntArray, ...]) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """(B, n, n): the relation of two objects by their bridges: above, level, below; none where bridges disagree."""
+    up, level, down = (s[:, :, None] for s in sets)
+    other_up, other_level, other_down = (s[:, None] for s in sets)
+    rises = _any((up & (other_down | other_level)) | (level & other_down))
+    falls = _any((down & (other_up | other_level)) | (level & other_up))
+    stays = _any(level & other_level)
+    return rises & ~falls & ~stays, stays & ~rises & ~falls, falls & ~rises & ~stays
+
+
+def _any(sets: IntArray) -> BoolArray:
+    return np.asarray(sets[..., 0] != 0 if sets.shape[-1] == 1 else (sets != 0).any(axis=-1))
+
+
+def _pack_bits(flags: BoolArray) -> IntArray:
+    """(B, n, m) flags as bit sets (B, n, words), in the narrowest words that hold them."""
+    pictures, n, bits = flags.shape
+    wide = next((width for width in (1, 2, 4) if bits <= 8 * width), 8)
+    words = -(-bits // (8 * wide))
+    padded = np.zeros((pictures, n, words * wide * 8), dtype=bool)  # whole bytes: packing then runs along memory
+    padded[:, :, :bits] = flags
+    return np.packbits(padded.reshape(-1), bitorder="little").view(f"u{wide}").reshape(pictures, n, words)

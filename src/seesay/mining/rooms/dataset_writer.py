@@ -1,0 +1,187 @@
+"""Rooms as files: pictures, depth maps, the truth, and the annotation in our own format, Visual Genome's and COCO's."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from seesay.errors import UserError, missing_extra
+from seesay.files import write_json
+from seesay.mining.records import SCHEMA, Picture, Region, to_row
+from seesay.mining.rooms.captions import describe
+from seesay.mining.rooms.kinds import KINDS, SCENES
+from seesay.mining.rooms.raster import RoomView, render
+from seesay.mining.rooms.sampling import Room, RoomObject, sample_room
+from seesay.mining.rooms.truth import RoomTruth
+from seesay.progress import ProgressCallback
+
+MIN_PIXELS = 24
+MIN_VISIBLE = 0.5
+OUTLINE_ROWS = 12
+BATCH = 256
+CATEGORIES = {name: number for number, name in enumerate(KINDS, start=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A room as seen: the annotated picture and, for each of its regions, the object; captions with their region."""
+
+    picture: Picture
+    room: Room
+    view: RoomView
+    objects: tuple[RoomObject, ...]
+    phrases: tuple[tuple[int, str], ...]
+
+
+def snapshots(count: int, seed: int = 0, width: int = 320, height: int = 240) -> Iterator[Snapshot]:
+    """Rooms one by one, the scenes in turn. Picture n is the same whatever the count."""
+    for index in range(count):
+        yield snapshot(index, seed, width, height)
+
+
+def snapshot(index: int, seed: int = 0, width: int = 320, height: int = 240) -> Snapshot:
+    """The room with this index. Objects that are more than half hidden or outside the frame are not annotated."""
+    rng = np.random.default_rng((seed, index))
+    scene = list(SCENES)[index % len(SCENES)]
+    room = sample_room(rng, scene)
+    view = render(room, width, height, rng)
+    regions, visible = [], []
+    for i, room_object in enumerate(room.objects):
+        mask = view.ids == i
+        if mask.sum() >= max(MIN_PIXELS, MIN_VISIBLE * view.covered[i]):
+            regions.append(_region(room_object.name, mask))
+            visible.append(i)
+    phrases = describe(rng, scene, room.objects, visible)
+    region_of = {object_index: region for region, object_index in enumerate(visible)}
+    picture = Picture(
+        id=str(index + 1),
+        width=width,
+        height=height,
+        regions=tuple(regions),
+        captions=tuple(text for _, text in phrases),
+        scene=scene,
+        path=f"images/{index + 1}.jpg",
+        depth=f"depth/{index + 1}.png",
+    )
+    objects = tuple(room.objects[i] for i in visible)
+    return Snapshot(picture, room, view, objects, tuple((region_of[i], text) for i, text in phrases))
+
+
+def write_rooms(
+    folder: Path, count: int, seed: int = 0, *, width: int = 320, height: int = 240, pictures: bool = True,
+    progress: ProgressCallback = lambda done, total: None,
+) -> Path:  # fmt: skip
+    """Write `count` rooms and their truth into a new folder; `pictures=False` leaves out the JPEG and depth files.
+
+    Depth maps are 16-bit PNGs in millimetres along the camera's axis. `things.jsonl` holds the true size, height and
+    colour of the object in each region, `truth.json` the counts over all pictures.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"'{folder}' is not empty: name a new folder.")
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise missing_extra("Making rooms", "mine", error) from error
+
+    for part in ("images", "depth"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    truth, rows = RoomTruth(), []
+    lists: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    with (
+        (folder / "annotations.jsonl").open("w", encoding="utf-8") as annotations,
+        (folder / "things.jsonl").open("w", encoding="utf-8") as things,
+        pq.ParquetWriter(folder / "annotations.parquet", SCHEMA) as parquet,
+    ):
+        for done, shot in enumerate(snapshots(count, seed, width, height), start=1):
+            picture = shot.picture
+            if pictures:
+                Image.fromarray(shot.view.rgb).save(folder / picture.path, quality=92)
+                millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
+                Image.fromarray(millimetres).save(folder / picture.depth, compress_level=1)
+            truth.add(picture.scene, shot.objects)
+            rows.append(to_row(picture))
+            annotations.write(json.dumps(rows[-1]) + "\n")
+            things.write(json.dumps({"id": picture.id, "things": [_true_values(o) for o in shot.objects]}) + "\n")
+            _add_visual_genome(shot, lists)
+            _add_coco(shot, lists)
+            if len(rows) == BATCH or done == count:
+                parquet.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
+                rows = []
+            progress(1, count)
+    for name in ("objects", "region_descriptions", "image_data"):
+        write_json(folder / f"visual_genome/{name}.json", lists[name], indent=None)
+    categories = [{"id": number, "name": name} for name, number in CATEGORIES.items()]
+    instances = {"images": lists["images"], "annotations": lists["annotations"], "categories": categories}
+    write_json(folder / "coco/instances.json", instances, indent=None)
+    captions = {"images": lists["images"], "annotations": lists["captions"]}
+    write_json(folder / "coco/captions.json", captions, indent=None)
+    write_json(folder / "truth.json", truth.to_json(), indent=1)
+    return folder
+
+
+def _add_visual_genome(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
+    picture, number = shot.picture, int(shot.picture.id)
+    objects = [
+        {"object_id": number * 1000 + i, "names": [r.name], "synsets": [], **dict(zip("xywh", r.box, strict=True))}
+        for i, r in enumerate(picture.regions)
+    ]
+    sides = ("x", "y", "width", "height")
+    descriptions = [
+        {"region_id": number * 1000 + i, "image_id": number, "phrase": text}
+        | dict(zip(sides, picture.regions[region].box, strict=True))
+        for i, (region, text) in enumerate(shot.phrases)
+    ]
+    size = {"width": picture.width, "height": picture.height}
+    lists["objects"].append({"image_id": number, "image_url": "", "objects": objects})
+    lists["region_descriptions"].append({"id": number, "regions": descriptions})
+    lists["image_data"].append({"image_id": number, "url": "", **size, "coco_id": None, "flickr_id": None})
+
+
+def _add_coco(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
+    picture, number = shot.picture, int(shot.picture.id)
+    size = {"width": picture.width, "height": picture.height}
+    lists["images"].append({"id": number, "file_name": f"{number}.jpg", **size})
+    lists["annotations"] += [
+        {
+            "id": number * 1000 + i, "image_id": number, "category_id": CATEGORIES[region.name], "iscrowd": 0,
+            "bbox": list(region.box), "area": region.box[2] * region.box[3], "segmentation": [list(region.polygon)],
+        }
+        for i, region in enumerate(picture.regions)
+    ]  # fmt: skip
+    lists["captions"] += [
+        {"id": number * 1000 + i, "image_id": number, "caption": text} for i, text in enumerate(picture.captions)
+    ]
+
+
+def _true_values(room_object: RoomObject) -> dict[str, Any]:
+    return {
+        "name": room_object.name,
+        "subtype": room_object.subtype,
+        "color": room_object.color,
+        "size": [round(s, 4) for s in room_object.size],
+        "lowest": round(room_object.lowest, 4),
+        "centroid": round(room_object.centroid, 4),
+        "distance": round(room_object.at[2], 4),
+    }
+
+
+def _region(name: str, mask: NDArray[np.bool_]) -> Region:
+    """The box and the outline of the visible part: left edges downwards, right edges back up, on a dozen rows."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    columns = np.flatnonzero(mask.any(axis=0))
+    box = (float(columns[0]), float(rows[0]), float(columns[-1] + 1 - columns[0]), float(rows[-1] + 1 - rows[0]))
+    sampled = rows[np.unique(np.linspace(0, len(rows) - 1, OUTLINE_ROWS).astype(int))]
+    left = mask[sampled].argmax(axis=1)
+    right = mask.shape[1] - mask[sampled][:, ::-1].argmax(axis=1)
+    y = sampled + np.linspace(0, 1, len(sampled))  # from the top edge of the first row to the bottom of the last
+    outline = np.concatenate([np.stack([left, y], axis=1), np.stack([right, y], axis=1)[::-1]])
+    return Region(name, box, tuple(round(float(v), 2) for v in outline.ravel()))

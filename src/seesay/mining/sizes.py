@@ -1,0 +1,64 @@
+"""Which of two objects in a picture is larger: size classes by natural breaks, compared pair by pair (ViPhy).
+
+Near objects look large. Seen by a pinhole camera, an object of area A at distance d covers A / d² of the picture, so
+its box tells its size only when scaled by its distance. The rules differ in the scaling:
+
+- `paper`: box area × mean distance of the region, in the paper's words "scaled by the mean depth";
+- `published`: relative box area × (1 − mean nearness), where nearness is DPT's inverse depth from 0 to 1. Pairs of
+  regions are counted, not pictures;
+- `boxes`: box area alone, for pictures without depth;
+- `pinhole`: box area × distance², the camera's law, for metric depth.
+
+Natural breaks give five classes; every object of a lower class is smaller than every object of a higher one, and
+objects of one class are not compared. Pictures with fewer than six regions are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from seesay.metrics.base import FloatArray
+from seesay.mining.aggregate import Observations, pairs
+from seesay.mining.choices import SizeRule
+from seesay.mining.natural_breaks import CLASSES, natural_breaks
+from seesay.mining.regions import RegionArrays, blocks
+
+MIN_REGIONS = CLASSES + 1
+"""Regions that a picture needs (published)."""
+LARGER, SMALLER = 0, 1
+"""Labels: indices into `knowledge.SIZES`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeMeasure:
+    """A size for every region, whether it needs depth, and whether a pair counts once per picture."""
+
+    measure: Callable[[RegionArrays], FloatArray]
+    needs_depth: bool = True
+    once_per_picture: bool = True
+
+
+RULES = {
+    SizeRule.PAPER: SizeMeasure(lambda regions: regions.area * regions.distance),
+    SizeRule.PUBLISHED: SizeMeasure(lambda regions: regions.area * (1 - regions.nearness), once_per_picture=False),
+    SizeRule.BOXES: SizeMeasure(lambda regions: regions.area, needs_depth=False),
+    SizeRule.PINHOLE: SizeMeasure(lambda regions: regions.area * np.square(regions.distance)),
+}
+
+
+def compare(regions: RegionArrays, rule: SizeMeasure, min_regions: int = MIN_REGIONS) -> Iterator[Observations]:
+    """The pairs of a batch whose size classes differ. A picture with a region of unknown depth is skipped."""
+    sizes = rule.measure(regions)
+    for block in blocks(regions, min_regions):
+        values = block.take(sizes)
+        is_known = np.asarray((np.isfinite(values) | ~block.mask).all(axis=1))
+        classes = natural_breaks(np.where(is_known[:, None], values, np.nan)).astype(np.int8)
+        first, second = pairs(values.shape[1])
+        a, b = np.take(classes, first, axis=1), np.take(classes, second, axis=1)
+        label = (a < b).view(np.int8)  # LARGER is 0, SMALLER 1
+        comparable = (a != b) & (np.minimum(a, b) >= 0)
+        names = block.take_names(regions.names)
+        yield Observations.from_pairs(block.pictures, names, label, comparable, flip=(SMALLER, LARGER))

@@ -1,0 +1,140 @@
+"""What has to be read from a picture's files: depth maps, given or estimated, colours of regions, and subtypes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from seesay.mining.depth_maps import BadDepthMapError, RegionDepths, read_map, region_depths
+from seesay.mining.records import Picture, from_batch, to_batch
+from seesay.mining.regions import DEPTHS
+from seesay.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+GIVEN, PIXELS = "given", "pixels"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VisualFeatures:
+    """A batch with depths as further columns, the colours of every region, and what could not be used, by reason."""
+
+    table: pa.Table
+    colors: list[list[tuple[str, ...]]] | None
+    bad: Counter[str]
+
+
+class VisualFeatureExtractor:
+    """Extracts the features of a batch of pictures. Models are loaded once, when it is created."""
+
+    def __init__(
+        self, depth: str = "", colors: str = "", select: str = "", subtypes: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._given = depth == GIVEN
+        self._depth: Any = None
+        self._colors: Any = None
+        self._select: Any = None
+        if depth and not self._given:
+            from seesay.models.depth import load_depth
+
+            self._depth = load_depth(depth, ModelOptions())
+        if colors == PIXELS:
+            from seesay.mining.colors import colors_by_pixels
+
+            self._colors = colors_by_pixels
+        elif colors:
+            from seesay.mining.colors import VqaColors
+            from seesay.models.vision import load_vision
+
+            self._colors = VqaColors(load_vision(colors, ModelOptions()))
+        if select:
+            from seesay.mining.selection import SubtypeSelector
+            from seesay.models.vision.dual_encoder import DualEncoder
+
+            self._select = SubtypeSelector(DualEncoder(select, ModelOptions()), subtypes or {})
+
+    @property
+    def opens_files(self) -> bool:
+        """Whether pictures or depth maps are opened."""
+        return self._given or self._opens_pictures
+
+    @property
+    def _opens_pictures(self) -> bool:
+        return any(model is not None for model in (self._depth, self._colors, self._select))
+
+    def __call__(self, table: pa.Table) -> VisualFeatures:
+        if not self.opens_files:
+            return VisualFeatures(table, None, Counter())
+        bad: Counter[str] = Counter()
+        pictures = list(from_batch(table))
+        images = [self._open(picture, bad) for picture in pictures]
+        if self._select is not None:
+            pictures = [self._select_names(picture, image) for picture, image in zip(pictures, images, strict=True)]
+            regions = to_batch(pictures).column("regions")
+            table = table.set_column(table.column_names.index("regions"), "regions", regions)
+        if self._given or self._depth is not None:
+            depths = self._depths(pictures, images, bad)
+            table = table.drop_columns([name for name in DEPTHS.names if name in table.column_names])
+            for field in DEPTHS:
+                empty: Any = [] if pa.types.is_list(field.type) else float("nan")
+                values = [empty if depth is None else getattr(depth, field.name) for depth in depths]
+                table = table.append_column(field, pa.array(values, field.type))
+        colors = None
+        if self._colors is not None:
+            colors = [
+                [] if image is None or not picture.regions else self._colors(np.asarray(image), picture.regions)
+                for picture, image in zip(pictures, images, strict=True)
+            ]
+        return VisualFeatures(table, colors, bad)
+
+    def _select_names(self, picture: Picture, image: Image | None) -> Picture:
+        """The picture with each region's name replaced by the subtype that it shows."""
+        if image is None or not picture.regions:
+            return picture
+        names = self._select.choose(image, [(region.name, region.box) for region in picture.regions])
+        regions = [replace(region, name=name) for region, name in zip(picture.regions, names, strict=True)]
+        return replace(picture, regions=tuple(regions))
+
+    def _open(self, picture: Picture, bad: Counter[str]) -> Image | None:
+        if not self._opens_pictures:
+            return None
+        from PIL import Image
+
+        if not picture.path:
+            bad["no picture file is named"] += 1
+            return None
+        try:
+            with Image.open(picture.path) as image:
+                return image.convert("RGB")
+        except Exception as error:  # image libraries raise nearly anything on broken files
+            bad[f"the picture file cannot be opened ({type(error).__name__})"] += 1
+            return None
+
+    def _depths(
+        self, pictures: Sequence[Picture], images: Sequence[Image | None], bad: Counter[str]
+    ) -> list[RegionDepths | None]:
+        depths: list[RegionDepths | None] = []
+        opened = [image for image in images if image is not None]
+        maps = iter(self._depth.maps(opened) if self._depth is not None and opened else ())
+        for picture, image in zip(pictures, images, strict=True):
+            depths.append(None)
+            try:
+                if self._given:
+                    if not picture.depth:
+                        raise BadDepthMapError("no depth map is named")
+                    depth_map, relative = read_map(Path(picture.depth))
+                elif image is not None:
+                    depth_map, relative = next(maps), self._depth.relative
+                else:
+                    continue
+                depths[-1] = region_depths(depth_map, picture.width, picture.height, picture.regions, relative=relative)
+            except BadDepthMapError as error:
+                bad[str(error)] += 1
+        return depths

@@ -1,6 +1,0 @@
-"""Results as people read them: tables in the terminal, pages that open offline, fragments for notebooks."""
-
-from seesay.report.pages.runs import overview_html, render, write
-from seesay.report.tables import comparison_table, overview
-
-__all__ = ["comparison_table", "overview", "overview_html", "render", "write"]

@@ -1,0 +1,107 @@
+"""The formatting of numbers, names and findings, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+from seesay import metrics
+from seesay.runs.figures import CALIBRATED
+from seesay.runs.records import Comparison
+
+NONE = "–"
+
+
+def number(value: float | None, sign: bool = False) -> str:
+    """Three decimals with a real minus; a dash where there is no number.
+
+    >>> number(0.5), number(-0.0504, sign=True), number(None)
+    ('0.500', '−0.050', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    text = f"{value:+.3f}" if sign else f"{value:.3f}"
+    if not text.strip("+-0."):
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def brief(value: float) -> str:
+    """A number with at most four digits, as for axis ticks.
+
+    >>> brief(-0.25), brief(20000), brief(1 / 3), brief(float("nan"))
+    ('−0.25', '20,000', '0.3333', '–')
+    """
+    if not math.isfinite(value):
+        return NONE
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
+
+
+def cell(value: str | float | None) -> str:
+    """A table cell: text as it is, numbers in brief, a dash for None."""
+    return value if isinstance(value, str) else brief(math.nan if value is None else value)
+
+
+def interval(low: float, high: float) -> str:
+    """Both ends of an interval, with a dash between them unless it could be taken for a minus.
+
+    >>> interval(0.1, 0.25), interval(-0.1, 0.25)
+    ('0.100–0.250', '−0.100 to 0.250')
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return NONE
+    joint = "–" if min(low, high) >= 0 else " to "
+    return f"{number(low)}{joint}{number(high)}"
+
+
+def metric_name(name: str) -> str:
+    """A metric's name, with an arrow where lower is better.
+
+    >>> metric_name("accuracy"), metric_name("jensen_shannon")
+    ('accuracy', 'jensen_shannon ↓')
+    """
+    return f"{name} ↓" if lower_is_better(name) else name
+
+
+def lower_is_better(metric: str) -> bool:
+    """Whether less is better for this metric, plain or calibrated; False for metrics that are not registered."""
+    registered = metrics.METRICS.get(metric.removeprefix(CALIBRATED))
+    return registered is not None and registered.lower_is_better
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with three decimals, never "0.000".
+
+    >>> p_value(0.0002), p_value(0.25)
+    ('<0.001', '0.250')
+    """
+    return "<0.001" if p is not None and p < 0.001 else number(p)
+
+
+def count(n: int, noun: str, plural: str | None = None) -> str:
+    """
+    >>> count(1, "model"), count(1200, "question")
+    ('1 model', '1,200 questions')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def printable(text: str) -> str:
+    """A name that is safe in a terminal: without control codes and direction overrides."""
+    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c for c in text)
+
+
+def is_shown(comparison: Comparison) -> bool:
+    """Whether the 95 % interval of the difference excludes zero."""
+    return comparison.low > 0 or comparison.high < 0
+
+
+def finding(comparison: Comparison) -> str:
+    """One comparison as a plain sentence that claims no more than the interval does."""
+    c = comparison
+    if not is_shown(c):
+        ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"
+        return f"No difference shown between {c.a} and {c.b}: {ends}."
+    low, high = sorted((abs(c.low), abs(c.high)))
+    ahead, behind = (c.a, c.b) if (c.difference > 0) != lower_is_better(c.metric) else (c.b, c.a)
+    return f"{ahead} is ahead of {behind} by {number(abs(c.difference))} ({number(low)} to {number(high)})."

@@ -1,0 +1,94 @@
+"""Runs in reading order: grouped by task, each with a label that is unique within its task."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from seesay.questions import Published, Task
+from seesay.reports.formatting import count
+from seesay.runs.figures import CALIBRATED
+from seesay.runs.records import Figure
+from seesay.runs.run import Run, run_labels
+
+
+@dataclass(frozen=True)
+class LabelledRun:
+    """A run under the name shown for it; `series` gives its color and mark, the same throughout a report."""
+
+    run: Run
+    label: str
+    series: int
+
+    def figure(self, metric: str, template: str | None = None, part: str | None = None) -> Figure | None:
+        """The figure of a metric, for one template or all, for one slice or the whole."""
+        for figure in self.run.figures:
+            if (figure.metric, figure.template, figure.slice) == (metric, template, part):
+                return figure
+        return None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The plain metrics of the run in the task's order, then any that the task does not name."""
+        present = dict.fromkeys(f.metric for f in self.run.figures if not f.metric.startswith(CALIBRATED))
+        named = [metric for metric in self.run.task.metrics if metric in present]
+        return (*named, *(metric for metric in present if metric not in named))
+
+
+@dataclass(frozen=True)
+class TaskRuns:
+    """The runs that asked exactly the same questions."""
+
+    task: Task
+    title: str
+    anchor: str
+    entries: tuple[LabelledRun, ...]
+
+    @property
+    def headline(self) -> str:
+        return self.task.metrics[0]
+
+    def published(self, part: str | None = None) -> list[Published]:
+        """The published figures of the headline metric, for one slice or the whole."""
+        return [row for row in self.task.published if row.metric == self.headline and row.slice == part]
+
+    @property
+    def asked_as(self) -> str:
+        """The names of the templates: "linear" for a linear probe, "question" for multiple choice."""
+        return asked_as(self.task)
+
+
+def asked_as(task: Task) -> str:
+    """The names of a task's templates, which tell ways of asking apart."""
+    return ", ".join(template.name for template in task.templates)
+
+
+def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
+    """Runs by task, in order of first appearance.
+
+    Runs that share a task's name but not its fingerprint (a limited run and a full one) form groups of their own:
+    their figures are not comparable.
+    """
+    tasks: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        tasks.setdefault((run.task.name, run.manifest.task_fingerprint), []).append(run)
+    labels = [run_labels(members) for members in tasks.values()]
+    series = {label: i for i, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
+    sizes = Counter(name for name, _ in tasks)
+    ways: dict[str, set[str]] = {}
+    for members in tasks.values():
+        ways.setdefault(members[0].task.name, set()).add(asked_as(members[0].task))
+    groups: list[TaskRuns] = []
+    for index, (members, names) in enumerate(zip(tasks.values(), labels, strict=True), start=1):
+        task = members[0].task
+        size = f" · {count(len(task.questions), 'question')}" if sizes[task.name] > 1 else ""
+        way = f" · asked as: {asked_as(task)}" if len(ways[task.name]) > 1 else ""
+        slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
+        anchor = f"task-{slug}" if slug else f"task-{index}"
+        if any(other.anchor == anchor for other in groups):
+            anchor = f"{anchor}-{index}"
+        entries = tuple(LabelledRun(run, name, series[name]) for run, name in zip(members, names, strict=True))
+        groups.append(TaskRuns(task, (task.title or task.name) + way + size, anchor, entries))
+    return tuple(groups)

@@ -1,0 +1,65 @@
+"""What every page shares: the style, the offline layout, and the content policy that allows nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from seesay import __version__
+from seesay.data.colors import COLORS
+from seesay.reports.charts.dotplot import legend_key
+from seesay.reports.formatting import cell, count, interval, number, p_value
+
+STYLESHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
+FILTERS = {
+    "number": number, "p_value": p_value, "counted": count, "interval": interval, "key": legend_key, "cell": cell,
+}  # fmt: skip
+
+
+@cache
+def templates() -> Environment:
+    """The page templates: names are escaped, embedded JSON (`tojson`) cannot end its element."""
+    environment = Environment(
+        loader=PackageLoader("seesay.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return environment
+
+
+def render_page(template: str, script: str | None = None, **values: object) -> str:
+    """A page from a template; only the page's own style and script may act."""
+    style = Markup("").join(map(asset, STYLESHEETS))
+    code = None if script is None else asset(script)
+    page = templates().get_template(template)
+    text = page.render(
+        **values, style=style, script=code, policy=policy(style, code), colors=COLORS, version=__version__
+    )
+    return text.encode("utf-8", "replace").decode()
+
+
+def asset(name: str) -> Markup:
+    """A file of the page's own, which needs no escaping."""
+    return Markup((files("seesay.reports") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def policy(style: str, script: str | None) -> str:
+    """A content policy that allows this style and this script by their digests, and images within the page."""
+    scripts = "'none'" if script is None else _digest(script)
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

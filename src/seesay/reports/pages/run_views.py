@@ -1,0 +1,204 @@
+"""What the report's templates are given: rows of figures, each with its drawing and its description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from seesay import metrics
+from seesay.questions import SLOT, Published, Template
+from seesay.reports import answers
+from seesay.reports.answers import Choices
+from seesay.reports.charts.dotplot import DotMark, describe, dot_row, percent_axis, share_bar, tick_labels
+from seesay.reports.charts.kernel import Axis, swatch, swatches
+from seesay.reports.formatting import finding, is_shown, metric_name, number
+from seesay.reports.groups import LabelledRun, TaskRuns
+from seesay.runs.figures import CALIBRATED
+from seesay.runs.records import Comparison, Figure
+
+TAG_TITLES = {"labels": "number of right labels", "level": "may be at a similar level"}
+"""Tags whose name says too little by itself."""
+
+MAX_OPEN_ROWS = 14
+"""A tag with more values than this is folded away."""
+
+
+@dataclass(frozen=True)
+class PlotRow:
+    """One row of a dot plot: the models' figures in order, or one published figure."""
+
+    name: Markup | str
+    plot: Markup
+    figures: tuple[Figure | None, ...] = ()
+    published: Published | None = None
+    series: int | None = None
+    paint: str | None = None
+
+
+@dataclass(frozen=True)
+class DotPlot:
+    """Rows that share an axis."""
+
+    title: str
+    axis: Markup
+    rows: tuple[PlotRow, ...]
+    folded: bool = False
+
+
+def headline(group: TaskRuns) -> DotPlot:
+    """The task's headline figure for each model, followed by the published ones."""
+    figures = [entry.figure(group.headline) for entry in group.entries]
+    x = _axis(figures, (row.value for row in group.published()))
+    rows = [
+        PlotRow(entry.label, _dots(x, [(entry, figure)]), (figure,), series=entry.series)
+        for entry, figure in zip(group.entries, figures, strict=True)
+    ]
+    rows += [_published_row(x, row) for row in group.published()]
+    return DotPlot(metric_name(group.headline), tick_labels(x), tuple(rows))
+
+
+def templates(group: TaskRuns) -> DotPlot:
+    """The headline figure for each template, the first model's best template on top."""
+    by_template = [
+        (template, [entry.figure(group.headline, template.name) for entry in group.entries])
+        for template in group.task.templates
+    ]
+    by_template = [(template, figures) for template, figures in by_template if any(figures)]
+    sign = 1 if metrics.get(group.headline).lower_is_better else -1
+    by_template.sort(key=lambda item: sign * next(figure.value for figure in item[1] if figure))
+    x = _axis([figure for _, figures in by_template for figure in figures])
+    rows = [
+        PlotRow(template_markup(template), _dots(x, zip(group.entries, figures, strict=True)), tuple(figures))
+        for template, figures in by_template
+    ]
+    return DotPlot(metric_name(group.headline), tick_labels(x), tuple(rows))
+
+
+def slices(group: TaskRuns) -> list[DotPlot]:
+    """The headline figure for each slice, one plot per tag."""
+    names = dict.fromkeys(
+        figure.slice
+        for entry in group.entries
+        for figure in entry.run.figures
+        if figure.slice and figure.template is None and figure.metric == group.headline
+    )
+    by_slice = {name: [entry.figure(group.headline, part=name) for entry in group.entries] for name in names}
+    x = _axis([figure for figures in by_slice.values() for figure in figures])
+    tags: dict[str, list[PlotRow]] = {}
+    for name, figures in by_slice.items():
+        tag, _, value = name.partition("=")
+        drawing = _dots(x, zip(group.entries, figures, strict=True))
+        rows = tags.setdefault(tag, [])
+        rows.append(PlotRow(value or tag, drawing, tuple(figures), paint=swatch(value)))
+        rows += [_published_row(x, row) for row in group.published(name)]
+    return [
+        DotPlot(TAG_TITLES.get(tag, tag), tick_labels(x), tuple(rows), len(rows) > MAX_OPEN_ROWS)
+        for tag, rows in tags.items()
+    ]
+
+
+def calibrated(group: TaskRuns) -> DotPlot | None:
+    """Each metric as it is (filled) and under the calibrated rule (hollow), where the run has both."""
+    pairs = [
+        (entry, metric, entry.figure(metric), entry.figure(CALIBRATED + metric))
+        for entry in group.entries
+        for metric in entry.metrics
+    ]
+    both = [(entry, metric, plain, other) for entry, metric, plain, other in pairs if plain and other]
+    if not both:
+        return None
+    x = _axis([figure for *_, plain, other in both for figure in (plain, other)])
+    rows = []
+    for entry, metric, plain, other in both:
+        marks = [_mark(entry, plain), _mark(entry, other, hollow=True)]
+        label = f"{entry.label}, {metric}: {_described('plain', plain)}; {_described('calibrated', other)}"
+        name = (
+            Markup("{} <span class='quiet'>{}</span>").format(metric, entry.label) if len(group.entries) > 1 else metric
+        )
+        rows.append(PlotRow(name, dot_row(x, marks, label, plain.chance), (plain, other)))
+    return DotPlot("plain and calibrated", tick_labels(x), tuple(rows))
+
+
+def answer_shares(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any] | None:
+    """The shares of a few options among gold and chosen answers, and the confusion matrices."""
+    options = answers.shared_options(group.task)
+    if options is None:
+        return None
+    paint = swatches(options)
+    labelled = list(zip(group.entries, chosen, strict=True))
+    lines: list[tuple[str, list[float], int | None]] = [("gold", answers.gold_shares(group.task, options), None)]
+    lines += [(entry.label, answers.choice_shares(by_key, options), entry.series) for entry, by_key in labelled]
+    return {
+        "options": list(zip(options, paint, strict=True)),
+        "bars": [(name, series, _bar(name, options, paint, shares)) for name, shares, series in lines],
+        "confusions": [
+            (
+                entry.label,
+                entry.series,
+                list(zip(options, paint, answers.confusion(group.task, by_key, options), strict=True)),
+            )
+            for entry, by_key in labelled
+        ],
+    }
+
+
+def comparisons(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Paired differences on one axis with zero in the middle."""
+    x = percent_axis([end for c in compared for end in (c.low, c.high, c.difference)], centered=True)
+    return [
+        {
+            "comparison": c,
+            "axis": tick_labels(x),
+            "shown": is_shown(c),
+            "finding": finding(c),
+            "plot": dot_row(x, [DotMark(c.difference, c.low, c.high, 0, not is_shown(c))], finding(c), zero=True),
+        }
+        for c in compared
+    ]
+
+
+def template_markup(template: Template) -> Markup:
+    """A template as people read it: its fields in italics, a blank for the slot."""
+    blank = Markup('<span class="slot" role="img" aria-label="blank"></span>')
+    parts = []
+    for text, field in answers.template_pieces(template):
+        before, slot, after = text.partition(SLOT)
+        parts.append(Markup("{}{}{}").format(before, blank if slot else "", after))
+        if field:
+            parts.append(Markup("<i>{}</i>").format(field))
+    return Markup("").join(parts)
+
+
+def _published_row(x: Axis, row: Published) -> PlotRow:
+    drawing = dot_row(x, [DotMark(row.value)], f"As published: {describe(row.model, row.value)}")
+    return PlotRow(row.model, drawing, published=row)
+
+
+def _bar(name: str, options: Sequence[str], paint: Sequence[str], shares: Sequence[float]) -> Markup:
+    spoken = ", ".join(f"{o} {100 * s:.0f} %" for o, s in zip(options, shares, strict=True) if s > 0)
+    return share_bar(list(zip(options, paint, shares, strict=True)), f"{name}: {spoken}")
+
+
+def _axis(figures: Sequence[Figure | None], others: Iterable[float] = ()) -> Axis:
+    ends = [end for figure in figures if figure for end in (figure.value, figure.low, figure.high, figure.chance)]
+    return percent_axis([*ends, *others])
+
+
+def _mark(entry: LabelledRun, figure: Figure, hollow: bool = False) -> DotMark:
+    return DotMark(figure.value, figure.low, figure.high, entry.series, hollow)
+
+
+def _described(name: str, figure: Figure) -> str:
+    return describe(name, figure.value, figure.low, figure.high)
+
+
+def _dots(x: Axis, pairs: Iterable[tuple[LabelledRun, Figure | None]]) -> Markup:
+    defined = [(entry, figure) for entry, figure in pairs if figure]
+    chance = next((figure.chance for _, figure in defined if figure.chance is not None), None)
+    label = "; ".join(_described(entry.label, figure) for entry, figure in defined)
+    if chance is not None:
+        label += f"; chance {number(chance)}"
+    return dot_row(x, [_mark(entry, figure) for entry, figure in defined], label, chance)

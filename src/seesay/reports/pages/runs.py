@@ -1,0 +1,87 @@
+"""The report as one HTML file that opens offline and loads nothing from the network.
+
+Names of models, objects and options come from other people's files: the template escapes them, the embedded JSON cannot
+end its element, the script only sets text, and the page's own policy forbids whatever else might slip through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from seesay.errors import UserError
+from seesay.files import write_text
+from seesay.reports import answers
+from seesay.reports.groups import TaskRuns, group_runs
+from seesay.reports.layout import render_page, templates
+from seesay.reports.pages import run_views
+from seesay.reports.papers import viphy
+from seesay.reports.papers.viphy import Analysis
+from seesay.runs.figures import CALIBRATED
+from seesay.runs.records import Comparison, Manifest
+from seesay.runs.run import Run
+
+_SHOWN_ELSEWHERE = {"signature", "citation", "bad_rows"}
+
+
+def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()) -> str:
+    """The page as a string; the same runs give the same page. `more` are analyses that no single run holds."""
+    groups = _groups(runs)
+    return render_page(
+        "page.html",
+        script="script.js",
+        tasks=[_task(index, group) for index, group in enumerate(groups)],
+        entries=[entry for group in groups for entry in group.entries],
+        models=list(dict.fromkeys((entry.label, entry.series) for group in groups for entry in group.entries)),
+        comparisons=run_views.comparisons(comparisons),
+        across=[*viphy.cross_task_analyses(groups), *more],
+        citations=list(
+            dict.fromkeys((group.task.name, group.task.citation) for group in groups if group.task.citation)
+        ),
+        manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _SHOWN_ELSEWHERE},
+        created=max(run.manifest.created for run in runs)[:10],
+        calibrated_prefix=CALIBRATED,
+    )
+
+
+def write(
+    path: Path | str, runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()
+) -> Path:
+    """Write the page, and the rows of its analyses beside it."""
+    path = Path(path)
+    if path.is_dir():
+        raise UserError(f"'{path}' is a folder: name a file for the report, such as '{path / 'report.html'}'.")
+    write_text(path, render(runs, comparisons, more))
+    groups = group_runs(runs)
+    analyses = [analysis for group in groups for analysis in viphy.group_analyses(group)]
+    viphy.write_rows(path, [*analyses, *viphy.cross_task_analyses(groups), *more])
+    return path
+
+
+def overview_html(runs: Sequence[Run]) -> str:
+    """Every metric of every run as an HTML fragment with its own style, for notebooks."""
+    fragment = templates().get_template("overview_fragment.html")
+    return fragment.render(groups=_groups(runs), calibrated_prefix=CALIBRATED)
+
+
+def _groups(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
+    if not runs:
+        raise UserError("There is nothing to report: give at least one run.")
+    return group_runs(runs)
+
+
+def _task(index: int, group: TaskRuns) -> dict[str, Any]:
+    """What the template shows of one task."""
+    chosen = [answers.choices(entry.run) for entry in group.entries]
+    return {
+        "group": group,
+        "index": index,
+        "headline": run_views.headline(group),
+        "templates": run_views.templates(group),
+        "slices": run_views.slices(group),
+        "calibrated": run_views.calibrated(group),
+        "answers": run_views.answer_shares(group, chosen),
+        "analyses": [analysis for analysis in viphy.group_analyses(group) if analysis.charts],
+        "payload": answers.payload(group, chosen),
+    }

@@ -1,0 +1,106 @@
+"""An analysis: its question, its rows and its charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from markupsafe import Markup
+
+from seesay.reports.pages.sections import DataTable, Section
+
+if TYPE_CHECKING:
+    from seesay.runs.learning_curve import Band
+
+PAPER = "Singh, Qasemi & Chen 2023"
+
+
+@dataclass(frozen=True)
+class PartScore:
+    """A model's figure on a part of the questions; `source` is the source of a published one."""
+
+    part: str
+    model: str
+    metric: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class LabelShares:
+    """The mean gold distribution over labels of `n` questions."""
+
+    part: str
+    n: int
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class GoldDistribution:
+    """An object's gold distribution and its entropy in bits."""
+
+    object: str
+    entropy: float
+    shares: Mapping[str, float]
+
+
+AnalysisRow: TypeAlias = "PartScore | LabelShares | GoldDistribution | Band"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`name` identifies it in JSON, `figure` is the paper's figure or table; `shown` limits the rows on the page."""
+
+    name: str
+    task: str
+    title: str
+    figure: str
+    text: str
+    rows: Sequence[AnalysisRow]
+    charts: Sequence[Markup] = ()
+    shown: int | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The analysis as JSON: every number finite, null where there is none."""
+        return {
+            "name": self.name,
+            "task": self.task,
+            "title": self.title,
+            "figure": f"{PAPER}, {self.figure}" if self.figure else None,
+            "rows": [_finite(asdict(row)) for row in self.rows],
+        }
+
+    @property
+    def section(self) -> Section:
+        """The analysis on a page, with its first rows as a table."""
+        return Section(f"{self.title} ({self.task})", self.about, self.charts, as_table(self.rows[: self.shown]))
+
+    @property
+    def about(self) -> str:
+        """What it shows, with the paper's figure or table."""
+        return f"{self.text} (As in {PAPER}, {self.figure}.)" if self.figure else self.text
+
+
+def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
+    """Rows as a plain table: one column per label for shares; columns that are empty throughout are left out."""
+    if not rows:
+        return None
+    flat: list[dict[str, Any]] = []
+    for row in rows:
+        cells = asdict(row)
+        flat.append({**cells, **cells.pop("shares", {})})
+    header = [name for name in dict.fromkeys(n for cells in flat for n in cells) if name != "shares"]
+    header = [name for name in header if any(cells.get(name) is not None for cells in flat)]
+    return DataTable(header, [[cells.get(name) for name in header] for cells in flat])
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,143 @@
+"""Analyses of a task's questions, from the gold answers alone.
+
+They work for the published data and for knowledge that `seesay mine` wrote: both are tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+
+from seesay.questions import Question, Task
+from seesay.reports.charts import columns, histogram, stacked_bars
+from seesay.reports.formatting import count
+from seesay.reports.papers.viphy.analysis import Analysis, GoldDistribution, LabelShares
+
+WORDS = {
+    "viphy-space": {">": "above", "=": "similar level", "<": "below"},
+    "viphy-size": {">": "larger", "<": "smaller"},
+}
+"""Relation signs in words."""
+
+MAX_BARS = 40
+"""Objects drawn out of thousands, at even steps of their order."""
+
+
+def task_analyses(task: Task) -> list[Analysis]:
+    """The analyses of a task's questions that its labels and tags allow."""
+    analyses = []
+    if len(task.labels) > 2:
+        analyses.append(cardinality(task))
+    if task.name == "viphy-color":
+        analyses.append(entropies(task))
+    if has_tag(task, "category"):
+        analyses.append(by_category(task))
+    if has_tag(task, "scene"):
+        analyses.append(by_scene(task))
+    return analyses
+
+
+def has_tag(task: Task, tag: str) -> bool:
+    """Whether the questions have the tag with more than one value."""
+    return len({question.tags[tag] for question in task.questions if tag in question.tags}) > 1
+
+
+def cardinality(task: Task) -> Analysis:
+    """Questions by their number of right labels, and the labels' shares among them (Fig. 10 and 11)."""
+    rows = label_shares(task, {q.id: str(len(q.gold)) for q in task.questions})
+    rows.sort(key=lambda row: int(row.part))
+    axis = "right labels"
+    counted = columns([(row.part, row.n) for row in rows], title="Questions", y_label="questions", x_label=axis)
+    divided = _stacked(rows, task, f"Labels by number of {axis}")
+    text = "Questions with one right label, two, or more, and the shares of the labels among them."
+    return Analysis(
+        "cardinality", task.name, "How many labels are right", "Fig. 10 and 11", text, rows, (counted, divided)
+    )
+
+
+def by_category(task: Task) -> Analysis:
+    """The shares of the labels in each category of objects (Fig. 15)."""
+    rows = label_shares(task, {q.id: q.tags["category"] for q in task.questions if "category" in q.tags})
+    chart = _stacked(rows, task, "Labels by category")
+    text = "The shares of the gold answers in each category of objects, every object weighted equally."
+    return Analysis("labels-by-category", task.name, "Labels by category", "Fig. 15", text, rows, (chart,))
+
+
+def by_scene(task: Task) -> Analysis:
+    """The shares of the relations in each scene (Fig. 14)."""
+    rows = label_shares(task, {q.id: q.tags["scene"] for q in task.questions if "scene" in q.tags})
+    chart = _stacked(rows, task, "Relations by scene")
+    text = "The shares of the gold relations in each scene, every pair weighted equally."
+    return Analysis("labels-by-scene", task.name, "Relations by scene", "Fig. 14", text, rows, (chart,))
+
+
+def entropies(task: Task) -> Analysis:
+    """Every object's distribution, from a single color to many equal ones (Fig. 16)."""
+    rows = sorted(
+        (distribution(question, task) for question in task.questions), key=lambda row: (row.entropy, row.object)
+    )
+    drawn = [rows[index] for index in even_steps(len(rows), MAX_BARS)]
+    labels = [_word(task, label) for label in task.labels]
+    bars = [(row.object, [row.shares.get(label, 0.0) for label in labels]) for row in drawn]
+    title = f"{count(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
+    charts = (
+        stacked_bars(bars, labels, title=title),
+        histogram([row.entropy for row in rows], title="Entropy", x_label="bits", y_label="objects"),
+    )
+    text = "Objects sorted by the entropy of their gold distribution: from those of one colour to those of many."
+    return Analysis(
+        "distributions-by-entropy", task.name, "From one colour to many", "Fig. 16", text, rows, charts, shown=0
+    )
+
+
+def distribution(question: Question, task: Task) -> GoldDistribution:
+    """A question's gold distribution and its entropy."""
+    total = sum(question.gold.values())
+    shares = {label: weight / total for label, weight in question.gold.items() if weight > 0}
+    entropy = -sum(share * math.log2(share) for share in shares.values())
+    return GoldDistribution(
+        question.object, abs(entropy), {_word(task, label): share for label, share in shares.items()}
+    )
+
+
+def label_shares(task: Task, part_of: Mapping[str, str]) -> list[LabelShares]:
+    """The mean gold distribution of each part; `part_of` maps the ids of questions to parts."""
+    sums: dict[str, dict[str, float]] = {}
+    counts: dict[str, int] = defaultdict(int)
+    for question in task.questions:
+        part = part_of.get(question.id)
+        if part is not None:
+            total = sum(question.gold.values())
+            counts[part] += 1
+            part_sums = sums.setdefault(part, dict.fromkeys(task.labels, 0.0))
+            for label, weight in question.gold.items():
+                part_sums[label] += weight / total
+    return [
+        LabelShares(
+            part, counts[part], {_word(task, label): share / counts[part] for label, share in sums[part].items()}
+        )
+        for part in sorted(sums)
+    ]
+
+
+def even_steps(n: int, most: int) -> list[int]:
+    """At most `most` of n indices, from the first to the last at even steps.
+
+    >>> even_steps(3, 40), even_steps(101, 5)
+    ([0, 1, 2], [0, 25, 50, 75, 100])
+    """
+    return list(range(n)) if n <= most else [round(step * (n - 1) / (most - 1)) for step in range(most)]
+
+
+def _word(task: Task, label: str) -> str:
+    kind = "viphy-size" if task.name.startswith("viphy-size") else task.name
+    return WORDS.get(kind, {}).get(label, label)
+
+
+def _stacked(rows: Sequence[LabelShares], task: Task, title: str) -> Markup:
+    labels = [_word(task, label) for label in task.labels]
+    bars = [(f"{row.part} ({row.n:,})", [row.shares[label] for label in labels]) for row in rows]
+    return stacked_bars(bars, labels, title=title)

@@ -1,0 +1,100 @@
+"""Models' scores on parts of ViPhy, from the figures that the runs hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from seesay.reports.charts import Bar, Series, bars, lines
+from seesay.reports.formatting import metric_name
+from seesay.reports.groups import TaskRuns
+from seesay.reports.papers.viphy.analysis import Analysis, PartScore
+
+if TYPE_CHECKING:
+    from seesay.runs.learning_curve import Band
+
+BY_TAG = {
+    "labels": ("score-by-cardinality", "By number of right labels", "Fig. 5"),
+    "category": ("score-by-category", "By category", "Fig. 6"),
+    "scene": ("score-by-scene", "By scene", "Fig. 13"),
+}
+"""Tag → the analysis's name, title and figure. The page draws these as slices, which it has for any tag."""
+
+SIZE_SETS = {"viphy-size": "standard", "viphy-size-subtype": "subtype", "viphy-size-transitive": "transitive"}
+
+
+def by_tag(group: TaskRuns, tag: str) -> Analysis:
+    """The headline figure for every value of a tag, for each model and as published."""
+    rows = []
+    for entry in group.entries:
+        for figure in entry.run.figures:
+            name, _, part = (figure.slice or "").partition("=")
+            if name == tag and figure.metric == group.headline and figure.template is None:
+                rows.append(
+                    PartScore(part, entry.label, figure.metric, figure.value, figure.low, figure.high, figure.n)
+                )
+    for row in group.task.published:
+        name, _, part = (row.slice or "").partition("=")
+        if name == tag and row.metric == group.headline:
+            rows.append(PartScore(part, row.model, row.metric, row.value, source=row.source))
+    name, title, figure_name = BY_TAG[tag]
+    return Analysis(name, group.task.name, title, figure_name, "The headline figure on each part.", rows)
+
+
+def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
+    """Standard, subtype and transitive pairs side by side (Table 6): one analysis per way of asking.
+
+    Of several sizes of a set (a limited run and a full one) the largest is used. A single set is no comparison.
+    """
+    ways: dict[str, dict[str, TaskRuns]] = {}
+    for group in groups:
+        if group.task.name in SIZE_SETS:
+            of_set = ways.setdefault(group.asked_as, {})
+            other = of_set.get(group.task.name)
+            if other is None or len(group.task.questions) > len(other.task.questions):
+                of_set[group.task.name] = group
+    compared = {way: of_set for way, of_set in ways.items() if len(of_set) > 1}
+    return [_size_sets(of_set, f", asked as: {way}" if len(compared) > 1 else "") for way, of_set in compared.items()]
+
+
+def _size_sets(of_set: Mapping[str, TaskRuns], asked: str) -> Analysis:
+    rows: list[PartScore] = []
+    for name, part in SIZE_SETS.items():
+        if name in of_set:
+            rows += _overall(of_set[name], part)
+    by_model = sorted(rows, key=lambda row: row.source is not None)
+    drawn = [
+        Bar(f"{row.model} (published)" if row.source else row.model, row.value, row.low, row.high, row.part)
+        for row in by_model
+    ]
+    text = (
+        "The standard pairs, their subtypes, and pairs that are comparable only through a third object. In the "
+        "published transitive set the first object is always the smaller one: a model that always says so scores 1."
+    )
+    chart = bars(drawn, title="Sizes: three sets of pairs", x_label=metric_name(rows[0].metric))
+    return Analysis("size-sets", "viphy-size", f"Sizes by inference{asked}", "Table 6", text, rows, (chart,))
+
+
+def learning_curves(bands: Sequence[Band]) -> list[Analysis]:
+    """Linear probes trained on fractions of the training questions (Fig. 8, 9): one analysis per task and metric."""
+    return [_learning_curve(task, metric, bands) for task, metric in dict.fromkeys((b.task, b.metric) for b in bands)]
+
+
+def _learning_curve(task: str, metric: str, bands: Sequence[Band]) -> Analysis:
+    rows = [band for band in bands if (band.task, band.metric) == (task, metric)]
+    series = []
+    for model in dict.fromkeys(row.model for row in rows):
+        of_model = [row for row in rows if row.model == model]
+        x, y, low, high = zip(*((row.fraction, row.mean, row.low, row.high) for row in of_model), strict=True)
+        series.append(Series(model, x, y, low, high))
+    labels = {"x_label": "fraction of the training questions", "y_label": metric_name(metric)}
+    chart = lines(series, title=f"{task}: learning curve", log_x=True, **labels)
+    text = "The linear probe trained on a fraction of the training questions; the band is the range over seeds."
+    return Analysis("few-shot", task, "Learning curve", "Fig. 8 and 9", text, rows, (chart,))
+
+
+def _overall(group: TaskRuns, part: str) -> list[PartScore]:
+    metric = group.headline
+    figures = [(entry.label, entry.figure(metric)) for entry in group.entries]
+    rows = [PartScore(part, name, metric, f.value, f.low, f.high, f.n) for name, f in figures if f]
+    return rows + [PartScore(part, row.model, metric, row.value, source=row.source) for row in group.published()]

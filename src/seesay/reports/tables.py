@@ -1,0 +1,152 @@
+"""Tables for the terminal, narrow enough for 80 columns.
+
+Task and model share one column: three columns of names would leave too little room to tell models apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from seesay.questions import Published
+from seesay.reports.formatting import interval, is_shown, metric_name, number, p_value, printable
+from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.runs.figures import CALIBRATED
+from seesay.runs.learning_curve import Band
+from seesay.runs.records import Comparison, Figure
+from seesay.runs.run import Run
+from seesay.runs.seeds import SeedSummary
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def overview(runs: Sequence[Run]) -> Table:
+    """Every metric of every run: the headline in bold, calibrated figures indented, published figures dim."""
+    groups = group_runs(runs)
+    published = {g.anchor: [row for row in g.task.published if row.slice is None] for g in groups}
+    models = [entry.label for g in groups for entry in g.entries]
+    models += [row.model for rows in published.values() for row in rows]
+    names = _shorten(models)
+    several = len(names) > 1
+    table = _table("task, model" if several else "task", "metric")
+    for title in ("value", "95 % interval", "spread", "chance", "n"):
+        table.add_column(title, justify="right", no_wrap=True)
+    sources: dict[str, str] = {}
+    for g in groups:
+        if several:
+            table.add_row(_name(g.task.name, "bold"))
+        for entry in g.entries:
+            _add_run(table, g, entry, f"  {names[entry.label]}" if several else g.task.name)
+        for row in published[g.anchor]:
+            mark = sources.setdefault(row.source, str(len(sources) + 1).translate(_SUPERSCRIPTS))
+            _add_published(table, row, f"  {names[row.model]} {mark}")
+        table.add_section()
+    if sources:
+        marked = "; ".join(f"{mark} {printable(source)}" for source, mark in sources.items())
+        table.caption = Text(f"As published: {marked}", style="dim")
+        table.caption_justify = "left"
+    return table
+
+
+def seeds_table(rows: Sequence[SeedSummary]) -> Table:
+    """The figures of each linear probe over its seeds."""
+    columns = ("metric", "seeds", "mean", "sd", "lowest", "highest")
+    cells = [
+        (row.task, row.model, metric_name(row.metric), str(row.seeds), number(row.mean), number(row.spread),
+         number(row.low), number(row.high))
+        for row in rows
+        if row.slice is None
+    ]  # fmt: skip
+    return _by_task(columns, cells)
+
+
+def curves_table(bands: Sequence[Band]) -> Table:
+    """The figures of probes trained on fractions of the training questions."""
+    columns = ("trained on", "questions", "seeds", "mean", "lowest", "highest")
+    cells = [
+        (f"{band.task}, {metric_name(band.metric)}", band.model, f"{band.fraction:.0%}", str(band.questions),
+         str(band.seeds), number(band.mean), number(band.low), number(band.high))
+        for band in bands
+    ]  # fmt: skip
+    return _by_task(columns, cells)
+
+
+def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Rows (task, model, cells…) under a line for each task."""
+    names = _shorten([row[1] for row in rows])
+    table = _table("task, model")
+    for title in columns:
+        table.add_column(title, justify="left" if title == "metric" else "right", no_wrap=True)
+    task = None
+    for row in rows:
+        if row[0] != task:
+            table.add_row(_name(row[0], "bold"))
+        task = row[0]
+        table.add_row(_name(f"  {names[row[1]]}"), *row[2:])
+    return table
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> Table:
+    """Paired tests; a difference whose interval leaves out zero is bold."""
+    names = _shorten([name for c in comparisons for name in (c.a, c.b)])
+    table = _table("task, metric, a − b")
+    for column in ("a − b", "95 % interval", "p boot", "p flip", "p McN"):
+        table.add_column(column, justify="right", no_wrap=True)
+    last = ("", "")
+    for c in comparisons:
+        if c.task != last[0]:
+            table.add_section()
+            table.add_row(_name(c.task, "bold"))
+        if (c.task, c.metric) != last:
+            table.add_row(_name(f"  {metric_name(c.metric)}"))
+        last = (c.task, c.metric)
+        pair = Text("\n").join((_name(f"    {names[c.a]}"), _name(f"  − {names[c.b]}")))
+        pair.overflow = "ellipsis"
+        difference = Text(number(c.difference, sign=True), style="bold" if is_shown(c) else "")
+        tests = [p_value(c.p_bootstrap), p_value(c.p_signflip), p_value(c.p_mcnemar)]
+        table.add_row(pair, difference, interval(c.low, c.high), *tests)
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    for column in columns:
+        table.add_column(column, min_width=8)
+    return table
+
+
+def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
+    for metric in entry.metrics:
+        for title, figure in ((metric, entry.figure(metric)), ("  calibrated", entry.figure(CALIBRATED + metric))):
+            if figure is not None:
+                style = "bold" if title == g.headline else ""
+                table.add_row(_name(name), _name(metric_name(title), style), *_numbers(figure, style))
+                name = ""
+
+
+def _add_published(table: Table, row: Published, name: str) -> None:
+    spread = "" if row.spread is None else number(row.spread)
+    table.add_row(_name(name), _name(row.metric), number(row.value), "", spread, style="dim")
+
+
+def _numbers(figure: Figure, style: str) -> list[Text]:
+    rest = (interval(figure.low, figure.high), number(figure.spread), number(figure.chance), str(figure.n))
+    return [Text(number(figure.value), style), *map(Text, rest)]
+
+
+def _shorten(models: Sequence[str]) -> dict[str, str]:
+    """Hub ids without their owner and paths without their folders, where the short names are unique."""
+    paths = {model for model in models if re.fullmatch(r"[\w.~/-]*/[\w.-]+", model)}
+    short = {model: model.rpartition("/")[2] if model in paths else model for model in models}
+    uses = Counter(short.values())
+    return {model: name if uses[name] == 1 else model for model, name in short.items()}
+
+
+def _name(text: str, style: str = "") -> Text:
+    """Untrusted text in one line: never parsed as markup, cut with an ellipsis where the terminal is narrow."""
+    return Text(printable(text), style, no_wrap=True, overflow="ellipsis")

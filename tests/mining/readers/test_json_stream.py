@@ -1,0 +1,90 @@
+"""Large JSON files entry by entry: as `json.load` would, whatever the size of the pieces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seesay.mining.readers import json_stream
+from seesay.mining.readers.json_stream import BrokenFileError, entries
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=20,
+)
+CHUNKS = st.sampled_from([1, 2, 3, 7, 64, 1 << 16])
+
+
+def stream(folder: Path, text: str, chunk: int) -> list[tuple[str, Any]]:
+    path = folder / "x.json"
+    path.write_text(text, encoding="utf-8")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(json_stream, "CHUNK", chunk)
+    try:
+        return list(entries(path))
+    finally:
+        patch.undo()
+
+
+@given(values=st.lists(VALUES, max_size=6), chunk=CHUNKS, indent=st.sampled_from([None, 2]))
+@settings(deadline=None)
+def test_arrays(tmp_path_factory: pytest.TempPathFactory, values: list[Any], chunk: int, indent: int | None) -> None:
+    result = stream(tmp_path_factory.mktemp("s"), json.dumps(values, indent=indent), chunk)
+    assert result == [("", value) for value in values]
+
+
+@given(document=st.dictionaries(st.text(max_size=4), VALUES, max_size=5), chunk=CHUNKS)
+@settings(deadline=None)
+def test_objects(tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any], chunk: int) -> None:
+    result = stream(tmp_path_factory.mktemp("s"), json.dumps(document), chunk)
+    expected = [
+        (key, each) for key, value in document.items() for each in (value if isinstance(value, list) else [value])
+    ]
+    assert result == expected
+
+
+@given(values=st.lists(VALUES, min_size=1, max_size=5), cut=st.integers(1, 200), chunk=CHUNKS)
+@settings(deadline=None)
+def test_a_cut_gives_what_came_before(
+    tmp_path_factory: pytest.TempPathFactory, values: list[Any], cut: int, chunk: int
+) -> None:
+    text = json.dumps(values)[:-cut]
+    path = tmp_path_factory.mktemp("s") / "x.json"
+    path.write_text(text)
+    came = []
+    with pytest.raises(BrokenFileError):  # noqa: PT012
+        for _, value in entries(path):
+            came.append(value)
+    assert came[: len(values) - 1] == values[: len(came)][: len(values) - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "neither"),
+        ("7", "neither"),
+        ("[1 2]", "expected , or ]"),
+        ('{"a" 1}', "expected :"),
+        ("{1: 2}", "not a text"),
+        ("[1] 2", "more after the end"),
+        ("[" * 100_000, "cannot be read"),
+        ("[" + "9" * 5000 + "]", "cannot be read"),
+        ('["never closed', "Unterminated"),
+        ('[{"a": tru}]', "Expecting value"),
+    ],
+)
+def test_what_is_broken_is_reported(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(BrokenFileError, match=reason):
+        stream(tmp_path, text, 1 << 16)
+
+
+def test_an_entry_may_not_be_endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "MAX_ENTRY", 1000)
+    with pytest.raises(BrokenFileError, match="longer than 1000"):
+        stream(tmp_path, '["' + "a" * 100_000, 16)

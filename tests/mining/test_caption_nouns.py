@@ -1,0 +1,116 @@
+"""Names from captions, with the real tagger."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from tests.shared_data import shared
+
+from seesay.errors import UserError
+from seesay.mining import caption_nouns
+from seesay.mining.caption_nouns import count_names, frequent_names, join_nouns, read_captions, singular, tag
+
+
+def plain_captions(count: int) -> list[str]:
+    """Every twentieth published caption of two files, so that both styles are there."""
+    files = [shared(f"captions/multi30k.train.{i}.en.gz") for i in (1, 2)]
+    return [text for file in files for text in islice(read_captions(f"captions:{file}"), 0, count * 10, 20)]
+
+
+def test_tags_are_those_of_a_plain_loop() -> None:
+    spacy = pytest.importorskip("spacy")
+    texts = plain_captions(40)
+    nlp = spacy.load(caption_nouns.MODEL, exclude=["ner"])  # it looks at no tag
+    assert list(tag(texts)) == [[(t.text_with_ws, t.tag_) for t in nlp(text.lower())] for text in texts]
+
+
+def test_consecutive_nouns_are_one_name() -> None:
+    captions = ["A red kitchen chair next to the tables.", "two women in T-shirts hold wine glasses"]
+    assert [join_nouns(tagged) for tagged in tag(captions)] == [
+        ["kitchen chair", "table"],
+        ["woman", "t-shirt", "wine glass"],
+    ]
+
+
+def test_joining_needs_neighbours() -> None:
+    # Hand-made tags: an adjective between two nouns parts them, a hyphen with spaces around it does too.
+    assert join_nouns([("dog ", "NN"), ("big ", "JJ"), ("house ", "NN")]) == ["dog", "house"]
+    assert join_nouns([("fire ", "NN"), ("- ", "HYPH"), ("truck ", "NN")]) == ["fire", "truck"]
+    assert join_nouns([("t", "NN"), ("-", "HYPH"), ("shirts ", "NNS"), ("42 ", "NN")]) == ["t-shirt"]
+    assert join_nouns([]) == []
+
+
+@pytest.mark.parametrize(
+    ("plural", "expected"),
+    [
+        ("people", "person"), ("women", "woman"), ("leaves", "leaf"), ("knives", "knife"), ("buses", "bus"),
+        ("boxes", "box"), ("bunches", "bunch"), ("cookies", "cookie"), ("ladies", "lady"), ("glasses", "glass"),
+        ("shoes", "shoe"), ("teeth", "tooth"), ("sheep", "sheep"), ("lenses", "lens"), ("s", "s"),
+        ("vases", "vase"), ("dresses", "dress"),
+        ("houses", "house"), ("matches", "match"), ("gloves", "glove"), ("frobnies", "frobnie"),
+    ],
+)  # fmt: skip
+def test_singular(plural: str, expected: str) -> None:
+    assert singular(plural) == expected
+
+
+def test_kept_names_are_frequent_short_and_colourless() -> None:
+    counts = {"dog": 9, "cat": 5, "bird": 4, "blue sky": 50, "orange": 7, "old red brick wall": 8, "a b c": 5}
+    assert frequent_names(counts) == {"dog": 9, "orange": 7, "a b c": 5, "cat": 5}
+    assert frequent_names(counts, min_count=9) == {"dog": 9}
+    assert frequent_names(counts, max_words=1) == {"dog": 9, "orange": 7, "cat": 5}
+
+
+def test_equal_captions_count_each_time() -> None:
+    assert count_names(["A dog.", "a dog.", "a cat on a dog"]) == Counter({"dog": 3, "cat": 1})
+    assert count_names([]) == Counter()
+
+
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = plain_captions(40)
+    whole = count_names(texts)
+    reported: list[tuple[int, int]] = []
+    monkeypatch.setattr(caption_nouns, "CHUNK", 15)
+    assert count_names(texts, progress=lambda done, total: reported.append((done, total))) == whole
+    assert reported == [(15, 15), (15, 30), (10, 40)]
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = plain_captions(120)
+    whole = count_names(texts)
+    reported: list[tuple[int, int]] = []
+    monkeypatch.setattr(caption_nouns, "CHUNK", 37)
+    assert count_names(texts, processes=2, progress=lambda done, total: reported.append((done, total))) == whole
+    assert reported == [(37, 37), (37, 74), (37, 111), (9, 120)]
+
+
+def test_captions_from_text_files(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one dog\n\n  two dogs \n")
+    with gzip.open(tmp_path / "b.gz", "wt") as file:
+        file.write("12_a.jpg#0\tA girl .\n12_a.jpg#1 A child .\n")
+    captions = list(read_captions(f"captions:{tmp_path / 'a.txt'},{tmp_path / 'b.gz'}"))
+    assert captions == ["one dog", "two dogs", "A girl .", "A child ."]
+    with pytest.raises(UserError, match="no file"):
+        list(read_captions(f"captions:{tmp_path / 'none.txt'}"))
+
+
+def test_captions_that_cannot_all_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("a café\n".encode("latin-1") + b"a dog\n")
+    bad: Counter[str] = Counter()
+    assert list(read_captions(f"captions:{tmp_path / 'a.txt'}", bad))[1] == "a dog"
+    assert bad == {"the caption is not all UTF-8": 1}
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a dog\n" * 100_000)
+    noise = bytearray(whole)
+    noise[len(whole) // 2] ^= 255
+    for content in (b"a dog\n", whole[: len(whole) // 2], bytes(noise)):
+        (tmp_path / "a.gz").write_bytes(content)
+        with pytest.raises(UserError, match="is not a gzip file, or is damaged"):
+            list(read_captions(f"captions:{tmp_path / 'a.gz'}"))

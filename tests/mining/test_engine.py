@@ -1,0 +1,150 @@
+"""Parts are processed by real workers, which may die: on this machine and on a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from seesay.errors import UserError
+from seesay.mining import engine
+from seesay.mining.count_relations import CountingConfig
+from seesay.mining.region_names import NameRules
+
+PARTS = [f"part-{i}" for i in range(6)]
+
+
+class Touch:
+    """Writes a part's file and the process that began it; one part waits a while, so that it can be killed."""
+
+    def __init__(self, folder: Path, slow: str = "", fail: str = "") -> None:
+        self._folder, self._slow, self._fail = folder, slow, fail
+        (folder / f"created-{os.getpid()}-{time.time_ns()}").touch()
+
+    def __call__(self, part: str) -> None:
+        if part == self._fail:
+            raise UserError("This part is bad: fix it.")
+        if self._fail == f"bug in {part}":
+            raise KeyError(part)
+        begun = self._folder / f"begun-{part}"
+        first = not begun.exists()
+        begun.write_text(str(os.getpid()))
+        if first and part == self._slow:
+            time.sleep(60)
+        (self._folder / part).touch()
+
+
+def done(folder: Path, part: str) -> bool:
+    return (folder / part).exists()
+
+
+def run(folder: Path, workers: int, **options: str) -> list[str]:
+    """Run the parts here; the parts that were reported."""
+    reported: list[str] = []
+    engine.run(
+        PARTS, partial(Touch, folder, **options), partial(done, folder), workers=workers, finished=reported.append
+    )
+    return reported
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_part_is_done_and_each_worker_creates_its_task_once(tmp_path: Path, workers: int) -> None:
+    (tmp_path / PARTS[0]).touch()  # done before
+    assert sorted(run(tmp_path, workers)) == PARTS[1:]
+    assert all(done(tmp_path, part) for part in PARTS)
+    assert not (tmp_path / f"begun-{PARTS[0]}").exists()
+    assert len(list(tmp_path.glob("created-*"))) == workers
+    assert run(tmp_path, workers) == []
+
+
+def test_a_user_error_is_passed_on_and_a_failure_keeps_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^This part is bad: fix it\.$"):
+        run(tmp_path, 2, fail="part-3")
+    with pytest.raises(engine.PartFailedError, match=r"(?s)Traceback.*KeyError: 'part-3'"):
+        run(tmp_path, 1, fail="bug in part-3")
+    with pytest.raises(UserError, match="Unknown engine 'spark'"):
+        engine.run(PARTS, partial(Touch, tmp_path), partial(done, tmp_path), engine="spark")
+
+
+def test_a_killed_worker_here_costs_only_its_part(tmp_path: Path) -> None:
+    _kill_when_begun(tmp_path, "part-2")
+    run(tmp_path, 2, slow="part-2")
+    assert all(done(tmp_path, part) for part in PARTS)
+
+
+RAY = """
+import sys
+from functools import partial
+from pathlib import Path
+from seesay.mining import count_relations
+from tests.mining.test_engine import KilledOnce, _kill_when_begun
+
+folder = Path(sys.argv[1])
+parts = sorted((folder / "parts").glob("*.parquet"))
+count_relations.PartCounter = KilledOnce
+_kill_when_begun(folder / "ray", parts[2].stem)
+count_relations.count_parts(parts, folder / "ray", count_relations.CountingConfig(), engine="ray", workers=2)
+"""
+
+
+@pytest.mark.slow
+def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
+    from benchmarks.mine import write_parts
+
+    from seesay.mining import count_relations
+
+    parts = write_parts(tmp_path / "parts", 1_200, 200)
+    count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
+    (tmp_path / "ray").mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-c", RAY, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert (tmp_path / "ray/killed").exists()
+    assert len(set((tmp_path / "ray").glob("begun-*"))) == len(parts)
+    for part in parts:
+        for kind in count_relations.LABELS:
+            name = f"{part.stem}.{kind}.0.arrow"
+            assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def KilledOnce(  # noqa: N802
+    parts: Mapping[str, str], folder: Path, config: CountingConfig, names: NameRules
+) -> engine.PartTask:
+    """The real task, but the third part waits to be killed."""
+    from seesay.mining.count_relations import PartCounter
+
+    real = PartCounter(parts, folder, config, names)
+
+    def work(part: str) -> None:
+        begun = folder / f"begun-{part}"
+        first = not begun.exists()
+        begun.write_text(str(os.getpid()))
+        if first and part.endswith("2"):
+            time.sleep(60)
+        real(part)
+
+    return work
+
+
+def _kill_when_begun(folder: Path, part: str) -> None:
+    """Kill the process that begins a part, once, as soon as it says so."""
+    import threading
+
+    def watch() -> None:
+        begun = folder / f"begun-{part}"
+        while not begun.exists() or not begun.read_text():
+            time.sleep(0.05)
+        pid = int(begun.read_text())
+        assert pid != os.getpid()
+        os.kill(pid, signal.SIGKILL)
+        (folder / "killed").touch()
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,82 @@
+"""From counts to facts: ViPhy's published thresholds."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seesay.data.knowledge import PlaceFact, SizeFact
+from seesay.mining.aggregate import RelationCounts, from_table
+from seesay.mining.facts import place_facts, size_facts, transitive_sizes, without_subtypes
+
+Row = tuple[str, str, str, int, int]
+
+
+def counted(labels: int, *rows: Row) -> RelationCounts:
+    """Counts of (scene, a, b, label, count), an example each."""
+    names = ("scene", "a", "b", "label", "count")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    columns["examples"] = [[f"{row[3]}.jpg"] for row in rows]
+    return from_table(pa.table({**columns, "label": pa.array(columns["label"], pa.int8())}), labels)
+
+
+def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
+    counts = counted(
+        2,
+        ("", "bus", "cup", 0, 70), ("", "bus", "cup", 1, 30),
+        ("", "bus", "dog", 0, 69), ("", "bus", "dog", 1, 31),
+        ("", "cup", "dog", 1, 99),
+        ("", "cup", "elk", 1, 100),
+    )  # fmt: skip
+    assert size_facts(counts) == [
+        SizeFact("bus", "cup", 70, 30, (">",), ("0.jpg",)),
+        SizeFact("cup", "bus", 30, 70, ("<",), ("0.jpg",)),
+        SizeFact("cup", "elk", 0, 100, ("<",), ("1.jpg",)),
+        SizeFact("elk", "cup", 100, 0, (">",), ("1.jpg",)),
+    ]
+    assert {fact.a for fact in without_subtypes(size_facts(counts), {"elk"})} == {"bus", "cup"}
+    assert ("cup", "dog") in {(fact.a, fact.b) for fact in size_facts(counts, min_count=99)}
+
+
+def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
+    counts = counted(
+        3,
+        ("kitchen", "lamp", "sink", 0, 95), ("kitchen", "lamp", "sink", 1, 9), ("kitchen", "lamp", "sink", 2, 12),
+        ("office", "lamp", "sink", 0, 95), ("office", "lamp", "sink", 2, 9),
+        ("office", "door", "lamp", 1, 60), ("office", "door", "lamp", 2, 40),
+        ("office", "door", "sink", 0, 40), ("office", "door", "sink", 1, 30), ("office", "door", "sink", 2, 30),
+    )  # fmt: skip
+    # kitchen: 95 + 12 (the 9 count as none), 0.89 and 0.11; office's lamp and sink: 95 in all;
+    # its door and sink: 0.4, 0.3, 0.3, each typical (0.2 or more), so they are dropped
+    assert place_facts(counts) == [
+        PlaceFact("kitchen", "lamp", "sink", 95, 0, 12, (">",), ("0.jpg",)),
+        PlaceFact("kitchen", "sink", "lamp", 12, 0, 95, ("<",), ("0.jpg",)),
+        PlaceFact("office", "door", "lamp", 0, 60, 40, ("=", "<"), ("1.jpg",)),
+        PlaceFact("office", "lamp", "door", 40, 60, 0, (">", "="), ("1.jpg",)),
+    ]
+
+
+def test_what_follows_from_sizes() -> None:
+    def smaller(a: str, b: str) -> list[SizeFact]:
+        return [SizeFact(a, b, 0, 100, ("<",)), SizeFact(b, a, 100, 0, (">",))]
+
+    chain = smaller("ant", "cat") + smaller("cat", "dog") + smaller("dog", "elk")
+    assert {(fact.a, fact.b) for fact in transitive_sizes(chain)} == {("ant", "dog"), ("ant", "elk"), ("cat", "elk")}
+    assert {fact.typical for fact in transitive_sizes(chain)} == {("<",)}
+    direct = chain + smaller("dog", "ant")  # ant < cat < dog < ant: what is in the circle follows both ways
+    assert {(fact.a, fact.b) for fact in transitive_sizes(direct)} == {("ant", "elk"), ("cat", "elk")}
+    assert transitive_sizes([]) == []
+
+
+@given(st.sets(st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1])))
+def test_the_transitive_closure_is_what_walking_the_chains_finds(direct: set[tuple[int, int]]) -> None:
+    direct -= {(b, a) for a, b in direct if a < b}  # one answer per pair
+    names = "abcdefghijkl"
+    reached, longer = set[tuple[int, int]](), direct
+    while longer != reached:
+        reached = longer
+        longer = reached | {(a, c) for a, b in reached for other, c in direct if other == b}
+    fresh = {(a, b) for a, b in reached if (b, a) not in reached and (a, b) not in direct}
+    inferred = transitive_sizes([SizeFact(names[a], names[b], 0, 9, ("<",)) for a, b in direct])
+    assert [(fact.a, fact.b) for fact in inferred] == sorted((names[a], names[b]) for a, b in fresh)

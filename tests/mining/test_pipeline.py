@@ -1,0 +1,263 @@
+"""From generated rooms to knowledge: the same for any number of workers and after an interruption, and nearly true."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from benchmarks.mine import write_parts
+from benchmarks.rooms import color_accuracy, place_accuracy, size_accuracy
+
+from seesay.data import knowledge
+from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.errors import UserError
+from seesay.mining import aggregate, count_relations, pipeline, rooms
+from seesay.mining.aggregate import to_table
+from seesay.mining.caption_nouns import count_names, frequent_names
+from seesay.mining.count_relations import CountingConfig
+from seesay.mining.pipeline import MiningResult, mine, picture_files
+from seesay.mining.region_names import NameRules
+
+Options = dict[str, Any]
+MIN_SEEN, MIN_RELATION, MIN_ANSWERS = 3, 1, 10
+BOXES: Options = {"size_rule": "boxes", "space_rule": "boxes"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty rooms with pictures and depth maps; `silent.parquet` is their annotation without captions."""
+    folder = rooms.write_rooms(tmp_path_factory.mktemp("rooms"), 40, width=160, height=120)
+    table = pq.read_table(folder / "annotations.parquet")
+    index = table.column_names.index("captions")
+    silent = pa.array([[]] * table.num_rows, table.schema.field("captions").type)
+    pq.write_table(table.set_column(index, table.schema.field("captions"), silent), folder / "silent.parquet")
+    return folder
+
+
+def mine_world(world: Path, output: Path, **options: Any) -> MiningResult:
+    defaults: Options = {"annotations": f"plain:{world / 'silent.parquet'}", "rows": 15, "workers": 1}
+    thresholds: Options = {"min_seen": MIN_SEEN, "min_relation": MIN_RELATION, "min_answers": MIN_ANSWERS}
+    return mine(output=output, **defaults | thresholds | options)
+
+
+def test_rooms_become_knowledge_that_is_nearly_true(world: Path, tmp_path: Path) -> None:
+    titles: list[str] = []
+
+    def progress(title: str, unit: str) -> nullcontext[Callable[[int, int], None]]:
+        titles.append(title)
+        return nullcontext(lambda done, total: None)
+
+    result = mine_world(world, tmp_path, annotations=f"plain:{world / 'annotations.parquet'}", progress=progress)
+    assert titles[1:] == ["Names in captions", "Sizes, places, colours"]
+    assert result.pictures == 40
+    assert result.counting is not None
+    assert result.counting.depth == "given"
+    assert result.counting.colors == "pixels"
+    truth = json.loads((world / "truth.json").read_text())
+    sizes = knowledge.read(tmp_path, SizeFact)
+    by_size = size_accuracy(sizes, truth, MIN_SEEN)
+    by_place = place_accuracy(knowledge.read(tmp_path, PlaceFact), truth, MIN_SEEN, MIN_RELATION)
+    assert min(by_size.precision, by_place.precision) > 0.85
+    assert min(by_size.recall, by_place.recall) > 0.5
+    assert {(f.b, f.a, f.smaller, f.larger) for f in sizes} == {(f.a, f.b, f.larger, f.smaller) for f in sizes}
+    colors = knowledge.read(tmp_path, ColorFact)
+    by_color = color_accuracy(colors, truth, MIN_ANSWERS)
+    assert by_color.precision > 0.8
+    assert by_color.recall > 0.8
+    assert all(set(fact.examples) <= {str(i) for i in range(1, 41)} for fact in colors)
+    assert knowledge.read(tmp_path, SubtypeFact)
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary == json.loads(json.dumps(result.to_json()))
+    assert summary["counting"]["least_regions"] == 6  # the name in files of all versions
+
+
+def test_workers_parts_and_a_stop_change_nothing(world: Path, tmp_path: Path) -> None:
+    mine_world(world, tmp_path / "one", colors="none", rows=1000)
+    mine_world(world, tmp_path / "two", colors="none", workers=2)
+    counts = tmp_path / "two/work/counts"
+    before = {path.name: path.stat().st_mtime_ns for path in counts.glob("*.done.json")}
+    (counts / "part-00001.done.json").unlink()  # as if killed before it was finished
+    mine_world(world, tmp_path / "two", colors="none")
+    after = {path.name: path.stat().st_mtime_ns for path in counts.glob("*.done.json")}
+    assert {name for name in after if after[name] != before[name]} == {"part-00001.done.json"}
+    for name in ("sizes.parquet", "places.parquet"):
+        assert pq.read_table(tmp_path / "one" / name).equals(pq.read_table(tmp_path / "two" / name))
+
+
+def test_other_settings_are_refused_and_other_thresholds_are_not(world: Path, tmp_path: Path) -> None:
+    boxes: Options = {**BOXES, "colors": "none"}
+    mine_world(world, tmp_path, **boxes)
+    strict = mine_world(world, tmp_path, **boxes, min_seen=8)
+    assert strict.counting is not None
+    assert strict.counting.depth == ""
+    assert {fact.larger + fact.smaller >= 8 for fact in knowledge.read(tmp_path, SizeFact)} == {True}
+    with pytest.raises(UserError, match=r"begun with depth '', not 'given' \(and space_rule\): give another folder"):
+        mine_world(world, tmp_path, **boxes | {"space_rule": "paper"})
+    with pytest.raises(UserError, match=r"begun with rows 15, not 5: its pictures or their files have changed"):
+        mine_world(world, tmp_path, **boxes, rows=5)
+
+
+def small(folder: Path, *regions: str, captions: tuple[str, ...] = (), scene: str = "") -> Path:
+    """An annotation of three pictures without files, the same things in each: the first is the smallest and highest."""
+    things = [{"name": name, "box": [20 * i, 20 * i, 10 + i, 10 + i]} for i, name in enumerate(regions)]
+    row = {"width": 300, "height": 300, "regions": things, "captions": captions, "scene": scene}
+    path = folder / "small.jsonl"
+    path.write_text("".join(json.dumps({"id": str(i), **row}) + "\n" for i in range(3)))
+    return path
+
+
+def mine_boxes(path: Path, output: Path, **options: Any) -> MiningResult:
+    defaults: Options = {"annotations": f"plain:{path}", "min_seen": 3, "min_relation": 1, "workers": 1, **BOXES}
+    return mine(output=output, **defaults | options)
+
+
+def test_regions_are_named_as_in_captions(tmp_path: Path) -> None:
+    path = small(tmp_path, "Leaves", "glass", "red car", "trees", "tree", "a very long name", "bus")
+    result = mine_boxes(path, tmp_path / "k")
+    assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {"leaf", "glass", "tree", "bus"}
+    assert result.bad == {"a region's name holds a colour word": 3, "a region's name has more than 3 words": 3}
+    assert result.facts["places"] > result.facts["places with a scene"] == 0
+
+
+def test_files_that_changed_are_not_mixed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = small(tmp_path, "cup", "bus")
+    mine_boxes(path, tmp_path / "k")
+    monkeypatch.chdir(tmp_path)
+    mine_boxes(Path("small.jsonl"), Path("k"))  # the same file by another name
+    small(tmp_path, "cup", "elephant")
+    with pytest.raises(UserError, match=r"begun with files .* their files have changed since"):
+        mine_boxes(path, tmp_path / "k")
+
+
+def test_models_and_subtypes_that_changed_are_not_mixed_in(tmp_path: Path) -> None:
+    parts = write_parts(tmp_path / "parts", 4, 4)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/config.json").write_text("{}")
+    counts, chosen = tmp_path / "counts", CountingConfig(select=str(tmp_path / "model"))
+    names = NameRules(subtypes={"table": ["table", "side table"]})
+    count_relations.check_settings(counts, chosen, names, parts)
+    count_relations.check_settings(counts, chosen, names, parts)
+    with pytest.raises(UserError, match="begun with subtypes "):
+        count_relations.check_settings(counts, chosen, NameRules(), parts)
+    (tmp_path / "model/config.json").write_text("[1]")
+    with pytest.raises(UserError, match="begun with select model's files "):
+        count_relations.check_settings(counts, chosen, names, parts)
+
+
+def test_subtypes_by_ending_have_no_sizes_and_those_of_a_lexicon_have(tmp_path: Path) -> None:
+    spoken = ("a table",) * 50 + ("a kitchen table",) * 10 + ("a chair",) * 50 + ("a stool",) * 10
+    path = small(tmp_path, "table", "kitchen table", "chair", "stool", "cup", "bus", captions=spoken, scene="kitchen")
+    assert pipeline.find_subtypes(frequent_names(count_names(spoken * 3)), "paper")[1] == {"kitchen table"}
+    result = mine_boxes(path, tmp_path / "k", transitive=True)
+    assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {"table", "chair", "stool", "cup", "bus"}
+    assert result.bad["the size of a subtype, which its parent's size stands for"] > 0
+    assert (tmp_path / "k/transitive/sizes.parquet").is_file()
+    assert result.facts["places with a scene"] == result.facts["places"]
+    mine_boxes(path, tmp_path / "k")
+    assert not (tmp_path / "k/transitive/sizes.parquet").exists()
+
+
+def test_no_option_does_nothing(world: Path, tmp_path: Path) -> None:
+    path = small(tmp_path, "cup", "bus")
+    spoken = tmp_path / "captions.txt"
+    spoken.write_text("a cup\n")
+    depth_rules: Options = {"size_rule": "paper", "space_rule": "paper"}
+    captions_only: Options = {"annotations": f"captions:{spoken}"}
+    cases: list[tuple[Options, str]] = [
+        ({"lexicons": ("wordnet",)}, "--lexicon needs names from captions"),
+        ({"select": "clip"}, "--select needs picture files"),
+        ({"colors": "pixels"}, "--colors needs picture files"),
+        ({"depth": "fastdepth"}, "leave out --depth fastdepth"),
+        ({**depth_rules, "depth": "given"}, "the annotation names none"),
+        ({**depth_rules, "depth": "some/model"}, "--depth needs picture files"),
+        ({"subtype_rule": "papr"}, "Unknown subtype rule 'papr'"),
+        (captions_only, "leave out --size-rule"),
+        ({**captions_only, **depth_rules, "images": tmp_path}, "leave out --images"),
+        ({**captions_only, **depth_rules, "transitive": True}, "leave out --transitive"),
+        ({**captions_only, **depth_rules, "min_regions": 9}, "leave out --min-regions"),
+    ]
+    for number, (options, message) in enumerate(cases):
+        with pytest.raises(UserError, match=message):
+            mine_boxes(path, tmp_path / f"k{number}", **options)
+
+
+def test_files_of_a_begun_run_keep_their_names(world: Path, tmp_path: Path) -> None:
+    """Runs that an earlier version began are resumed: its files have these keys."""
+    mine_world(world, tmp_path, **BOXES, colors="none")
+    keys = {
+        "request.json": ["annotations", "files", "images", "rows"],
+        "pictures/cut.json": ["parts", "bad"],
+        "counts/counting.json": [
+            *("size_rule", "space_rule", "depth", "colors", "select", "least_regions"),
+            *("names of regions", "subtypes", "parts"),
+        ],
+        "counts/part-00000.done.json": ["pictures", "bad"],
+    }
+    for name, expected in keys.items():
+        path = tmp_path / "work" / name
+        content = json.loads(path.read_text())
+        assert sorted(content) == sorted(expected)
+        path.write_text(json.dumps(content))  # as earlier versions wrote it
+    before = (tmp_path / "sizes.parquet").read_bytes()
+    for path in (tmp_path / "work/counts").glob("part-00001.*"):
+        path.unlink()
+    mine_world(world, tmp_path, **BOXES, colors="none")
+    assert (tmp_path / "sizes.parquet").read_bytes() == before
+
+
+def test_pictures_are_found_by_their_ids(world: Path, tmp_path: Path) -> None:
+    mine_world(world, tmp_path, **BOXES)
+    files = picture_files(tmp_path, {"3", "40", "no such"})
+    assert files == {name: str(world / f"images/{name}.jpg") for name in ("3", "40")}
+    assert picture_files(tmp_path / "elsewhere", {"3"}) == {}
+
+
+def test_mistakes_are_one_sentence(world: Path, tmp_path: Path) -> None:
+    cases: list[tuple[Options, str]] = [
+        ({"size_rule": "papr"}, "Unknown size rule 'papr'"),
+        ({"engine": "spark"}, "Unknown engine 'spark'"),
+        ({"lexicons": ("roget",)}, "Unknown lexicon 'roget'"),
+        ({"annotations": "coca:x"}, "Did you mean 'coco'"),
+    ]
+    for options, message in cases:
+        with pytest.raises(UserError, match=message):
+            mine_world(world, tmp_path / "mistakes", **options)
+    bare = rooms.write_rooms(tmp_path / "bare", 3, pictures=False)
+    no_files = {"path": "", "depth": ""}
+    rows = [json.loads(line) | no_files for line in (bare / "annotations.jsonl").read_text().splitlines()]
+    (bare / "bare.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match="--size-rule boxes --space-rule boxes"):
+        mine_world(world, tmp_path / "k", annotations=f"plain:{bare / 'bare.jsonl'}")
+    (bare / "broken.jsonl").write_text("{")
+    with pytest.raises(UserError, match=r"no picture that can be used \(the line is not JSON \(Expecting"):
+        mine_world(world, tmp_path / "none", annotations=f"plain:{bare / 'broken.jsonl'}")
+
+
+def test_lost_and_broken_files_are_counted_by_reason(world: Path, tmp_path: Path) -> None:
+    some = rooms.write_rooms(tmp_path / "some", 3, width=160, height=120)
+    parts = [tmp_path / "part.parquet"]
+    table = pq.read_table(some / "annotations.parquet")
+    table = table.set_column(
+        table.column_names.index("depth"), "depth", [[str(some / "depth/1.png"), str(some / "none.png"), ""]]
+    )
+    pq.write_table(table, parts[0])
+    counts = count_relations.count_parts(parts, tmp_path / "counts", CountingConfig(depth="given"))
+    assert counts.bad == {"the depth map is missing": 1, "no depth map is named": 1}
+    assert counts.pictures == 3
+
+
+def test_batches_and_gathering_piece_by_piece_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = write_parts(tmp_path / "parts", 300, 50)
+    at_once = count_relations.count_parts(parts, tmp_path / "counts", CountingConfig())
+    monkeypatch.setattr(count_relations, "BATCH", 7)
+    monkeypatch.setattr(aggregate, "COMBINE_ROWS", 100)
+    bit_by_bit = count_relations.count_parts(parts, tmp_path / "again", CountingConfig())
+    for kind in count_relations.LABELS:
+        assert to_table(getattr(at_once, kind)).equals(to_table(getattr(bit_by_bit, kind)))
+    assert at_once.pictures == bit_by_bit.pictures == 300

@@ -1,0 +1,57 @@
+"""Looking at pictures: what can be opened is seen, what cannot is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from PIL import Image
+from tests.models.test_depth import save_tiny
+
+from seesay.mining.records import Picture, Region, to_batch
+from seesay.mining.visual_features import VisualFeatureExtractor
+
+CUP = Region("cup", (10.0, 10.0, 20.0, 20.0))
+
+
+def table(*pictures: Picture) -> pa.Table:
+    return pa.Table.from_batches([to_batch(pictures)])
+
+
+def test_estimated_depth_of_pictures_of_several_shapes(tmp_path: Path) -> None:
+    save_tiny("depth_anything", tmp_path / "model")
+    looking = VisualFeatureExtractor(depth=str(tmp_path / "model"))
+    pictures = []
+    for i, (width, height) in enumerate([(80, 60), (40, 90)]):
+        rows = np.random.default_rng(i).integers(0, 255, (height, width, 3), dtype=np.uint8)
+        Image.fromarray(rows).save(tmp_path / f"{i}.png")
+        pictures.append(Picture(str(i), width, height, (CUP,), path=str(tmp_path / f"{i}.png")))
+    broken = Picture("2", 9, 9, (CUP,), path=str(tmp_path / "none.png"))
+    seen = looking(table(pictures[0], broken, pictures[1]))
+    assert seen.table.column("nearest").to_pylist() == [0.0, pytest.approx(np.nan, nan_ok=True), 0.0]
+    one, none, other = seen.table.column("distances").to_pylist()
+    assert none == []
+    assert 0 < one[0] < 1
+    assert 0 < other[0] < 1
+    assert seen.bad == {"the picture file cannot be opened (FileNotFoundError)": 1}
+    # a batch of which none opens, and pictures without a name
+    seen = looking(table(broken, Picture("3", 9, 9, (CUP,))))
+    assert seen.table.column("distances").to_pylist() == [[], []]
+    assert seen.bad["no picture file is named"] == 1
+
+
+def test_given_depth_and_colours(tmp_path: Path) -> None:
+    Image.new("RGB", (40, 40), (200, 20, 30)).save(tmp_path / "a.png")
+    nearness = np.full((40, 40), 51, dtype=np.uint8)
+    nearness[0, :2] = 0, 255
+    Image.fromarray(nearness).save(tmp_path / "near.png")
+    shown = Picture("1", 40, 40, (CUP,), path=str(tmp_path / "a.png"), depth=str(tmp_path / "near.png"))
+    seen = VisualFeatureExtractor(depth="given", colors="pixels")(table(shown, Picture("2", 40, 40, (CUP,))))
+    assert seen.table.column("distances").to_pylist() == [[pytest.approx(0.8)], []]
+    assert seen.table.column("nearness").to_pylist() == [[pytest.approx(0.2)], []]
+    assert seen.colors == [[("red",)], []]
+    assert seen.bad == {"no picture file is named": 1, "no depth map is named": 1}
+    again = VisualFeatureExtractor(colors="pixels")(seen.table)  # whose columns are more than an annotation's
+    assert again.colors == seen.colors

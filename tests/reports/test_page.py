@@ -1,0 +1,206 @@
+"""The page's structure: self-contained, escaped, complete."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.reports.made_up import COLORS, HOSTILE, comparison, hostile_run, run, task
+
+from seesay.errors import UserError
+from seesay.questions import Answer, Published, Scores
+from seesay.reports import overview_html, render, write
+from seesay.reports.answers import Choice, choice_shares, choices, confusion
+from seesay.reports.groups import group_runs
+
+
+class Page(HTMLParser):
+    """Elements with their attributes and what stands in script, style and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.text: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.elements[-1:] and self.elements[-1][0] in {"script", "style"} and self.cdata_elem:
+            self.scripts.append(data)
+        else:
+            self.text.append(data)
+
+    def data(self) -> list[Any]:
+        return [json.loads(text) for text in self.scripts if text.startswith('{"title"')]
+
+
+def page(*runs: Any, **options: Any) -> Page:
+    return Page(render(list(runs), **options))
+
+
+def test_nothing_is_loaded_from_outside() -> None:
+    made = page(run(task()), hostile_run(), comparisons=[comparison()])
+    for tag, attributes in made.elements:
+        assert tag not in {"iframe", "object", "embed", "base", "img", "video", "audio", "source", "form-action"}
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+        for name in ("src", "href", "action", "data", "srcset", "poster"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:"))
+
+
+def test_the_policy_allows_only_this_style_and_this_script() -> None:
+    text = render([run(task())])
+    policy = next(e["content"] for tag, e in Page(text).elements if e.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        inlined = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert len(inlined) == 1
+        digest = base64.b64encode(hashlib.sha256(inlined[0].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_hostile_names_are_only_text() -> None:
+    plain, hostile = page(run(task())), page(run(task()), hostile_run(), comparisons=[comparison(*HOSTILE[:2])])
+    ours = {tag for tag, _ in plain.elements} | {"b", "i", "details", "small", "ul", "li"}
+    assert {tag for tag, _ in hostile.elements} <= ours | {"bdi"}
+    executable = [e for tag, e in hostile.elements if tag == "script" and e.get("type") != "application/json"]
+    assert len(executable) == 1
+    assert HOSTILE[0] in "".join(hostile.text)
+    assert "49" not in [text.strip() for text in hostile.text]
+
+
+def test_the_data_comes_back_as_it_went_in() -> None:
+    made = hostile_run()
+    (data,) = page(made).data()
+    assert data["objects"] == list(HOSTILE)
+    assert data["labels"] == list(HOSTILE)
+    assert data["models"][0]["label"] == HOSTILE[1]
+    assert data["fields"] == {"object": list(HOSTILE)}
+    assert data["templates"][0]["pieces"] == [["<b>", "object"], ["</b> & </script> [MASK].", None]]
+    (embedded,) = re.findall(r'<script type="application/json" id="data-0">(.*?)</script>', render([made]), re.DOTALL)
+    assert not re.search("[<>&\u2028\u2029]", embedded)
+    assert json.loads(embedded) == data
+
+
+def test_the_same_runs_give_the_same_page() -> None:
+    assert render([run(task())]) == render([run(task())])
+
+
+def test_every_part_is_there() -> None:
+    published = (
+        Published("people", "accuracy", 0.94, "Norlund 2021"),
+        Published("old", "accuracy", 0.2, "X", None, "half=first"),
+    )
+    asked = replace(task(), published=published)
+    made = page(run(asked), run(asked, "b-model", 1), comparisons=[comparison()])
+    ids = {e.get("id") for _, e in made.elements}
+    assert {"overview", "task-made-up", "questions", "comparisons", "made"} <= ids
+    text = " ".join(made.text)
+    for expected in (
+        "0.412",
+        "0.362–0.462",
+        "people",
+        "Norlund 2021",
+        "a-model is ahead of b-model by 0.050 (0.020 to 0.080).",
+        "Cite made-up",
+        "task:made-up|model:b-model|length:sum",
+        "row 7: no gold",
+        "seesay probe a-model",
+    ):
+        assert expected in text
+    assert any("c-red" in (e.get("class") or "") for _, e in made.elements)
+    links = {e["href"] for tag, e in made.elements if tag == "a"}
+    assert {str(link)[1:] for link in links} <= {str(i) for i in ids}
+
+
+def choice(options: tuple[str, ...], scores: Scores, gold: dict[str, float], metric: str, length: str) -> Choice:
+    """What a model chooses that is asked one question."""
+    question = replace(task().questions[0], options=options, gold=gold)
+    asked = replace(task(), questions=(question,), templates=task().templates[:1], metrics=(metric,))
+    answer = Answer(question.id, "is", tuple(map(str.title, options)), scores)
+    (chosen,) = choices(replace(run(asked, length=length), answers=(answer,))).values()
+    return chosen
+
+
+def test_a_choice_follows_the_length_rule() -> None:
+    scores = Scores((-3.0, -4.0), (1, 2), (3, 6))
+    by_sum, by_mean = (
+        choice(("red", "orange"), scores, {"orange": 1.0}, "accuracy", length) for length in ("sum", "mean")
+    )
+    assert (by_sum.labels, by_sum.mark) == (("red",), "0")
+    assert (by_mean.labels, by_mean.mark) == (("orange",), "1")
+    assert by_sum.probability == pytest.approx(1 / (1 + math.exp(-1)))
+    assert by_sum.shares == pytest.approx((1 / (1 + math.exp(-1)), 1 / (1 + math.e)))
+
+
+def test_any_gold_label_is_right_where_accuracy_is_relaxed() -> None:
+    scores, gold = Scores((-3.0, -4.0), (1, 1), (3, 6)), {"orange": 0.7, "red": 0.3}
+    strict, relaxed = (
+        choice(("red", "orange"), scores, gold, metric, "sum") for metric in ("true_confidence", "relaxed_accuracy")
+    )
+    assert (strict.mark, relaxed.mark) == ("0", "1")
+
+
+def test_a_tie_is_shared() -> None:
+    n = len(COLORS)
+    tie = choice(COLORS, Scores((0.0,) * n, (1,) * n, (1,) * n), {COLORS[0]: 1.0}, "accuracy", "sum")
+    assert (tie.mark, tie.labels) == ("=", COLORS)
+    assert choice_shares({("q0", "is"): tie}, COLORS) == pytest.approx([1 / n] * n)
+    assert confusion(task(), {("q0", "is"): tie}, COLORS)[0] == pytest.approx([1 / n] * n)
+
+
+def test_the_overview_for_notebooks_is_a_fragment() -> None:
+    published = (Published(HOSTILE[1], "accuracy", 0.94, HOSTILE[2]),)
+    text = overview_html([run(replace(task(), published=published)), hostile_run()])
+    fragment = Page(text)
+    assert {tag for tag, _ in fragment.elements} <= {
+        *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "bdi", "small"),
+    }
+    assert all(line.startswith(".seesay-overview ") for line in fragment.scripts[0].strip().splitlines())
+    shown = "".join(fragment.text)
+    for expected in ("0.412", "0.362–0.462", "calibrated_accuracy", "0.940", HOSTILE[1], HOSTILE[2]):
+        assert expected in shown
+    with pytest.raises(UserError, match="at least one run"):
+        overview_html([])
+
+
+def test_runs_that_share_a_name_are_told_apart() -> None:
+    asked = task()
+    labels = [e.label for g in group_runs([run(asked), run(asked, length="mean")]) for e in g.entries]
+    assert labels == ["a-model · sum", "a-model · mean"]
+    assert [e.label for g in group_runs([run(asked), run(asked)]) for e in g.entries][1].endswith("(2)")
+    limited, full = group_runs([run(task(count=2)), run(task(count=3))])
+    assert (limited.title, full.title) == ("Task made-up · 2 questions", "Task made-up · 3 questions")
+    assert limited.anchor != full.anchor
+
+
+def test_a_full_run_stays_small() -> None:
+    text = render([run(task(name, count=600)) for name in ("one", "two", "three", "four")])
+    assert len(text.encode()) < 1_000_000
+
+
+def test_writing_replaces_the_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "report.html"
+    assert write(path, [run(task())]) == path
+    write(path, [run(task()), hostile_run()])
+    assert path.read_text(encoding="utf-8").endswith("</html>")
+    assert [p.name for p in path.parent.iterdir()] == ["report.html"]
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="at least one run"):
+        render([])
+    with pytest.raises(UserError, match="is a folder"):
+        write(tmp_path, [run(task())])

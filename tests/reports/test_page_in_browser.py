@@ -1,0 +1,154 @@
+"""The page as a reader uses it, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect
+from tests.browser import chromium
+from tests.reports.made_up import comparison, hostile_run, run, task
+
+from seesay.reports import write
+
+THINGS = ("lemon", "crow", "grass", "sky", "<b>bold</b>")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    asked = task("colours", THINGS, count=120)
+    runs = [run(asked, "a-model"), run(asked, "b-model", seed=1), hostile_run()]
+    return write(tmp_path_factory.mktemp("page") / "report.html", runs, [comparison()])
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    """The open page; at the end it must have been silent."""
+    opened = browser.new_page()
+    noise: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        noise.append(dialog.message)
+        dialog.dismiss()
+
+    opened.on("console", lambda message: noise.append(message.text))
+    opened.on("pageerror", lambda error: noise.append(str(error)))
+    opened.on(
+        "request", lambda request: noise.append(request.url) if not request.url.startswith(("file:", "data:")) else None
+    )
+    opened.on("dialog", refuse)
+    opened.goto(file.as_uri())
+    yield opened
+    opened.close()
+    assert noise == []
+
+
+def objects(page: Page) -> list[str]:
+    return page.locator("#question-table tbody .object").all_text_contents()
+
+
+def test_search_narrows(page: Page) -> None:
+    assert len(objects(page)) == 50
+    page.get_by_label("Search").fill("LEMON 1")
+    expect(page.locator("#status")).to_contain_text("of 120")
+    assert objects(page)
+    assert all("lemon 1" in name for name in objects(page))
+    page.get_by_label("Search").fill("nothing like it")
+    expect(page.locator("#status")).to_have_text("No question matches.")
+
+
+def test_sorting_changes_order_and_says_so(page: Page) -> None:
+    heading = page.locator("#question-table th", has=page.get_by_role("button", name="Question"))
+    expect(heading).to_have_attribute("aria-sort", "none")
+    page.get_by_role("button", name="Question").press("Enter")
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    rising = objects(page)
+    assert rising[:2] == ["<b>bold</b>", "<b>bold</b> 9"]
+    page.get_by_role("button", name="Question").press("Enter")
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    assert objects(page)[0].startswith("sky")
+    page.get_by_role("button", name="Probability, b-model").click()
+    shown = page.locator("#question-table tbody tr td:last-child").all_text_contents()
+    assert shown == sorted(shown)
+
+
+def test_another_template_shows_other_prompts(page: Page) -> None:
+    first = page.locator("#question-table tbody .prompt").first
+    expect(first).to_have_text("The lemon is .")
+    page.get_by_role("combobox", name="Template").select_option(index=1)
+    expect(first).to_have_text("What colour is the lemon? .")
+
+
+def test_filters_and_pages(page: Page) -> None:
+    page.get_by_role("combobox", name="Show").select_option(label="wrong: b-model")
+    marks = page.locator("#question-table tbody td:nth-child(5) .mark").all_text_contents()
+    assert marks
+    assert set(marks) == {"✗"}
+    page.get_by_role("combobox", name="Show").select_option(label="all answers")
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator("#status")).to_have_text("51–100 of 120")
+    page.get_by_role("combobox", name="Slice").select_option(label="first")
+    expect(page.locator("#status")).to_have_text("1–50 of 60 (of 120)")
+
+
+def test_hostile_names_stay_text(page: Page) -> None:
+    page.get_by_role("combobox", name="Task").select_option(index=1)
+    assert objects(page)[0] == "<script>alert(1)</script>"
+    assert page.locator("#question-table img, #question-table b, #question-table script").count() == 0
+    for index in range(page.get_by_role("combobox", name="Show").locator("option").count()):
+        page.get_by_role("combobox", name="Show").select_option(index=index)
+
+
+def test_the_policy_stops_inline_script(browser: Browser, file: Path, tmp_path: Path) -> None:
+    """Were a name ever to slip through unescaped, the browser would still refuse to run it."""
+    broken = tmp_path / "broken.html"
+    broken.write_text(
+        file.read_text(encoding="utf-8").replace("<main>", "<main><script>window.hit = 1</script>"), encoding="utf-8"
+    )
+    opened = browser.new_page()
+    opened.goto(broken.as_uri())
+    assert opened.evaluate("window.hit") is None
+    opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_sideways_scrolling_on_a_phone(browser: Browser, file: Path, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)  # type: ignore[arg-type]
+    opened = context.new_page()
+    opened.goto(file.as_uri())
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 360
+    context.close()
+
+
+def test_text_has_contrast(browser: Browser, file: Path) -> None:
+    """WCAG AA for the page's own inks on its paper, in both schemes."""
+    for scheme in ("light", "dark"):
+        context = browser.new_context(color_scheme=scheme)
+        opened = context.new_page()
+        opened.goto(file.as_uri())
+        ratios = opened.evaluate(
+            """() => {
+              const style = getComputedStyle(document.documentElement);
+              const light = (name) => {
+                const hex = style.getPropertyValue(name).trim().slice(1);
+                const [r, g, b] = [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255)
+                  .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+              };
+              const paper = light("--paper");
+              const names = ["ink", "quiet", "link", "right", "wrong", "m0", "m1", "m2", "m3", "m4", "m5"];
+              return Object.fromEntries(names.map((name) => {
+                const [low, high] = [paper, light("--" + name)].sort((a, b) => a - b);
+                return [name, (high + 0.05) / (low + 0.05)];
+              }));
+            }"""
+        )
+        assert min(ratios.values()) >= 4.5, (scheme, ratios)
+        context.close()

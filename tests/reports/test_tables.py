@@ -1,0 +1,71 @@
+"""The tables at 80 columns."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+from rich.console import Console
+from rich.table import Table
+from tests.reports.made_up import comparison, hostile_run, run, task
+
+from seesay.questions import Published
+from seesay.reports.tables import comparison_table, overview
+
+
+def printed(table: Table, width: int = 80) -> list[str]:
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_one_model_needs_no_model_column() -> None:
+    lines = printed(overview([run(task(), "owner/model")]))
+    assert not any("model" in line for line in lines)
+    assert lines[0].split() == ["task", "metric", "value", "95", "%", "interval", "spread", "chance", "n"]
+    assert lines[2].split() == ["made-up", "accuracy", "0.412", "0.362–0.462", "0.021", "0.091", "3"]
+    assert lines[3].split() == ["calibrated", "0.512", "0.462–0.562", "0.021", "0.091", "3"]
+
+
+def test_several_models_fit_80_columns_uncut() -> None:
+    published = (Published("BERT-base", "accuracy", 0.252, "Hagström & Johansson 2022", 0.102),)
+    asked = replace(task("memory-colors"), published=published)
+    lines = printed(overview([run(asked, "google-bert/bert-base-uncased"), run(asked, "HuggingFaceTB/SmolLM2-135M")]))
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    assert "…" not in text
+    for expected in ("memory-colors", "bert-base-uncased", "SmolLM2-135M", "true_confidence", "BERT-base ¹"):
+        assert expected in text
+    assert "¹ Hagström & Johansson 2022" in text
+
+
+def test_owners_are_kept_where_they_tell_models_apart() -> None:
+    text = "\n".join(printed(overview([run(task(), "a/same"), run(task(), "b/same")])))
+    assert "a/same" in text
+    assert "b/same" in text
+
+
+def test_the_headline_is_bold() -> None:
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
+    console.print(overview([run(task())]))
+    assert isinstance(console.file, io.StringIO)
+    assert "\x1b[1m0.412" in console.file.getvalue()
+    assert "\x1b[1m0.303" not in console.file.getvalue()
+
+
+def test_hostile_names_are_neither_markup_nor_control_codes() -> None:
+    lines = printed(overview([hostile_run(), run(task(), "[bold red]name[/]")]))
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in "".join(lines)
+    assert "[bold red]name" in "\n".join(lines)
+
+
+def test_comparisons() -> None:
+    rows = [comparison("google-bert/bert-base-uncased", "HuggingFaceTB/SmolLM2-135M"), comparison(difference=-0.01)]
+    lines = printed(comparison_table(rows))
+    text = "\n".join(lines)
+    assert max(map(len, lines)) <= 80
+    assert "…" not in text
+    for expected in ("bert-base-uncased", "− SmolLM2-135M", "+0.050", "0.020–0.080", "−0.040 to 0.020", "<0.001"):
+        assert expected in text

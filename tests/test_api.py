@@ -1,0 +1,117 @@
+"""The front door: what a Python user gets without the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import seesay
+from seesay.api import COLUMNS, AnswerRow
+from seesay.data.colors import COLORS
+from seesay.errors import UserError
+from seesay.runs.ask import Settings, run
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> seesay.Results:
+    return seesay.probe(
+        ["mock", "baseline:majority"], "core-color", limit=8, resamples=100, output=tmp_path_factory.mktemp("runs")
+    )
+
+
+def test_every_name_of_the_front_door_is_there_whatever_was_imported_before() -> None:
+    names = "probe compare report perplexity score_captions score_parses mine make_scenes load_model load_task Results"
+    code = (
+        "import seesay.reports, seesay.mining, seesay.runs.perplexity, seesay\n"
+        f"for name in '{names}'.split():\n"
+        "    assert callable(getattr(seesay, name)), name\n    assert name in dir(seesay)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_seesay_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, seesay; print([m for m in ('numpy', 'torch', 'pyarrow', 'pydantic', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+    with pytest.raises(AttributeError, match="no attribute 'prob'"):
+        seesay.prob  # noqa: B018
+
+
+def test_results_as_a_data_frame(results: seesay.Results) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = results.to_pandas()
+    assert tuple(frame.columns) == COLUMNS
+    assert len(frame) == len(results.figures)
+    row = frame[(frame.model == "mock") & frame.template.isna() & frame.slice.isna()].iloc[0]
+    figure = next(figure for figure in results.runs[0].figures if figure.template is None and figure.slice is None)
+    assert (row.metric, row.value, row.low, row.high) == (figure.metric, figure.value, figure.low, figure.high)
+    answers = pandas.DataFrame(results.answers())
+    assert tuple(answers.columns) == AnswerRow._fields
+
+
+def test_without_pandas_there_is_one_sentence(results: seesay.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UserError, match=r"A DataFrame needs .*pip install -e '\.\[pandas\]'"):
+        results.to_pandas()
+
+
+def test_answers_agree_with_the_figures(results: seesay.Results) -> None:
+    majority = results.runs[1]
+    rows = [row for row in results.answers() if row.model == "baseline:majority"]
+    assert len(rows) == 8 * len(majority.task.templates)
+    first = rows[0]
+    assert first.prompt == majority.task.templates[0].ask(majority.task.questions[0]).text
+    assert first.logp[first.options.index(first.chosen)] == max(first.logp)
+    assert first.right == (first.chosen in first.gold)
+    accuracy = next(f for f in majority.figures if f.metric == "relaxed_accuracy" and not f.template and not f.slice)
+    assert sum(row.right for row in rows) / len(rows) == pytest.approx(accuracy.value), "the baseline has no ties here"
+
+
+def test_comparisons_and_the_page(results: seesay.Results, tmp_path: Path) -> None:
+    [headline, *_] = results.compare(resamples=100)
+    assert {headline.a, headline.b} == {"mock", "baseline:majority"}
+    page = results.save_report(tmp_path / "page.html", results.compare(resamples=100))
+    assert "core-color" in page.read_text(encoding="utf-8")
+    assert "mock" in results._repr_html_()
+    with pytest.raises(UserError, match="is a folder"):
+        results.save_report(tmp_path)
+    folders = [done.folder for done in results.runs]
+    assert [c.model_dump() for c in seesay.compare(folders, resamples=100)] == [
+        c.model_dump() for c in results.compare(resamples=100)
+    ]
+    assert seesay.report(folders, tmp_path / "again.html").is_file()
+
+
+def test_models_and_tasks_may_be_given_as_objects(results: seesay.Results, tmp_path: Path) -> None:
+    model, task = seesay.load_model("mock"), seesay.load_task("core-color")
+    again = seesay.probe(model, task, limit=8, resamples=100, output=tmp_path)
+    assert again.runs[0].answers == results.runs[0].answers
+    assert run(model, task, tmp_path, Settings(limit=8, resamples=100)) == again.runs[0], "the same folder"
+
+
+def test_what_fails_does_not_cost_the_rest(tmp_path: Path) -> None:
+    models = ["baseline:fixed-k", "mock"]  # the first answers questions about pictures only
+    done = seesay.probe(models, "core-color", limit=2, resamples=100, output=tmp_path)
+    assert [one.manifest.model for one in done.runs] == ["mock"]
+    assert [str(error) for error in done.errors] == [
+        f"baseline:fixed-k answers yes or no, true or false, not {' or '.join(COLORS)}."
+    ]
+    with pytest.raises(UserError, match="baseline:fixed-k answers yes or no"):
+        seesay.probe(models[:1], "core-color", limit=2, resamples=100, output=tmp_path)
+    with pytest.raises(UserError, match="Unknown task"):
+        seesay.probe("mock", "core-colour", output=tmp_path)
+    with pytest.raises(UserError, match="--how is 'guess'"):
+        seesay.probe("mock", "core-color", how="guess", output=tmp_path)
+
+
+def test_the_embedded_battery_can_be_asked_in_every_way(tmp_path: Path) -> None:
+    chosen = seesay.probe("mock", "core-space", how="choice", limit=4, resamples=100, output=tmp_path)
+    assert chosen.runs[0].manifest.templates == ["question"]
+    probed = seesay.probe("baseline:majority", "core-size", how="linear", resamples=100, output=tmp_path)
+    assert probed.runs[0].manifest.templates == ["linear"]
+    assert probed.runs[0].manifest.questions < len(seesay.load_task("core-size").questions)

@@ -33,6 +33,12 @@ def extractor_of(network: str, image_size: int = IMAGE_SIZE) -> FeatureExtractor
     return open_extractor(PRESETS["cpu"][network].features, image_size)
 
 
+def feature_shape(extractor: FeatureExtractor) -> tuple[int, ...]:
+    """The shape of the features of a black picture."""
+    size = extractor.image_size
+    return extractor.extract(np.zeros((1, size, size, 3), dtype=np.uint8)).shape[1:]
+
+
 def small_config(
     network: str, *, batch_size: int = 16, augment: bool = False, sizes: dict[str, Any] | None = None, **schedule: Any
 ) -> ReasonerConfig:
@@ -54,7 +60,7 @@ def random_network(
     network: str, input_shape: tuple[int, ...] | None = None, **sizes: Any
 ) -> tuple[ReasonerNetwork, NetworkConfig]:
     """Seeded, in evaluation mode; batch norms as if they had seen data."""
-    vocabulary, shape = SentenceVocabulary.of(SENTENCES), input_shape or extractor_of(network).feature_shape
+    vocabulary, shape = SentenceVocabulary.of(SENTENCES), input_shape or feature_shape(extractor_of(network))
     config = NetworkConfig(vocabulary, ("no", "yes"), shape, **{**SIZES, **sizes})
     torch.manual_seed(0)
     built = build(network, config)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reasoners.small import feature_shape
 
 from seesay.errors import UserError
 from seesay.folders import cache_folder
@@ -144,7 +145,7 @@ def test_a_folder_made_anew_is_looked_at_anew(tmp_path: Path) -> None:
 
 def test_objects_are_looked_at_too() -> None:
     found = from_scenes(make_plan("pos", 20), "val", ObjectExtractor())
-    assert found.features.shape == (2, *ObjectExtractor.feature_shape)
+    assert found.features.shape == (2, *feature_shape(ObjectExtractor()))
     assert (found.features[:, :, 0].sum(1) >= 5).all()  # a scene of POS has five things or more
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.reasoners.small import feature_shape
 
 from seesay.errors import UserError
 from seesay.reasoners import experiment, sources
@@ -85,7 +86,7 @@ def test_other_features_bring_their_own_layers() -> None:
     """Pixels under the published sizes still become 14 x 14 cells: 224 and four strided layers."""
     config, extractor = experiment.with_features(preset_config("film", "paper"), "pixels")
     assert (config.features, config.image_size, config.sizes["strided_layers"]) == ("pixels", 224, 4)
-    assert extractor.feature_shape == (3, 224, 224)
+    assert feature_shape(extractor) == (3, 224, 224)
     same, _ = experiment.with_features(preset_config("film", "cpu"))
     assert same == preset_config("film", "cpu")
 

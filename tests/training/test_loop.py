@@ -98,7 +98,7 @@ def test_it_learns_and_says_so(tmp_path: Path) -> None:
     assert result.best == min(line["validation_loss"] for line in history) < history[0]["validation_loss"] / 10
     assert validate(net.eval()) == pytest.approx({"loss": result.best})  # the best weights, not the last
     assert seen[-1].done == 1.0
-    assert seen[-1].left == 0.0
+    assert seen[-1].step == 30
     assert seen[-1].losses["loss"] > 0
 
 

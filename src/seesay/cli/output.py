@@ -11,7 +11,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,33 +90,29 @@ def progress_bars(*, quiet: bool = False) -> Callable[[str, str], AbstractContex
     return lambda title, unit: progress_bar(title, unit=unit, quiet=quiet)
 
 
+class Advance(Protocol):
+    """A `ProgressCallback` that takes a text to show beside the bar, too."""
+
+    def __call__(self, done: int, total: int, detail: str = "") -> None: ...
+
+
 @contextmanager
-def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[ProgressCallback]:
+def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Advance]:
     """A bar on stderr with a rate and an end time. It yields a function of how many are newly done, and of how many."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
-    console = __getattr__("err")
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}", markup=False),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+    name, detail = (
+        progress.TextColumn(f"{{task.{field}}}", markup=False) for field in ("description", "fields[detail]")
     )
-    with Progress(*columns, console=console, disable=quiet) as bar:
-        task = bar.add_task(plain(title), total=None, rate="")
+    times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
+    columns = (name, progress.BarColumn(), progress.MofNCompleteColumn(), detail, *times)
+    with progress.Progress(*columns, console=__getattr__("err"), disable=quiet) as bar:
+        task = bar.add_task(plain(title), total=None, detail="")
 
-        def advance(done: int, total: int) -> None:
+        def advance(done: int, total: int, detail: str = "") -> None:
             bar.update(task, advance=done, total=total)
             speed = bar.tasks[0].speed
-            bar.update(task, rate=f"{speed:.0f} {unit}/s" if speed else "")
+            rate = f"{speed:.{0 if speed >= 10 else 1}f} {unit}/s" if speed else ""
+            bar.update(task, detail=" · ".join(filter(None, (detail, rate))))
 
         yield advance

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seesay.cli.options import Json, Quiet
-from seesay.cli.training_output import Device, Rate, TrainingDevice, check_rate, show_curve, summary, training_bar
+from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary, training_bar
 
 if TYPE_CHECKING:
     from seesay.questions import BadRow
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from seesay.training.loop import Result
 
 app = typer.Typer(help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True)
+app.command()(curve)
 
 PretrainPreset = StrEnum("PretrainPreset", ["cpu", "paper"])
+CPU = PretrainPreset.cpu
 Files = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILES…", help="Captions: one per line, or Flickr's name#0 form; also gzipped."),
+    list[Path], typer.Argument(metavar="FILES…", help="Captions: one per line, or Flickr's name#0 form; also gzipped.")
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new or begun before.")]
 Epochs = Annotated[int | None, typer.Option(min=0, help="Passes through the captions; 0 saves untrained weights.")]
@@ -37,9 +38,7 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, order, masks an
 def capbert(
     files: Files,
     output: Output,
-    preset: Annotated[
-        PretrainPreset, typer.Option(help="cpu: 4 layers of 256; paper: BERT-base.")
-    ] = PretrainPreset.cpu,
+    preset: Annotated[PretrainPreset, typer.Option(help="cpu: 4 layers of 256; paper: BERT-base.")] = CPU,
     start: Annotated[
         str | None, typer.Option("--from", help="Start from this masked model and its tokeniser: a folder or Hub id.")
     ] = None,
@@ -47,8 +46,7 @@ def capbert(
         str | None, typer.Option(help="Use this tokeniser (a folder or Hub id) with random weights.")
     ] = None,
     mix: Annotated[
-        list[str] | None,
-        typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it per epoch."),
+        list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it per epoch.")
     ] = None,
     statements: Annotated[
         float | None,
@@ -72,23 +70,13 @@ def capbert(
     as_json: Json = False,
 ) -> None:
     """Train a BERT on captions by masking whole words. If interrupted, the same command resumes."""
-    from dataclasses import replace
-
     from seesay.runs.watch import watch_tasks
     from seesay.training import capbert as cap
+    from seesay.training.loop import changed
 
-    config = cap.PRESETS[preset]
-    check_rate(learning_rate)
-    fields: dict[str, Any] = {
-        "schedule": config.schedule.changed(
-            epochs=epochs, learning_rate=learning_rate, validate_every=validate_every, seed=seed
-        ),
-        "rate": mask_rate,
-        "tokens": batch_tokens,
-        "vocabulary": vocabulary,
-        "statements": statements,
-    }
-    config = replace(config, **{name: value for name, value in fields.items() if value is not None})
+    sizes = {"rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary, "statements": statements}
+    times = {"epochs": epochs, "learning_rate": learning_rate, "validate_every": validate_every, "seed": seed}
+    config = changed(cap.PRESETS[preset], schedule=cap.PRESETS[preset].schedule.changed(**times), **sizes)
     mixed = [_mixed(text, quiet) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet)
     watched = watch_tasks(watch) if watch else None
@@ -104,9 +92,7 @@ def capbert(
 def lstm(
     files: Files,
     output: Output,
-    preset: Annotated[
-        PretrainPreset, typer.Option(help="paper: embedding 300, LSTM 300, 20 epochs.")
-    ] = PretrainPreset.cpu,
+    preset: Annotated[PretrainPreset, typer.Option(help="paper: embedding 300, LSTM 300, 20 epochs.")] = CPU,
     epochs: Epochs = None,
     learning_rate: Rate = None,
     smallest_count: Annotated[
@@ -121,16 +107,12 @@ def lstm(
     as_json: Json = False,
 ) -> None:
     """Train a word-level LSTM, with spatial relations as single words. If interrupted, the same command resumes."""
-    from dataclasses import replace
-
     from seesay.training import lstm as model
+    from seesay.training.loop import changed
 
-    config = model.PRESETS[preset]
-    check_rate(learning_rate)
-    config = replace(config, schedule=config.schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed))
-    config = config if smallest_count is None else replace(config, smallest_count=smallest_count)
-    joined = _phrases(phrases)
-    captions = _captions(files, held_out, seed, quiet)
+    schedule = model.PRESETS[preset].schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    config = changed(model.PRESETS[preset], schedule=schedule, smallest_count=smallest_count)
+    joined, captions = _phrases(phrases), _captions(files, held_out, seed, quiet)
     with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
         result = model.pretrain(captions, output, config, phrases=joined, device=device, progress=show)
     _report(output, captions, result, quiet, as_json)
@@ -153,8 +135,7 @@ def trigram(
     from seesay.models.words.arpa import write_arpa
     from seesay.training.ngram import train_ngrams
 
-    joined = _phrases(phrases)
-    captions = _captions(files, held_out, seed, quiet)
+    joined, captions = _phrases(phrases), _captions(files, held_out, seed, quiet)
     ngrams, vocabulary = train_ngrams(captions, joined, order=order, smallest_count=smallest_count)
     output.parent.mkdir(parents=True, exist_ok=True)
     write_arpa(output, ngrams)
@@ -187,28 +168,12 @@ def split_captions(
         out.print(f"{output}: {', '.join(f'{path.name} {count:,}' for path, count in counts.items())}", soft_wrap=True)
 
 
-@app.command()
-def curve(
-    folder: Annotated[Path, typer.Argument(help="A model of `pretrain capbert` or `lstm`, finished or in training.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page. Default: training/curve.html in the folder.")
-    ] = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
-    show_curve(folder, output, command="pretrain", quiet=quiet, as_json=as_json)
-
-
 def _phrases(path: Path | None) -> tuple[str, ...]:
     """The phrases of a file, one per line; without one, the spatial relations."""
     from seesay.data.relations import phrases
-
-    if path is None:
-        return phrases()
     from seesay.relations.lexicon import read_lexicon
 
-    return read_lexicon(path).relations
+    return phrases() if path is None else read_lexicon(path).relations
 
 
 def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> CaptionSplit:
@@ -258,10 +223,8 @@ def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, a
 
     write_curve(output)
     if as_json:
-        counts = {
-            "train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated,
-            "bad_rows": len(captions.bad_rows),
-        }  # fmt: skip
+        counts = {name: len(getattr(captions, name)) for name in ("train", "held_out", "bad_rows")}
+        counts["repeated"] = captions.repeated
         best = best_line(output / "training", result.best_step)
         print_json({"folder": str(output), "captions": counts, **asdict(result), "validation": best})
     elif not quiet:

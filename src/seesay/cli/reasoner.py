@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seesay.cli.options import Json, Quiet
 from seesay.cli.reasoner_diagnose import diagnose, diagnose_with_bars
-from seesay.cli.training_output import (
-    Device,
-    Rate,
-    TrainingDevice,
-    check_rate,
-    show_curve,
-    stage_bars,
-    summary,
-    training_bar,
-)
+from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, stage_bars, summary, training_bar
 
 if TYPE_CHECKING:
     from seesay.reasoners.config import ReasonerConfig
@@ -31,6 +22,7 @@ if TYPE_CHECKING:
     from seesay.training.loop import Result
 
 app = typer.Typer(help="Train networks to judge sentences about scenes.", no_args_is_help=True)
+app.command()(curve)
 app.command()(diagnose)
 
 TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
@@ -105,19 +97,14 @@ def train(
     from seesay.training.checkpoint import best_line
 
     config = preset_config(network, preset)
-    check_rate(learning_rate)
     source, name = open_source(task, data, items)
-    config = config.changed(
-        batch_size=batch,
-        sizes={"dropout": dropout, "batch_norm": batch_norm},
-        epochs=epochs,
-        learning_rate=learning_rate,
-        patience=patience,
-        seed=seed,
-    )
+    sizes = {"dropout": dropout, "batch_norm": batch_norm}
+    schedule = {"epochs": epochs, "learning_rate": learning_rate, "patience": patience, "seed": seed}
+    config = config.changed(batch_size=batch, sizes=sizes, **schedule)
     config, extractor = with_features(config, features or old_features, image_size or old_image_size)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
-    result, tests = _train(name, device, quiet or as_json, start)(source, folder, config, extractor)
+    silent = quiet or as_json
+    result, tests = _train(source, folder, config, extractor, title=name, device=device, quiet=silent, start=start)
     if as_json:
         best = best_line(folder / "training", result.best_step)
         fields = {"folder": str(folder), "network": network, "task": name, "items": source.splits, **asdict(result)}
@@ -125,19 +112,6 @@ def train(
     elif not quiet:
         accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())
         out.print(summary(folder, result) + accuracy, soft_wrap=True)
-
-
-@app.command()
-def curve(
-    folder: Annotated[Path, typer.Argument(help="A reasoner, finished or in training.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page. Default: training/curve.html in the folder.")
-    ] = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
-    show_curve(folder, output, command="reasoner", quiet=quiet, as_json=as_json)
 
 
 @app.command()
@@ -177,11 +151,9 @@ def sweep(
     )
     numbers = {training.folder: f"{i} of {len(trainings)}" for i, training in enumerate(trainings, 1)}
 
-    def train_and_test(
-        source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor
-    ) -> tuple[Result, dict[str, float]]:
+    def train_and_test(source: SceneSource, folder: Path, *training: Any) -> tuple[Result, dict[str, float]]:
         title = f"{numbers[folder.relative_to(output)]}: {source.plan.name}"
-        return _train(title, device, quiet or as_json)(source, folder, config, extractor)
+        return _train(source, folder, *training, title=title, device=device, quiet=quiet or as_json)
 
     results = sweeps.sweep(output, trainings, train_and_test)
     cells = tables(results)
@@ -210,23 +182,19 @@ def sweep(
 
 
 def _train(
-    title: str, device: str, quiet: bool, start: Path | None = None
-) -> Callable[[ItemSource, Path, ReasonerConfig, FeatureExtractor], tuple[Result, dict[str, float]]]:
+    source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor,
+    *, title: str, device: str, quiet: bool, start: Path | None = None,
+) -> tuple[Result, dict[str, float]]:  # fmt: skip
     """A training with bars: one per split while features are extracted, then one with loss and accuracy."""
     from seesay.reasoners import experiment
     from seesay.reports.pages.training import write_curve
 
-    def train(
-        source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor
-    ) -> tuple[Result, dict[str, float]]:
-        with stage_bars(title, quiet=quiet) as show_stage:
-            splits = experiment.extract_splits(source, extractor, show_stage)
-        with training_bar(f"{config.network}, {title}", quiet=quiet) as show:
-            ended = experiment.train_and_test(source, splits, folder, config, start=start, device=device, progress=show)
-        write_curve(folder, command="reasoner")
-        return ended
-
-    return train
+    with stage_bars(title, quiet=quiet) as show_stage:
+        splits = experiment.extract_splits(source, extractor, show_stage)
+    with training_bar(f"{config.network}, {title}", quiet=quiet) as show:
+        ended = experiment.train_and_test(source, splits, folder, config, start=start, device=device, progress=show)
+    write_curve(folder, command="reasoner")
+    return ended
 
 
 def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: bool) -> list[Diagnosis]:
@@ -236,10 +204,10 @@ def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: 
     from seesay.errors import UserError
     from seesay.reasoners.sweep import best
 
-    diagnose_folder, diagnoses = diagnose_with_bars(items, 2, device=device, quiet=quiet), []
+    options, diagnoses = {"items": items, "examples": 2, "device": device, "tests": {}}, []
     for first, *_ in best(results).values():
         try:
-            diagnoses.append(diagnose_folder(first.folder))
+            diagnoses.append(diagnose_with_bars(first.folder, quiet=quiet, **options))
         except UserError as error:
             if not quiet:
                 err.print(f"{first.folder} is not diagnosed: {error}", soft_wrap=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from seesay.reasoners.diagnostics import Diagnosis
-    from seesay.reasoners.evaluate import SceneTest
 
 
 def diagnose(
@@ -35,8 +34,8 @@ def diagnose(
 
     for folder in folders:  # all, before the first takes its time
         trained_on(folder, task)
-    diagnose_folder = diagnose_with_bars(items, examples, task=task, device=device, quiet=quiet or as_json)
-    diagnoses = [diagnose_folder(folder) for folder in folders]
+    options = {"items": items, "examples": examples, "task": task, "device": device, "tests": {}}
+    diagnoses = [diagnose_with_bars(folder, quiet=quiet or as_json, **options) for folder in folders]
     written = reasoner_page(output, diagnoses)
     if as_json:
         rows = [diagnosis.to_json() for diagnosis in diagnoses]
@@ -46,21 +45,12 @@ def diagnose(
         out.print(plain(written[0]), soft_wrap=True)
 
 
-def diagnose_with_bars(
-    items: int, examples: int, *, task: str | None = None, device: str = "auto", quiet: bool = False
-) -> Callable[[Path], Diagnosis]:
-    """Diagnoses the reasoner in a folder, with bars; tests that several share are generated once."""
+def diagnose_with_bars(folder: Path, *, quiet: bool, **options: Any) -> Diagnosis:
+    """Diagnose the reasoner in a folder, with bars; `options` are those of `diagnose_folder`."""
     from seesay.reasoners.diagnostics import diagnose_folder
 
-    tests: dict[str, SceneTest] = {}
-
-    def diagnose(folder: Path) -> Diagnosis:
-        with stage_bars(str(folder), quiet=quiet) as show:
-            return diagnose_folder(
-                folder, items=items, examples=examples, task=task, device=device, tests=tests, progress=show
-            )
-
-    return diagnose
+    with stage_bars(str(folder), quiet=quiet) as show:
+        return diagnose_folder(folder, **options, progress=show)
 
 
 def _table(diagnoses: Sequence[Diagnosis]) -> Table:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from seesay.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
     from seesay.progress import ProgressCallback
@@ -17,24 +18,35 @@ if TYPE_CHECKING:
 
 
 TrainingDevice = StrEnum("TrainingDevice", ["cpu", "auto"])
-Rate = Annotated[float | None, typer.Option("--learning-rate", help="The highest learning rate.")]
-Device = Annotated[TrainingDevice, typer.Option(help="auto: the device that Accelerate finds.")]
 
 
-def check_rate(learning_rate: float | None) -> None:
-    """Reject an impossible learning rate."""
+def _possible(learning_rate: float | None) -> float | None:
     from seesay.errors import UserError
 
     if learning_rate is not None and not 0 < learning_rate < 10:
         raise UserError(f"--learning-rate is {learning_rate}: give a number above 0, as in 0.001.")
+    return learning_rate
 
 
-def show_curve(folder: Path, output: Path | None, *, command: str, quiet: bool, as_json: bool) -> None:
-    """Write the learning curve, and print the paths."""
+Rate = Annotated[float | None, typer.Option("--learning-rate", callback=_possible, help="The highest learning rate.")]
+Device = Annotated[TrainingDevice, typer.Option(help="auto: the device that Accelerate finds.")]
+
+
+def curve(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="Folder of the model, finished or in training.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The page. Default: training/curve.html in the folder.")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
     from seesay.cli.output import out, print_json
     from seesay.reports.pages.training import write_curve
 
-    written = write_curve(folder, output, command=command)
+    command = context.parent and context.parent.info_name
+    written = write_curve(folder, output, command=command or "pretrain")
     if as_json:
         print_json({"files": [str(path) for path in written]})
     elif not quiet:
@@ -56,26 +68,17 @@ def summary(folder: Path, result: Result) -> str:
 
 @contextmanager
 def training_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[TrainingProgress], None]]:
-    """A bar on stderr for a training, with its losses, its rate and the time left."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    """A bar on stderr for a training, with its losses."""
+    from seesay.cli.output import progress_bar
 
-    from seesay.cli.output import err, plain
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=20),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[detail]}", markup=False),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err, disable=quiet) as bar:
-        task = bar.add_task(plain(title), total=1.0, detail="")
+    with progress_bar(title, unit="steps", quiet=quiet) as advance:
+        shown = 0
 
         def show(state: TrainingProgress) -> None:
-            detail = [f"{name} {value:.3f}" for name, value in state.losses.items()]
-            detail.append(f"{state.steps_per_second:.1f} steps/s")
-            detail.append(f"{timedelta(seconds=round(state.left))} left")
-            bar.update(task, completed=state.done, detail=" · ".join(detail))
+            nonlocal shown
+            losses = " · ".join(f"{name} {value:.3f}" for name, value in state.losses.items())
+            advance(state.step - shown, round(state.step / state.done), losses)
+            shown = state.step
 
         yield show
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seesay.errors import UserError
+from seesay.errors import UserError, first_line
 from seesay.files import atomic_write, write_json
 from seesay.models.hf.loading import require_models
 from seesay.reasoners.config import NetworkConfig, ReasonerConfig
@@ -61,22 +61,17 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
 
     try:
         fields = _upgraded(json.loads((folder / "config.json").read_text(encoding="utf-8")))
-        missing = {"network", "features", "image_size", "features_fingerprint", "config"} - set(fields)
-        if missing:
+        if missing := {"network", "features", "image_size", "features_fingerprint", "config"} - set(fields):
             raise ValueError(f"config.json has no {min(missing)}")
         if fields["network"] not in NAMES:
             raise ValueError(f"there is no network '{fields['network']}'")
-        sizes: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in fields["config"].items()
-        }
+        sizes = {name: tuple(v) if isinstance(v, list) else v for name, v in fields["config"].items()}
         config = NetworkConfig(**{**sizes, "vocabulary": SentenceVocabulary(sizes["vocabulary"])})
         network = build(fields["network"], config)
         network.load_state_dict(load_file(folder / "model.safetensors"))
     except (OSError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(
-            f"The reasoner in '{folder}' could not be read (a file may be missing or damaged): {reason}"
-        ) from error
+        reason = f"could not be read (a file may be missing or damaged): {first_line(error)}"
+        raise UserError(f"The reasoner in '{folder}' {reason}") from error
     return network.eval(), config, fields
 
 
@@ -136,6 +131,4 @@ def _upgraded(fields: Any) -> dict[str, Any]:
 
 
 def _renamed(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return {_SINCE_FORMAT_1.get(name, name): _renamed(inner) for name, inner in value.items()}
+    return {_SINCE_FORMAT_1.get(k, k): _renamed(v) for k, v in value.items()} if isinstance(value, dict) else value

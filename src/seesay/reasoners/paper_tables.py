@@ -11,12 +11,7 @@ from seesay.reasoners.sweep import SweepRow, best
 from seesay.tasks.malevic import ACCURACY, CEILING, MODELS
 
 TABLES = {
-    "Table 1": {
-        "SUP1": ("sup1", "test"),
-        "POS1": ("pos1", "test"),
-        "POS": ("pos", "test"),
-        "SET+POS": ("set+pos", "test"),
-    },
+    "Table 1": {task.upper(): (task, "test") for task in ("sup1", "pos1", "pos", "set+pos")},
     "Table 2": {"POS-hard": ("pos", "pos-hard"), "SET+POS-hard": ("set+pos", "set+pos-hard")},
     "Table 3": {"seen": ("compositional", "test_seen"), "unseen": ("compositional", "test_unseen")},
 }
@@ -66,12 +61,7 @@ def column_test(column: str) -> str:
     return f"compositional-{column}" if column in TABLES["Table 3"] else column.lower()
 
 
-def published(column: str, model: str) -> float | None:
-    """The published figure of a column or test, for a model by the paper's name, or for the ceiling."""
+def published(column: str, model: str = CEILING) -> float | None:
+    """The published figure of a column or test, for a model by the paper's name or for the ceiling (k = 0.29)."""
     name = column_test(column).replace("+", "-")
     return ACCURACY[name][MODELS.index(model)] if name in ACCURACY and model in MODELS else None
-
-
-def ceiling(column: str) -> float | None:
-    """The published accuracy of a fixed k = 0.29 on a column."""
-    return published(column, CEILING)

@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from seesay.errors import UserError
 from seesay.files import lock_folder, write_text
@@ -27,6 +26,8 @@ from seesay.training import loop
 
 RESULTS = "results.csv"
 TESTS = ("test", "test_seen", "test_unseen", "pos-hard", "set+pos-hard")
+PAPER_GRID = ((5e-5, 3e-4, 5e-4, 5e-3), (0.0, 0.5), (True, False))
+"""The paper's 16 configurations (section 4.2): learning rate, dropout, batch norm."""
 _COLUMNS = ("network", "task", "config", "seed", "folder", "validation", *TESTS, "minutes", "error")
 
 
@@ -72,16 +73,6 @@ TrainAndTest = Callable[[SceneSource, Path, ReasonerConfig, FeatureExtractor], t
 """Trains in a folder and tests: `experiment.extract_splits` and `experiment.train_and_test`."""
 
 
-def paper_grid() -> dict[str, dict[str, Any]]:
-    """The paper's 16 configurations by name (section 4.2): learning rate, dropout, batch norm."""
-    return {
-        f"lr{rate:g}-dropout{dropout:g}-{'norm' if norm else 'plain'}": {
-            "learning_rate": rate, "dropout": dropout, "batch_norm": norm,
-        }
-        for rate, dropout, norm in product((5e-5, 3e-4, 5e-4, 5e-3), (0.0, 0.5), (True, False))
-    }  # fmt: skip
-
-
 def plan_trainings(
     networks: Sequence[str],
     tasks: Sequence[str],
@@ -105,9 +96,10 @@ def plan_trainings(
         if grid == "preset" or not network_class(network).has_regularisation:
             trainings.append(SweepTraining("preset", base, source))
             continue
-        for name, values in paper_grid().items():
-            rate, *sizes = values.items()
-            trainings.append(SweepTraining(name, base.changed(sizes=dict(sizes), **dict([rate])), source))
+        for rate, dropout, norm in product(*PAPER_GRID):
+            name = f"lr{rate:g}-dropout{dropout:g}-{'norm' if norm else 'plain'}"
+            config = base.changed(sizes={"dropout": dropout, "batch_norm": norm}, learning_rate=rate)
+            trainings.append(SweepTraining(name, config, source))
     return trainings
 
 
@@ -192,17 +184,12 @@ def _record(folder: Path, row: SweepRow) -> None:
     with lock_folder(folder, wait=True):
         rows = [*(other for other in _read_if_any(folder) if other.key != row.key), row]
         text = io.StringIO()
-        table = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+        table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
         table.writeheader()
-        table.writerows(_fields(folder, row) for row in rows)
+        for row in rows:
+            fields = asdict(row) | {name: row.tests.get(name) for name in TESTS}
+            table.writerow(fields | {"folder": row.folder.relative_to(folder).as_posix()})
         write_text(folder / RESULTS, text.getvalue())
-
-
-def _fields(folder: Path, row: SweepRow) -> dict[str, object]:
-    fields = asdict(row)
-    del fields["tests"]
-    place = row.folder.relative_to(folder).as_posix()
-    return fields | {name: row.tests.get(name) for name in TESTS} | {"folder": place}
 
 
 def _parse(folder: Path, line: Mapping[str, str]) -> SweepRow:

@@ -14,12 +14,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seesay.errors import UserError
+from seesay.errors import UserError, first_line
 from seesay.files import lock_folder
 from seesay.models.hf.loading import require_models
 from seesay.models.hf.logits import logits_at
@@ -92,13 +93,9 @@ def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
     common = sorted(counts.keys() - {" "}, key=lambda letter: (-counts[letter], letter))[:_LETTERS]
     letters = sorted({*common, *string.ascii_lowercase, *string.digits, *string.punctuation})
     trainer = trainers.WordPieceTrainer(
-        vocab_size=size,
-        min_frequency=2,
-        special_tokens=[*SPECIAL, *letters, *(f"##{letter}" for letter in letters)],
-        initial_alphabet=letters,
-        limit_alphabet=len(letters),
-        show_progress=False,
-    )
+        vocab_size=size, min_frequency=2, special_tokens=[*SPECIAL, *letters, *(f"##{letter}" for letter in letters)],
+        initial_alphabet=letters, limit_alphabet=len(letters), show_progress=False,
+    )  # fmt: skip
     trained.train_from_iterator(texts, trainer)
     return BertTokenizer(vocab=trained.get_vocab(), model_max_length=LONGEST)
 
@@ -147,11 +144,9 @@ def pretrain(
     With random weights the tokeniser is trained on the texts, or taken from `tokenizer`. The folder then holds a model
     that transformers and `seesay probe` load; `training/` in it has the history.
     """
+    sizes = f"{len(captions.train)} captions to train on and {len(captions.held_out)} held out"
     if len(captions.train) < FEWEST or not captions.held_out:
-        raise UserError(
-            f"{len(captions.train)} captions to train on and {len(captions.held_out)} held out are too few: "
-            f"give at least {FEWEST}."
-        )
+        raise UserError(f"{sizes} are too few: give at least {FEWEST}.")
     settings = {
         **asdict(config),
         "captions": captions.fingerprint,
@@ -162,11 +157,8 @@ def pretrain(
     del settings["schedule"]
     if start is not None and tokenizer is not None:
         raise UserError("A model to start from brings its own tokeniser: give --from or --tokenizer, not both.")
-    initial = None
-    if start is not None:
-        initial = _load(start)
-    elif tokenizer is not None:
-        initial = _with_tokenizer(tokenizer, config)
+    existing = start if start is not None else tokenizer
+    initial = None if existing is None else _existing(existing, config, weights=start is not None)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
         checkpoint.check_settings(folder / "training", asdict(config.schedule) | settings)  # before the folder changes
@@ -177,20 +169,18 @@ def pretrain(
         def draw_statements(*stream: int) -> tuple[list[str], list[int]]:
             return statements(counts, size, np.random.default_rng([seed, _STATE, *stream])) if size else ([], [])
 
-        all_texts = [text for texts in (captions.train, *(texts for texts, _ in mix)) for text in texts]
-        network, bert_tokenizer = initial or _new([*all_texts, *draw_statements()[0]], folder, config)
+        corpora = (captions.train, *(texts for texts, _ in mix))
+        network, bert_tokenizer = initial or _new([*chain(*corpora), *draw_statements()[0]], folder, config)
         longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
-        parts = [
-            masking.encode(bert_tokenizer, texts, longest) for texts in (captions.train, *(texts for texts, _ in mix))
-        ]
+        parts = [masking.encode(bert_tokenizer, texts, longest) for texts in corpora]
         mask, pad = int(bert_tokenizer.mask_token_id), int(bert_tokenizer.pad_token_id)
 
         def batches(epoch: int) -> masking.MaskedBatches:
             texts, places = draw_statements(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
-            corpora = [*parts, *([masking.encode(bert_tokenizer, texts, longest, places)] if texts else [])]
-            corpus = masking.concatenate(corpora)
+            encoded = [*parts, *([masking.encode(bert_tokenizer, texts, longest, places)] if texts else [])]
+            corpus = masking.concatenate(encoded)
             each = [1 - share if texts else 1.0, *(weight for _, weight in mix), *([1.0] if texts else [])]
-            weights = np.repeat(each, [len(part.ids) for part in corpora])
+            weights = np.repeat(each, [len(part.ids) for part in encoded])
             rng = np.random.default_rng([seed, _ORDER, epoch])
             cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
             order = [cut[i] for i in rng.permutation(len(cut))]
@@ -214,39 +204,24 @@ def pretrain(
         return result
 
 
-def _load(start: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A masked model to start from."""
+def _existing(name: str, config: CapBertConfig, *, weights: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A masked model to start from; without `weights`, its tokeniser and a network with random weights."""
     require_models()
     import torch
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(start)
-        network = AutoModelForMaskedLM.from_pretrained(start, dtype=torch.float32, use_safetensors=True)
-    except Exception as error:  # third-party files fail in more ways than can be listed
-        raise UserError(f"Cannot start from '{start}': {str(error).splitlines()[0]}") from error
-    _must_mask(tokenizer, start)
-    return network, tokenizer
-
-
-def _with_tokenizer(name: str, config: CapBertConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A network with random weights for an existing tokeniser."""
-    require_models()
-    from transformers import AutoTokenizer
-
+    network = None
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
+        if weights:
+            network = AutoModelForMaskedLM.from_pretrained(name, dtype=torch.float32, use_safetensors=True)
     except Exception as error:  # third-party files fail in more ways than can be listed
-        raise UserError(f"Cannot load the tokeniser of '{name}': {str(error).splitlines()[0]}") from error
-    _must_mask(tokenizer, name)
-    return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
-
-
-def _must_mask(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+        problem = f"Cannot start from '{name}'" if weights else f"Cannot load the tokeniser of '{name}'"
+        raise UserError(f"{problem}: {first_line(error)}") from error
     if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None or not tokenizer.is_fast:
-        raise UserError(
-            f"'{name}' has no fast tokeniser with mask and padding tokens: it cannot be trained to fill slots."
-        )
+        problem = "has no fast tokeniser with mask and padding tokens: it cannot be trained to fill slots."
+        raise UserError(f"'{name}' {problem}")
+    return network or new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
 
 
 def _new(texts: Sequence[str], folder: Path, config: CapBertConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

@@ -27,9 +27,11 @@ from seesay.training.checkpoint import BEST, CHECKPOINT, HISTORY, RESULT
 
 if TYPE_CHECKING:
     import torch
+    from _typeshed import DataclassInstance
     from accelerate import Accelerator
 
 B = TypeVar("B")
+C = TypeVar("C", bound="DataclassInstance")
 N = TypeVar("N", bound="torch.nn.Module")
 Measurements = dict[str, float]
 """Mean losses, accuracy and the like, by name."""
@@ -60,7 +62,7 @@ class Schedule:
 
     def changed(self, **fields: Any) -> Schedule:
         """The schedule with other fields; None leaves a field as it is."""
-        return replace(self, **{name: value for name, value in fields.items() if value is not None})
+        return changed(self, **fields)
 
     def rate(self, done: float) -> float:
         """The learning rate after a share `done` of the training."""
@@ -72,6 +74,11 @@ class Schedule:
         if self.decay == "cosine":
             return self.learning_rate * (1 - math.cos(math.pi * left)) / 2
         return self.learning_rate
+
+
+def changed(config: C, **fields: Any) -> C:
+    """A config with other fields; None leaves a field as it is."""
+    return replace(config, **{name: value for name, value in fields.items() if value is not None})
 
 
 @dataclass(slots=True)
@@ -102,13 +109,10 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
-    """The share done, seconds so far and seconds left, and mean losses since the last validation."""
+    """The share done, the steps behind it, and mean losses since the last validation."""
 
     done: float
     step: int
-    seconds: float
-    left: float
-    steps_per_second: float
     losses: Mapping[str, float]
 
 
@@ -184,12 +188,12 @@ class _Training(Generic[N, B]):
             self.at = Position(**json.loads(checkpoint.load(network, optimizer, folder / CHECKPOINT)))
         checkpoint.cut_history(folder, self.at.step)
         self.model, self.optimizer = accelerator.prepare(network, optimizer)
-        self.resumed_at = replace(self.at)
-        self.started = self.saved = self.shown = time.perf_counter()
+        self.saved = self.shown = time.perf_counter()
+        self.started = self.saved - self.at.seconds
 
     @property
     def seconds(self) -> float:
-        return self.resumed_at.seconds + time.perf_counter() - self.started
+        return time.perf_counter() - self.started
 
     @property
     def out_of_patience(self) -> bool:
@@ -217,7 +221,7 @@ class _Training(Generic[N, B]):
                 self.step(epoch_batches[at.index])
                 last = at.index == at.size
                 if progress and (last or time.perf_counter() - self.shown > _REPORT_EVERY):
-                    progress(self.progress())
+                    progress(TrainingProgress(at.epochs / self.schedule.epochs, at.step, at.means()))
                     self.shown = time.perf_counter()
                 measured = last or (every is not None and at.step % every == 0)
                 if measured:
@@ -276,13 +280,6 @@ class _Training(Generic[N, B]):
         self.at.seconds = self.seconds
         checkpoint.save(self.folder / CHECKPOINT, self.network, self.optimizer, json.dumps(asdict(self.at)))
         self.saved = time.perf_counter()
-
-    def progress(self) -> TrainingProgress:
-        """How far it is; the time left is estimated from the steps of this process."""
-        at, whole, spent = self.at, self.schedule.epochs, time.perf_counter() - self.started
-        left = spent * (whole - at.epochs) / (at.epochs - self.resumed_at.epochs)
-        speed = (at.step - self.resumed_at.step) / spent
-        return TrainingProgress(at.epochs / whole, at.step, self.seconds, left, speed, at.means())
 
 
 def mean_losses(

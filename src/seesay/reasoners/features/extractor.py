@@ -23,12 +23,8 @@ class FeatureExtractor(Protocol):
     def fingerprint(self) -> str:
         """A digest that changes when the features would."""
 
-    @property
-    def feature_shape(self) -> tuple[int, ...]:
-        """The shape of one picture's features; channels first where they are a map."""
-
     def extract(self, pictures: Pictures) -> NDArray[Any]:
-        """The features (items, …) of pictures (items, image_size, image_size, 3)."""
+        """The features (items, …) of pictures (items, image_size, image_size, 3); of a map, channels first."""
 
 
 class PixelExtractor:
@@ -37,9 +33,7 @@ class PixelExtractor:
     name = "pixels"
 
     def __init__(self, image_size: int) -> None:
-        self.image_size = image_size
-        self.fingerprint = f"pixels-{image_size}"
-        self.feature_shape = (3, image_size, image_size)
+        self.image_size, self.fingerprint = image_size, f"pixels-{image_size}"
 
     def extract(self, pictures: Pictures) -> NDArray[np.uint8]:
         """Channels first, as networks take them."""
@@ -52,7 +46,6 @@ class ObjectExtractor:
     name = "objects"
     image_size = objects.IMAGE_SIZE
     fingerprint = f"objects-{objects.IMAGE_SIZE}-{objects.OUTLINE}-2"
-    feature_shape = (objects.SLOTS, objects.SLOT_SIZE)
 
     def extract(self, pictures: Pictures) -> NDArray[np.float32]:
         """One row of slots per picture."""

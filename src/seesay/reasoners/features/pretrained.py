@@ -49,11 +49,6 @@ class PretrainedExtractor:
     def _backbone(self) -> Backbone:
         return self._load()
 
-    @cached_property
-    def feature_shape(self) -> tuple[int, ...]:
-        """Measured on a black picture."""
-        return self.extract(np.zeros((1, self.image_size, self.image_size, 3), dtype=np.uint8)).shape[1:]
-
     def extract(self, pictures: NDArray[np.uint8]) -> NDArray[np.float16]:
         """One map per picture, in batches."""
         size = ON_CPU if _device().type == "cpu" else len(pictures)
@@ -166,11 +161,8 @@ class _Origin:
             )
         place = str(folder.resolve()) if folder.is_dir() else source
         config: Any = read_config(source, place, ModelOptions(revision=revision))
-        if folder.is_dir():
-            digest = file_digest(path for kind in ("*.safetensors", "*.json") for path in folder.glob(kind))
-        else:
-            digest = commit(source, revision)
-        return cls(place, revision, config, digest)
+        files = (path for kind in ("*.safetensors", "*.json") for path in folder.glob(kind))
+        return cls(place, revision, config, file_digest(files) if folder.is_dir() else commit(source, revision))
 
 
 def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbone:
@@ -186,10 +178,7 @@ def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbon
         )
     except Exception as error:  # third-party files fail in more ways than can be listed
         raise UserError(f"The network of '{origin.source}' could not be read: {first_line(error)}") from error
-    missing = sorted(
-        key for key in report["missing_keys"] if "pooler" not in key
-    )  # poolers come after all hidden states
-    if missing:
+    if missing := sorted(key for key in report["missing_keys"] if "pooler" not in key):  # they follow all hidden states
         raise UserError(
             f"'{origin.source}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random."
         )
@@ -274,8 +263,3 @@ def _device() -> torch.device:
     import torch
 
     return torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
-
-
-def _line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

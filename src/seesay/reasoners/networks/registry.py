@@ -8,12 +8,7 @@ if TYPE_CHECKING:
     from seesay.reasoners.config import NetworkConfig
     from seesay.reasoners.networks.base import ReasonerNetwork
 
-NAMES = {
-    "cnn-lstm": "CNN+LSTM",
-    "stacked-attention": "CNN+LSTM+SA",
-    "film": "FiLM",
-    "object-centred": "object-centred",
-}
+NAMES = {"cnn-lstm": "CNN+LSTM", "stacked-attention": "CNN+LSTM+SA", "film": "FiLM", "object-centred": "object-centred"}
 """Networks as users call them and as the paper does."""
 
 

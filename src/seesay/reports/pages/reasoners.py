@@ -11,13 +11,13 @@ from markupsafe import Markup
 from seesay.reasoners.diagnostics import REASONER, BinAccuracy, Diagnosis, GroupAccuracy, mixtures
 from seesay.reasoners.evaluate import CEILING
 from seesay.reasoners.networks.registry import NAMES
-from seesay.reasoners.paper_tables import OTHERS, TABLES, TableCell, ceiling, column_test, published
+from seesay.reasoners.paper_tables import OTHERS, TABLES, TableCell, column_test, published
 from seesay.reports import reasoner_charts
 from seesay.reports.attention_overlay import attention_chart
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, interval, number
 from seesay.reports.pages.sections import DataTable, Section, write_page, write_svg
-from seesay.reports.reasoner_charts import RULES, title_of
+from seesay.reports.reasoner_charts import RULES, by_distance, title_of
 
 ACCURACY = (
     "The share of generated test items answered right, with Wilson's 95 % interval; chance is 0.5.\n\n"
@@ -95,13 +95,7 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
     drawing: tuple[tuple[str, str, str, Callable[[Diagnosis, str], list[Markup]], DataTable], ...] = (
         ("types", "Sentence types, shapes and colours", TYPES, reasoner_charts.types, _types_table(named)),
         ("k", "The scene's k", BY_K, reasoner_charts.by_k, _bins_table(named, "k")),
-        (
-            "distance",
-            "Distance from the threshold",
-            DISTANCE,
-            reasoner_charts.by_distance,
-            _bins_table(named, "distance"),
-        ),
+        ("distance", "Distance from the threshold", DISTANCE, by_distance, _bins_table(named, "distance")),
     )
     for key, heading, text, draw, table in drawing:
         drawn = {
@@ -127,7 +121,7 @@ def sweep_sections(ours: Sequence[TableCell], diagnoses: Sequence[Diagnosis] = (
         for network, name in NAMES.items():
             body.append([f"{name}, published", *(number(published(column, name)) for column in columns)])
             body.append([f"{name}, ours", *(_cell(cells.get((network, column))) for column in columns)])
-        body.append([f"{_CEILING}, published", *(number(ceiling(column)) for column in columns)])
+        body.append([f"{_CEILING}, published", *(number(published(column)) for column in columns)])
         body.append([f"{_CEILING}, ours", *(number(ceilings[column]) for column in columns)])
         body = [row for row in body if any(cell != NONE for cell in row[1:])]
         header = ["", *(title_of(column_test(column)) for column in columns)]
@@ -166,7 +160,7 @@ def _beside(column: str, cells: Mapping[tuple[str, str], TableCell], diagnosed: 
         if (cell := cells.get((network, column))) is not None:
             low, high = (None, None) if cell.sd is None else (cell.mean - cell.sd, cell.mean + cell.sd)
             drawn.append(Bar(name, cell.mean, low, high, "ours"))
-    for series, value in (("published", ceiling(column)), ("ours", diagnosed)):
+    for series, value in (("published", published(column)), ("ours", diagnosed)):
         if value is not None:
             drawn.append(Bar(_CEILING, value, series=series))
     return bars(drawn, title=f"{title_of(column_test(column))}: published and ours", x_label="accuracy")
@@ -177,13 +171,11 @@ def _accuracy_table(named: Named) -> DataTable:
     for name, diagnosis in named:
         for row in diagnosis.accuracy:
             if row.group == (REASONER,):
-                rules = [
-                    number(by_rule.accuracy) if (by_rule := diagnosis.of(row.test, rule)) else "" for rule in RULES
-                ]
+                by_rule = [diagnosis.of(row.test, rule) for rule in RULES]
+                rules = [number(other.accuracy) if other else "" for other in by_rule]
                 accuracy = [number(row.accuracy), interval(row.low, row.high), f"{row.items:,}"]
-                body.append(
-                    [name, title_of(row.test), *accuracy, *rules, number(published(row.test, NAMES[diagnosis.network]))]
-                )
+                figure = number(published(row.test, NAMES[diagnosis.network]))
+                body.append([name, title_of(row.test), *accuracy, *rules, figure])
     return DataTable(["reasoner", "test", "accuracy", "95 % interval", "items", *RULES.values(), "published"], body)
 
 
@@ -207,10 +199,8 @@ def _bins_table(named: Named, what: str) -> DataTable:
 
 
 def _unseen_table(diagnoses: Sequence[Diagnosis]) -> DataTable:
-    body = [
-        [NAMES[network], f"{count:,}", title_of(row.test), *_numbers(row)]
-        for network, count, row in mixtures(diagnoses)
-    ]  # fmt: skip
+    mixed = mixtures(diagnoses)
+    body = [[NAMES[network], f"{count:,}", title_of(row.test), *_numbers(row)] for network, count, row in mixed]
     return DataTable(["network", "unseen examples", "test", *_COLUMNS], body)
 
 

@@ -53,11 +53,7 @@ def write_curve(folder: Path, output: Path | None = None, *, command: str = "pre
 
 
 def training_page(
-    path: Path,
-    name: str,
-    history: Sequence[Mapping[str, float]],
-    result: Result | None,
-    labels: CurveLabels = CAPTIONS,
+    path: Path, name: str, history: Sequence[Mapping[str, float]], result: Result | None, labels: CurveLabels = CAPTIONS
 ) -> list[Path]:
     """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); the paths written."""
     charts = curves(history, labels)

@@ -200,7 +200,7 @@ def _report_bad_rows(bad_rows: Sequence[tuple[Path, BadRow]], quiet: bool) -> No
 def _mixed(text: str, quiet: bool) -> tuple[list[str], float]:
     """`FILE:WEIGHT` as texts and their weight."""
     from seesay.errors import UserError
-    from seesay.training.captions import read_texts
+    from seesay.training.captions import read_captions
 
     name, _, weight = text.rpartition(":")
     try:
@@ -209,9 +209,9 @@ def _mixed(text: str, quiet: bool) -> tuple[list[str], float]:
         value = -1.0
     if not name or not 0 < value <= 100:
         raise UserError(f"--mix is '{text}': write FILE:WEIGHT, as in wiki.txt:0.5.")
-    texts, bad_rows = read_texts(Path(name))
+    captions, bad_rows = read_captions(Path(name))
     _report_bad_rows(bad_rows, quiet)
-    return texts, value
+    return [caption.text for caption in captions], value
 
 
 def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, as_json: bool) -> None:

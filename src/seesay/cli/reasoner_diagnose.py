@@ -34,7 +34,8 @@ def diagnose(
 
     for folder in folders:  # all, before the first takes its time
         trained_on(folder, task)
-    options = {"items": items, "examples": examples, "task": task, "device": device, "tests": {}}
+    tests: dict[str, Any] = {}  # those that several share are generated once
+    options = {"items": items, "examples": examples, "task": task, "device": device, "tests": tests}
     diagnoses = [diagnose_with_bars(folder, quiet=quiet or as_json, **options) for folder in folders]
     written = reasoner_page(output, diagnoses)
     if as_json:

@@ -65,7 +65,7 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
             raise ValueError(f"config.json has no {min(missing)}")
         if fields["network"] not in NAMES:
             raise ValueError(f"there is no network '{fields['network']}'")
-        sizes = {name: tuple(v) if isinstance(v, list) else v for name, v in fields["config"].items()}
+        sizes: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in fields["config"].items()}
         config = NetworkConfig(**{**sizes, "vocabulary": SentenceVocabulary(sizes["vocabulary"])})
         network = build(fields["network"], config)
         network.load_state_dict(load_file(folder / "model.safetensors"))

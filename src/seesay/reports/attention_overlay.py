@@ -34,11 +34,8 @@ def attention_chart(example: DiagnosedExample, name: str) -> Markup:
     answer = f"it is {'true' if example.answer else 'false'}"
     parts = [text(0, 12, f"{name} says {predicted}; {answer}.", "note", WIDTH)]
     top, left, rows, columns = (PANEL * part for part in _frame(example.scene, example.target))
-    panels = [
-        ("the picture", picture),
-        *((attention.name, overlay(picture, attention)) for attention in example.attention),
-    ]
-    for i, (label, pixels) in enumerate(panels):
+    overlays = ((attention.name, overlay(picture, attention)) for attention in example.attention)
+    for i, (label, pixels) in enumerate([("the picture", picture), *overlays]):
         x = i * (PANEL + GAP)
         parts.append(element("image", href=_png(pixels), x=x, y=TOP, width=PANEL, height=PANEL))
         frame = {"x": x + left - 2, "y": TOP + top - 2, "width": columns + 4, "height": rows + 4}

@@ -77,18 +77,13 @@ def read(path: Path) -> Iterator[Caption | BadRow]:
             yield Caption(text, picture)
 
 
-def read_texts(path: Path) -> tuple[list[str], list[tuple[Path, BadRow]]]:
-    """The texts of a file and its unusable lines; a file without a text is refused."""
-    texts: list[str] = []
-    bad_rows: list[tuple[Path, BadRow]] = []
-    for row in read(path):
-        if isinstance(row, BadRow):
-            bad_rows.append((path, row))
-        else:
-            texts.append(row.text)
-    if not texts:
-        raise UserError(f"{path} holds no text.")
-    return texts, bad_rows
+def read_captions(path: Path) -> tuple[list[Caption], list[tuple[Path, BadRow]]]:
+    """The captions of a file and its unusable lines; a file without a caption is refused."""
+    rows = list(read(path))
+    captions = [row for row in rows if isinstance(row, Caption)]
+    if not captions:
+        raise UserError(f"{path} holds no caption: give a text file with one caption per line.")
+    return captions, [(path, row) for row in rows if isinstance(row, BadRow)]
 
 
 def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> CaptionSplit:
@@ -103,15 +98,10 @@ def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Cap
     pictures: dict[str, list[tuple[int, str]]] = {}
     bad_rows: list[tuple[Path, BadRow]] = []
     for path in paths:
-        usable = False
-        for row in read(path):
-            if isinstance(row, BadRow):
-                bad_rows.append((path, row))
-            else:
-                usable = True
-                pictures.setdefault(row.picture, []).append((_digest(row.text, seed), row.text))
-        if not usable:
-            raise UserError(f"{path} holds no caption: give a text file with one caption per line.")
+        rows, unusable = read_captions(path)
+        bad_rows += unusable
+        for row in rows:
+            pictures.setdefault(row.picture, []).append((_digest(row.text, seed), row.text))
     train: list[tuple[int, str]] = []
     drawn: list[tuple[int, str]] = []
     for captions in pictures.values():

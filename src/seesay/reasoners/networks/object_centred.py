@@ -44,8 +44,8 @@ class ObjectCentred(ReasonerNetwork):
         self.direction = nn.Embedding(words, 1)
         self.adjective = nn.Embedding(words, config.embedding)
         self.line = nn.Sequential(
-            nn.Linear(config.embedding + 2, config.hidden), nn.ReLU(), nn.Linear(config.hidden, 2),
-        )  # fmt: skip
+            nn.Linear(config.embedding + 2, config.hidden), nn.ReLU(), nn.Linear(config.hidden, 2)
+        )
         nn.init.normal_(self.describe.weight, std=0.3)
         nn.init.normal_(self.direction.weight, std=0.1)
         self.yes = config.answers.index("yes")

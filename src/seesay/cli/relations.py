@@ -13,7 +13,7 @@ from seesay.relations import ContextPart, PerplexityLevel
 
 if TYPE_CHECKING:
     from seesay.relations.contexts import ContextCorpus
-    from seesay.relations.lexicon import Lexicon
+    from seesay.relations.lexicon import RelationLexicon
     from seesay.relations.published import Reproduction
 
 app = typer.Typer(
@@ -215,10 +215,10 @@ def _require_extra() -> None:
             raise missing_extra("This command", "relations", error) from error
 
 
-def _lexicon(path: Path | None) -> Lexicon:
-    from seesay.relations.lexicon import Lexicon, read_lexicon
+def _lexicon(path: Path | None) -> RelationLexicon:
+    from seesay.relations.lexicon import RelationLexicon, read_lexicon
 
-    return Lexicon() if path is None else read_lexicon(path)
+    return RelationLexicon() if path is None else read_lexicon(path)
 
 
 def _report_bad_rows(corpus: ContextCorpus) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import lock_folder
+from seesay.files import lock_folder, write_text
 from seesay.models.hf.loading import require_models
 from seesay.models.hf.logits import logits_at
 from seesay.training import checkpoint, loop, masking, ragged
@@ -260,6 +260,6 @@ def _new(texts: Sequence[str], folder: Path, config: CapBertConfig) -> tuple[Pre
             for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == "tokenizer.json"):
                 write_text(
                     folder / path.name, path.read_text(encoding="utf-8")
-                )  # tokenizer.json last: now it is complete
+                )  # tokenizer.json last
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

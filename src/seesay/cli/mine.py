@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.options import Json, Quiet
 from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule
 
 
@@ -56,35 +57,20 @@ def mine(
     ] = Engine.LOCAL,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one per processor.")] = 0,
     rows: Annotated[int, typer.Option(min=1, help="Pictures per part, the unit of work.")] = 10_000,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is resumed."""
-    from seesay.cli.output import out, print_json, progress_bar, table
+    from seesay.cli.output import out, print_json, progress_bars, table
     from seesay.mining import pipeline
     from seesay.reports.pages import knowledge as knowledge_page
 
     result = pipeline.mine(
-        annotations,
-        output,
-        images=images,
-        size_rule=size_rule,
-        space_rule=space_rule,
-        depth=depth,
-        colors=colors,
-        select=select,
-        subtype_rule=subtype_rule,
-        lexicons=lexicon or (),
-        min_seen=min_seen,
-        min_relation=min_relation,
-        min_answers=min_answers,
-        min_regions=min_regions,
-        transitive=transitive,
-        engine=engine,
-        workers=workers,
-        rows=rows,
-        progress=lambda title, unit: progress_bar(title, unit=unit, quiet=quiet or as_json),
-    )
+        annotations, output, images=images, size_rule=size_rule, space_rule=space_rule, depth=depth, colors=colors,
+        select=select, subtype_rule=subtype_rule, lexicons=lexicon or (), min_seen=min_seen,
+        min_relation=min_relation, min_answers=min_answers, min_regions=min_regions, transitive=transitive,
+        engine=engine, workers=workers, rows=rows, progress=progress_bars(quiet=quiet or as_json),
+    )  # fmt: skip
     page = knowledge_page.write_folder(output)
     if as_json:
         print_json(result.to_json())

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from seesay.errors import UserError, missing_extra
-from seesay.mining.choices import Engine, choose
+from seesay.mining.choices import Engine
 
 MAX_FAILED_ATTEMPTS = 2
 """Give up after this many attempts in a row that finish no part because workers die."""
@@ -34,7 +34,7 @@ def run(
     finished: Callable[[str], None] = lambda part: None,
 ) -> None:
     """Process every part that is not done. Each worker calls `create_task` once; `finished` is called for each part."""
-    _start(choose("engine", Engine, engine), workers)
+    _start(Engine(engine), workers)
     left = [part for part in parts if not is_done(part)]
     failed_attempts = 0
     while left:

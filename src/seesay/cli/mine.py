@@ -22,9 +22,7 @@ def mine(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the knowledge, new or begun before.")],
     images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
-    size_rule: Annotated[
-        SizeRule, typer.Option(help="How sizes are scaled by depth; boxes needs none.")
-    ] = SizeRule.PAPER,
+    size_rule: Annotated[SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")] = SizeRule.PAPER,
     space_rule: Annotated[
         SpaceRule, typer.Option(help="Which depths are compared; apart: no overlap, boxes: all, without depth.")
     ] = SpaceRule.PAPER,
@@ -42,16 +40,12 @@ def mine(
         str, typer.Option(help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name a region shows.")
     ] = "",
     subtype_rule: Annotated[SubtypeRule, typer.Option(help="Which names are subtypes.")] = SubtypeRule.PAPER,
-    lexicon: Annotated[
-        list[Lexicon] | None, typer.Option(help="Add the subtypes of a lexicon; can be given twice.")
-    ] = None,
+    lexicon: Annotated[list[Lexicon] | None, typer.Option(help="Add a lexicon's subtypes; can be given twice.")] = None,
     min_seen: Annotated[int, typer.Option(min=1, help="Pictures that must show a pair.")] = 100,
     min_relation: Annotated[int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")] = 10,
     min_answers: Annotated[int, typer.Option(min=1, help="Answers that an object's colours need.")] = 10,
     min_regions: Annotated[int, typer.Option(min=2, help="Regions that a picture needs for sizes.")] = 6,
-    transitive: Annotated[
-        bool, typer.Option("--transitive", help="Also write the sizes that follow from others.")
-    ] = False,
+    transitive: Annotated[bool, typer.Option("--transitive", help="Also write sizes that follow from others.")] = False,
     engine: Annotated[
         Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
     ] = Engine.LOCAL,

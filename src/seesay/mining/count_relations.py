@@ -121,15 +121,10 @@ def count_part(
 
 
 def count_parts(
-    parts: Sequence[Path],
-    folder: Path,
-    config: CountingConfig,
-    engine: str = "local",
-    workers: int = 1,
-    progress: ProgressCallback = lambda done, total: None,
-    names: NameRules | None = None,
+    parts: Sequence[Path], folder: Path, config: CountingConfig, engine: str = "local", workers: int = 1,
+    progress: ProgressCallback = lambda done, total: None, names: NameRules | None = None,
     min_counts: tuple[int, int, int] = (1, 1, 1),
-) -> MinedCounts:
+) -> MinedCounts:  # fmt: skip
     """Count every part that `folder` has no counts of yet, and combine what was seen often enough.
 
     `min_counts`: of pairs for sizes and for places, and of names for colours.
@@ -139,15 +134,12 @@ def count_parts(
     rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
     total = sum(rows.values())
     paths = {path.stem: str(path) for path in parts}
-    progress(sum(rows[stem] for stem in paths if _is_done(folder, stem)), total)
+    create_task, is_done = partial(PartCounter, paths, folder, config, names), partial(_is_done, folder)
+    progress(sum(rows[stem] for stem in filter(is_done, paths)), total)
     engines.run(
-        list(paths),
-        partial(PartCounter, paths, folder, config, names),
-        partial(_is_done, folder),
-        engine=engine,
-        workers=workers,
-        finished=lambda stem: progress(rows[stem], total),
-    )
+        list(paths), create_task, is_done,
+        engine=engine, workers=workers, finished=lambda stem: progress(rows[stem], total),
+    )  # fmt: skip
 
     def gather_kind(kind: str, labels: int, min_count: int) -> RelationCounts:
         files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in paths] for i in range(SLICES))

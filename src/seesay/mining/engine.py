@@ -25,14 +25,9 @@ PartTask = Callable[[str], None]
 
 
 def run(
-    parts: Sequence[str],
-    create_task: Callable[[], PartTask],
-    is_done: Callable[[str], bool],
-    *,
-    engine: str = Engine.LOCAL,
-    workers: int = 1,
-    finished: Callable[[str], None] = lambda part: None,
-) -> None:
+    parts: Sequence[str], create_task: Callable[[], PartTask], is_done: Callable[[str], bool], *,
+    engine: str = Engine.LOCAL, workers: int = 1, finished: Callable[[str], None] = lambda part: None,
+) -> None:  # fmt: skip
     """Process every part that is not done. Each worker calls `create_task` once; `finished` is called for each part."""
     _start(Engine(engine), workers)
     left = [part for part in parts if not is_done(part)]
@@ -61,13 +56,9 @@ class PartFailedError(RuntimeError):
 
 
 def _run(
-    parts: Sequence[str],
-    create_task: Callable[[], PartTask],
-    workers: int,
-    *,
-    in_process: bool,
-    finished: Callable[[str], None],
-) -> None:
+    parts: Sequence[str], create_task: Callable[[], PartTask], workers: int, *,
+    in_process: bool, finished: Callable[[str], None],
+) -> None:  # fmt: skip
     import daft
 
     class Worker:
@@ -122,9 +113,8 @@ def _start(engine: Engine, workers: int) -> None:
     except ImportError as error:
         raise missing_extra("Mining", "mine", error) from error
     if not ray.is_initialized():
-        local: dict[str, Any] = (
-            {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
-        )
+        is_local = not os.environ.get("RAY_ADDRESS")
+        local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False} if is_local else {}
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
     daft.set_runner_ray(noop_if_initialized=True)
 

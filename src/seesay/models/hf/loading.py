@@ -265,10 +265,7 @@ def device_of(name: str) -> str:
 
 def family_of(name: str, config: PreTrainedConfig) -> Family:
     """The family that a configuration stands for."""
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    )
+    from transformers.models.auto import modeling_auto as auto
 
     if config.is_encoder_decoder:
         return Family.ENCODER_DECODER
@@ -277,9 +274,9 @@ def family_of(name: str, config: PreTrainedConfig) -> Family:
         return Family.MASKED
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):
         return Family.CAUSAL
-    if config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         return Family.MASKED
-    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         return Family.CAUSAL
     raise UserError(
         f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which cannot fill a slot; "

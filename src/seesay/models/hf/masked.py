@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import TokenScores
-from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import (
     batches_by_budget,
@@ -83,8 +82,9 @@ class MaskedModel(TransformersModel):
             encoded = self._tokenizer(batch)
             for index, ids in enumerate(encoded["input_ids"]):
                 if limit is not None and len(ids) > limit:
-                    reason = f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
-                    yield TokenScores((), (), reason)
+                    yield TokenScores(
+                        (), (), f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
+                    )
                     continue
                 spans: dict[int, list[int]] = {}
                 for position, word in enumerate(encoded.word_ids(index)):
@@ -103,10 +103,7 @@ class MaskedModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
-        states = first_token(self._network.base_model)
-        return self._in_memory(
-            lambda budget: encode_texts(self.name, self._network, self._tokenizer, states, texts, budget)
-        )
+        return self._first_states(self._network.base_model, texts)
 
     def _score_words(self, words: Sequence[tuple[tuple[int, ...], int, int]]) -> list[list[TokenScore]]:
         """The tokens of each word, which is given as a sentence's tokens and where in it the word starts and stops."""

@@ -47,6 +47,11 @@ def choice_scores(prompt: Prompt, logp: Iterable[float]) -> Scores:
     return Scores(tuple(logp), tokens=(1,) * len(prompt.options), chars=tuple(map(len, prompt.options)))
 
 
+def summed_scores(logps: Sequence[Sequence[float]], chars: Iterable[int], rank: Sequence[int] | None = None) -> Scores:
+    """The scores of options whose tokens have these log-probabilities."""
+    return Scores(tuple(map(sum, logps)), tuple(map(len, logps)), tuple(chars), None if rank is None else tuple(rank))
+
+
 class Model:
     """Anything that can answer, score, encode or generate. Subclasses set the fields and implement what they can."""
 

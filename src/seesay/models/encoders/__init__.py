@@ -73,5 +73,5 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
         return clip_bert.load_clip_bert(name, str(source), "", options, imagine=True)
     steps = sentence.steps_of(name, source, options)
     if steps is not None:
-        return sentence.load_sentence(name, source, options, steps)
+        return sentence.load_sentence(name, source, options, config, steps)
     return text.load_text(name, source, options, config)

@@ -15,7 +15,6 @@ from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fi
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedConfig
 
     from seesay.models.hf.loading import Checkpoint
     from seesay.models.options import ModelOptions
@@ -87,18 +86,12 @@ def encode_texts(
 
 
 def load_complete(
-    name: str,
-    source: str | Path,
-    options: ModelOptions,
-    choose: Callable[[PreTrainedConfig], Any],
-    *,
-    part: str = "",
-    spare: Sequence[str] = (),
+    name: str, source: str | Path, options: ModelOptions, network_class: Any, part: str = "", spare: Sequence[str] = ()
 ) -> Checkpoint:
     """A checkpoint that lacks none of the weights its vectors need: those under `part`, except `spare` ones."""
     from seesay.models.hf.loading import load_checkpoint, refuse_missing
 
-    checkpoint = load_checkpoint(name, source, options, choose)
+    checkpoint = load_checkpoint(name, source, options, network_class)
     missing = [key for key in checkpoint.missing if key.startswith(part) and not any(word in key for word in spare)]
     refuse_missing(name, missing)
     return checkpoint

@@ -58,7 +58,7 @@ def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, im
     from transformers import BertModel, CLIPTextModelWithProjection
 
     source = _folder(bert) or bert
-    checkpoint = load_complete(name, source, options, lambda _: BertModel, spare=("pooler",))
+    checkpoint = load_complete(name, source, options, BertModel, spare=("pooler",))
     if not imagine:
         return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
     beside = Path(source) / "clip"
@@ -67,7 +67,7 @@ def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, im
         f"{name} (CLIP: {clip or own_clip})",
         _folder(clip or own_clip) or clip or own_clip,
         replace(options, revision=None),
-        lambda _: CLIPTextModelWithProjection,  # the feature that lies in the space of pictures
+        CLIPTextModelWithProjection,  # the feature that lies in the space of pictures
     )
     weights = {} if clip else _weights(name, source, options.revision)
     projection = read_projection(name, weights, checkpoint, tower, drawn=bool(clip))

@@ -85,12 +85,12 @@ def _pooling(name: str, settings: Any) -> str | None:
     return poolings[0]
 
 
-def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: PoolingSteps) -> Model:
+def load_sentence(name: str, source: str | Path, options: ModelOptions, config: Any, steps: PoolingSteps) -> Model:
     """The transformer with its pooling and the layers after it."""
     import torch
 
     spare = ("pooler", "decoder", "lm_head")
-    checkpoint = load_complete(name, source, options, encoder_class, spare=spare)
+    checkpoint = load_complete(name, source, options, encoder_class(config), spare=spare)
     network = checkpoint.model
     layers: list[Callable[[torch.Tensor], torch.Tensor]] = []
     marks = [steps.pooling]

@@ -28,11 +28,11 @@ def load_text(name: str, source: str | Path, options: ModelOptions, config: Any)
         model.fingerprint += "-last"
         return model
     if family == "encoder-decoder":  # the decoder's weights may be absent
-        checkpoint = load_complete(name, source, options, encoder_class, spare=("decoder", "lm_head"))
-        is_whole = encoder_class(checkpoint.config) is AutoModel
-        network = checkpoint.model.get_encoder() if is_whole else checkpoint.model
+        network_class = encoder_class(config)
+        checkpoint = load_complete(name, source, options, network_class, spare=("decoder", "lm_head"))
+        network = checkpoint.model.get_encoder() if network_class is AutoModel else checkpoint.model
     else:  # neither a language-model head nor a pooler is needed
-        checkpoint = load_complete(name, source, options, lambda _: AutoModel, spare=("pooler",))
+        checkpoint = load_complete(name, source, options, AutoModel, spare=("pooler",))
         network = checkpoint.model
     return BatchEncoder(name, checkpoint, first_token(network), options, pooling="first")
 

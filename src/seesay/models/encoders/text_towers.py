@@ -31,7 +31,7 @@ class TextTower:
 def load_tower(name: str, source: str | Path, options: ModelOptions, tower: TextTower) -> BatchEncoder:
     """The text half of a model in a folder or on the hub."""
     network_class = getattr(transformers, tower.network)
-    checkpoint = load_complete(name, source, options, lambda _: network_class, part=tower.part, spare=tower.spare)
+    checkpoint = load_complete(name, source, options, network_class, part=tower.part, spare=tower.spare)
     length = int(checkpoint.model.config.max_position_embeddings) if tower.full_length else None
     vectors = tower.vectors(checkpoint.model)
     return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
@@ -69,7 +69,7 @@ def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
 def _pooler_output(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
     """CLIP's state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4), before the
     projection into the space of pictures; SigLIP's head on the last position."""
-    return lambda ids: network(input_ids=ids).pooler_output  # type: ignore[no-any-return]
+    return lambda ids: network(input_ids=ids).pooler_output
 
 
 _CLIP = TextTower("CLIPTextModel", _pooler_output, "end-of-text", spare=())

@@ -120,5 +120,5 @@ def test_a_task_of_another_package_must_be_a_task(install: Install, monkeypatch:
     monkeypatch.setattr("seesay.tasks.TASKS", Registry("task", TASKS.builtin, "seesay.test", "seesay tasks"))
     assert expand(["all"])[-1] == "odd"
     assert summary("odd").source == "odd-tasks"
-    with pytest.raises(UserError, match="'odd' of the package 'odd-tasks' gave a int where a seesay Task was expected"):
+    with pytest.raises(UserError, match="'odd' of the package 'odd-tasks' is a int, not a seesay Task"):
         load_task("odd")

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy.spatial.distance import jensenshannon
-from scipy.stats import kendalltau
 from tests.shared_data import shared
 
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.questions import BadRow
-from seesay.tasks import coda, load_task
+from seesay.tasks import load_task
 from seesay.tasks.coda import TEMPLATES
 
 Rows = list[dict[str, object]]
@@ -88,19 +84,6 @@ def test_one_flat_annotation_is_kept(tmp_path: Path) -> None:
     flat = rating("/m/1", 0, **dict.fromkeys(COLORS, 2))
     task = load_task("coda", write(tmp_path, [flat], [thing("/m/1", "balloon")]))
     assert task.questions[0].gold == pytest.approx(dict.fromkeys(COLORS, 1 / 11))
-
-
-def test_kendall_and_jensen_shannon_agree_with_scipy() -> None:
-    random = np.random.default_rng(1)
-    rows = random.integers(0, 4, (20, 11)).astype(float)
-    for a, b in pairwise(rows):
-        assert coda.kendall(a, b) == pytest.approx(kendalltau(a, b).statistic)
-    points = random.dirichlet(np.ones(11), 6)
-    points[0, 3:] = 0
-    points[0] /= points[0].sum()
-    distances = coda._jensen_shannon(points, points[:3])
-    for i, p in enumerate(points):
-        assert distances[i] == pytest.approx([jensenshannon(p, q) for q in points[:3]], abs=1e-7)
 
 
 def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:

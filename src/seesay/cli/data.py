@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.options import Json, Quiet
+
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List, fetch, add and check published data sets.", no_args_is_help=False)
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Names = Annotated[
     list[str], typer.Argument(metavar="NAME…", help="Data sets, or 'all' for every one that can be fetched.")
 ]
@@ -82,7 +83,7 @@ def _as_row(status: FileStatus) -> dict[str, Any]:
 def fetch(
     names: Names,
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Fetch data sets into the data folder, checked by their published checksums."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn

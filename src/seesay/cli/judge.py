@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.options import Json, Quiet
 from seesay.judge import SliderStart
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ PerPage = Annotated[int | None, typer.Option(help="Items per page. [default: 20]
 Pages = Annotated[int | None, typer.Option("--pages", help="Pages per participant. [default: 3]")]
 Controls = Annotated[int | None, typer.Option(help="Controls per page. [default: 2]")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of items and of the controls. [default: 0]")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @app.command()

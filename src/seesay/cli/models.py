@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from seesay.cli.options import Json
 
 
 def models(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List the models known by name, and the ways to name any other."""
     from seesay.cli.output import out, print_json, table

@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.cli.training_output import (
-    Device,
-    Json,
-    Quiet,
-    Rate,
-    TrainingDevice,
-    check_rate,
-    show_curve,
-    summary,
-    training_bar,
-)
+from seesay.cli.options import Json, Quiet
+from seesay.cli.training_output import Device, Rate, TrainingDevice, check_rate, show_curve, summary, training_bar
 
 if TYPE_CHECKING:
     from seesay.questions import BadRow

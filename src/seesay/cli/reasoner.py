@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.options import Json, Quiet
 from seesay.cli.reasoner_diagnose import diagnose, diagnose_with_bars
 from seesay.cli.training_output import (
     Device,
-    Json,
-    Quiet,
     Rate,
     TrainingDevice,
     check_rate,

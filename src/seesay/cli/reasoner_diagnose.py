@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.training_output import Device, Json, Quiet, TrainingDevice, stage_bars
+from seesay.cli.options import Json, Quiet
+from seesay.cli.training_output import Device, TrainingDevice, stage_bars
 
 if TYPE_CHECKING:
     from rich.table import Table

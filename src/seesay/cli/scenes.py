@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.options import Json, Quiet
+
 app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
 
 TaskName = Annotated[
@@ -48,8 +50,8 @@ def make(
     k_mean: Mean = None,
     k_deviation: Deviation = None,
     workers: Annotated[int | None, typer.Option(help="Processes. Default: one per core.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Make a balanced data set: pictures, sentences, annotation. One that was begun before is finished."""
     import time
@@ -92,8 +94,8 @@ def show(
     k_deviation: Deviation = None,
     size: Annotated[int, typer.Option(min=32, max=1024, help="Pixels per side of each scene.")] = 200,
     columns: Annotated[int, typer.Option(min=1, max=40, help="Scenes per row.")] = 5,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Draw a contact sheet: scenes with their sentences, true or false."""
     from seesay.cli.output import out, print_json

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.options import Json
+
 if TYPE_CHECKING:
     from seesay.runs.records import Comparison, Record
 
 app = typer.Typer(help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but the figures and errors.")]
 Seed = Annotated[int, typer.Option(help="Seed of the resampling.")]
 Many = Annotated[int, typer.Option("--resamples", min=100, help="Resamples behind intervals and p-values.")]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 TrainingDevice = StrEnum("TrainingDevice", ["cpu", "auto"])
 Rate = Annotated[float | None, typer.Option("--learning-rate", help="The highest learning rate.")]
 Device = Annotated[TrainingDevice, typer.Option(help="auto: the device that Accelerate finds.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 def check_rate(learning_rate: float | None) -> None:

@@ -30,88 +30,77 @@ class Summary:
     licence: str = ""
 
 
+def _core(title: str) -> Summary:
+    return Summary(title, "seesay", licence="CC0-1.0")
+
+
+def _malevic(title: str) -> Summary:
+    return Summary(title, "Pezzelle & Fernández 2019")
+
+
+def _viphy(title: str) -> Summary:
+    return Summary(title, "Singh, Qasemi & Chen 2023", ("viphy",))
+
+
+_BUILTIN: dict[str, tuple[str, Summary]] = {
+    "core-color": ("core_color:load", _core("The colours of everyday things")),
+    "core-size": ("core_size:load", _core("Which of two things is larger")),
+    "core-space": ("core_space:load", _core("What stands above what in a scene")),
+    "core-parts": ("core_parts:load", _core("What things have and what they are made of")),
+    "memory-colors": (
+        "memory_colors:load",
+        Summary("The one colour that people remember a thing by", "Norlund et al. 2021", ("memory-colors",)),
+    ),
+    "property-norms": (
+        "property_norms:load",
+        Summary("What people say about how things look", "Hagström & Johansson 2022", ("cslb-norms", "property-norms")),
+    ),
+    "coda": ("coda:load", Summary("How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",))),
+    "viphy-color": ("viphy.color:load", _viphy("The colours that things typically have")),
+    "viphy-size": ("viphy.size:load", _viphy("Which of two things is typically the larger one")),
+    "viphy-size-subtype": ("viphy.size:load_subtype", _viphy("Which of two subtypes is the larger one")),
+    "viphy-size-transitive": (
+        "viphy.size:load_transitive",
+        _viphy("Which is larger, of two things never seen together"),
+    ),
+    "viphy-space": ("viphy.space:load", _viphy("What is above what in a scene")),
+    "malevic-sup1": ("malevic:load_sup1", _malevic("Is it the biggest? Shapes of one kind")),
+    "malevic-pos1": ("malevic:load_pos1", _malevic("Is it big? Shapes of one kind")),
+    "malevic-pos": ("malevic:load_pos", _malevic("Is it a big object? Among shapes of many kinds")),
+    "malevic-set-pos": ("malevic:load_set_pos", _malevic("Is it a big square? Among the squares of a scene")),
+    "malevic-pos-hard": ("malevic:load_pos_hard", _malevic("malevic-pos without the scene's extremes")),
+    "malevic-set-pos-hard": ("malevic:load_set_pos_hard", _malevic("malevic-set-pos without the set's extremes")),
+    "malevic-compositional-seen": (
+        "malevic:load_compositional_seen",
+        _malevic("Adjective and shape in combinations that training has"),
+    ),
+    "malevic-compositional-unseen": (
+        "malevic:load_compositional_unseen",
+        _malevic("Adjective and shape in combinations that training lacks"),
+    ),
+    "malevic-comparative": ("malevic:load_comparative", _malevic("Is one thing bigger than another?")),
+    "easy-vqa": (
+        "easy_vqa:load",
+        Summary("What shape, what colour, is there one? A picture of one shape", "Zhou 2019", licence="MIT"),
+    ),
+}
+
 TASKS: Registry[Loader] = Registry(
     kind="task",
-    builtin={
-        "core-color": "seesay.tasks.core_color:load",
-        "core-size": "seesay.tasks.core_size:load",
-        "core-space": "seesay.tasks.core_space:load",
-        "core-parts": "seesay.tasks.core_parts:load",
-        "memory-colors": "seesay.tasks.memory_colors:load",
-        "property-norms": "seesay.tasks.property_norms:load",
-        "coda": "seesay.tasks.coda:load",
-        "viphy-color": "seesay.tasks.viphy.color:load",
-        "viphy-size": "seesay.tasks.viphy.size:load",
-        "viphy-size-subtype": "seesay.tasks.viphy.size:load_subtype",
-        "viphy-size-transitive": "seesay.tasks.viphy.size:load_transitive",
-        "viphy-space": "seesay.tasks.viphy.space:load",
-        "malevic-sup1": "seesay.tasks.malevic:load_sup1",
-        "malevic-pos1": "seesay.tasks.malevic:load_pos1",
-        "malevic-pos": "seesay.tasks.malevic:load_pos",
-        "malevic-set-pos": "seesay.tasks.malevic:load_set_pos",
-        "malevic-pos-hard": "seesay.tasks.malevic:load_pos_hard",
-        "malevic-set-pos-hard": "seesay.tasks.malevic:load_set_pos_hard",
-        "malevic-compositional-seen": "seesay.tasks.malevic:load_compositional_seen",
-        "malevic-compositional-unseen": "seesay.tasks.malevic:load_compositional_unseen",
-        "malevic-comparative": "seesay.tasks.malevic:load_comparative",
-        "easy-vqa": "seesay.tasks.easy_vqa:load",
-    },
+    builtin={name: f"seesay.tasks.{address}" for name, (address, _) in _BUILTIN.items()},
     group="seesay.tasks",
     listing="seesay tasks",
 )
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "core": ("core-color", "core-size", "core-space", "core-parts"),
-    "viphy": ("viphy-color", "viphy-size", "viphy-size-subtype", "viphy-size-transitive", "viphy-space"),
-    "malevic": tuple(name for name in TASKS.builtin if name.startswith("malevic-")),
-}
-
-_SUMMARIES = {
-    "core-color": Summary("The colours of everyday things", "seesay", licence="CC0-1.0"),
-    "core-size": Summary("Which of two things is larger", "seesay", licence="CC0-1.0"),
-    "core-space": Summary("What stands above what in a scene", "seesay", licence="CC0-1.0"),
-    "core-parts": Summary("What things have and what they are made of", "seesay", licence="CC0-1.0"),
-    "memory-colors": Summary(
-        "The one colour that people remember a thing by",
-        "Norlund et al. 2021",
-        ("memory-colors",),
-    ),
-    "property-norms": Summary(
-        "What people say about how things look", "Hagström & Johansson 2022", ("cslb-norms", "property-norms")
-    ),
-    **{
-        f"malevic-{kind}": Summary(title, "Pezzelle & Fernández 2019")
-        for kind, title in (
-            ("sup1", "Is it the biggest? Shapes of one kind"),
-            ("pos1", "Is it big? Shapes of one kind"),
-            ("pos", "Is it a big object? Among shapes of many kinds"),
-            ("set-pos", "Is it a big square? Among the squares of a scene"),
-            ("pos-hard", "malevic-pos without the scene's extremes"),
-            ("set-pos-hard", "malevic-set-pos without the set's extremes"),
-            ("compositional-seen", "Adjective and shape in combinations that training has"),
-            ("compositional-unseen", "Adjective and shape in combinations that training lacks"),
-            ("comparative", "Is one thing bigger than another?"),
-        )
-    },
-    **{
-        f"viphy-{kind}": Summary(title, "Singh, Qasemi & Chen 2023", ("viphy",))
-        for kind, title in (
-            ("color", "The colours that things typically have"),
-            ("size", "Which of two things is typically the larger one"),
-            ("size-subtype", "Which of two subtypes is the larger one"),
-            ("size-transitive", "Which is larger, of two things never seen together"),
-            ("space", "What is above what in a scene"),
-        )
-    },
-    "easy-vqa": Summary("What shape, what colour, is there one? A picture of one shape", "Zhou 2019", licence="MIT"),
-    "coda": Summary("How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",)),
+GROUPS = {
+    group: tuple(name for name in _BUILTIN if name.startswith(f"{group}-")) for group in ("core", "viphy", "malevic")
 }
 
 
 def summary(name: str) -> Summary:
     """A task in one line, without loading it."""
-    if name in _SUMMARIES:
-        return _SUMMARIES[name]
+    if name in _BUILTIN:
+        return _BUILTIN[name][1]
     if name not in TASKS.names():
         raise unknown("task", name, [*TASKS.names(), *GROUPS, "all"], TASKS.listing)
     return Summary(f"A task of the package '{TASKS.package(name)}'", TASKS.package(name))
@@ -139,7 +128,7 @@ def load_task(name: str, data: Path | None = None) -> Task:
             "update that package or uninstall it."
         )
     task = replace(task, title=task.title or summary(name).title)
-    if task.data or (data is None and name not in _SUMMARIES):  # a task that records itself what it read
+    if task.data or (data is None and name not in _BUILTIN):  # a task that records itself what it read
         return task
     task = with_provenance(task, data, summary(name).needs)
     return replace(task, citation="") if data is not None and name in GROUPS["core"] else task

@@ -17,6 +17,9 @@ from seesay.data import jsonl, store
 from seesay.data.catalogue import CATALOGUE
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
+from seesay.metrics.base import ScoredItems
+from seesay.metrics.jensen_shannon import jensen_shannon
+from seesay.metrics.rank_correlation import kendall
 from seesay.questions import BadRow, Question, Task, Template
 
 ANNOTATIONS, OBJECTS = "annotations.jsonl", "objects.jsonl"
@@ -81,19 +84,10 @@ def _verb(record: jsonl.Record, key: str) -> str:
     return verb
 
 
-def kendall(a: Matrix, b: Matrix) -> float:
-    """Kendall's τ-b of two short vectors; NaN where one of them is constant."""
-    upper = np.triu_indices(len(a), 1)
-    signs_a, signs_b = (np.sign(np.subtract.outer(v, v))[upper] for v in (a, b))
-    pairs = np.sqrt(np.count_nonzero(signs_a) * np.count_nonzero(signs_b))
-    return float(signs_a @ signs_b / pairs) if pairs else float("nan")
-
-
 def agreeing(annotations: Matrix) -> Matrix:
     """Drop the annotation that agrees least with the mean (Kendall's τ) until none disagrees with it (τ < 0)."""
     while True:
-        mean = annotations.mean(axis=0)
-        taus = np.array([kendall(row, mean) for row in annotations])
+        taus = kendall(ScoredItems(annotations, np.broadcast_to(annotations.mean(axis=0), annotations.shape)))
         if np.isnan(taus).all() or np.nanmin(taus) >= 0:
             return annotations
         annotations = np.delete(annotations, np.nanargmin(taus), axis=0)
@@ -107,11 +101,14 @@ def clusters(distributions: Matrix) -> list[str]:
     most peaked, the median and the flattest distribution, where the paper starts from random ones.
     """
     points = -np.sort(-distributions, axis=1)
+    with np.errstate(divide="ignore"):
+        scores = np.log(points)
     order = np.argsort(-points[:, 0], kind="stable")
     centres = points[order[[0, len(order) // 2, -1]]]
     nearest = np.zeros(len(points), dtype=np.intp)
     for _ in range(300):
-        nearest = np.argmin(_jensen_shannon(points, centres), axis=1)
+        distances = [jensen_shannon(ScoredItems(scores, np.broadcast_to(centre, points.shape))) for centre in centres]
+        nearest = np.argmin(distances, axis=0)
         moved = np.array(
             [points[nearest == k].mean(axis=0) if (nearest == k).any() else centres[k] for k in range(len(centres))]
         )
@@ -119,18 +116,6 @@ def clusters(distributions: Matrix) -> list[str]:
             break
         centres = moved
     return [GROUPS[k] for k in nearest]
-
-
-def _jensen_shannon(points: Matrix, centres: Matrix) -> Matrix:
-    p, q = points[:, None, :], centres[None, :, :]
-    middle = (p + q) / 2
-
-    def divergence(a: Matrix) -> Matrix:
-        ratio = np.divide(a, middle, out=np.ones(middle.shape), where=(a > 0) & (middle > 0))
-        total: Matrix = (a * np.log(ratio)).sum(axis=2)
-        return total
-
-    return np.sqrt(np.maximum(divergence(p) + divergence(q), 0) / 2)
 
 
 def distributions(annotations: Sequence[_Annotation]) -> dict[str, Matrix]:

@@ -258,8 +258,6 @@ def _new(texts: Sequence[str], folder: Path, config: CapBertConfig) -> tuple[Pre
         with tempfile.TemporaryDirectory() as temporary:
             train_tokenizer(texts, config.vocabulary).save_pretrained(temporary)
             for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == "tokenizer.json"):
-                write_text(
-                    folder / path.name, path.read_text(encoding="utf-8")
-                )  # tokenizer.json last
+                write_text(folder / path.name, path.read_text(encoding="utf-8"))  # tokenizer.json last
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

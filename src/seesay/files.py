@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import shutil
@@ -42,6 +43,15 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: object, *, indent: int | None = 2) -> None:
     """Write a JSON document atomically, ending in a newline."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
+
+
+def json_value(value: Any) -> Any:
+    """The value with None for every number that JSON cannot hold: NaN and infinity."""
+    if isinstance(value, Mapping):
+        return {key: json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextmanager
@@ -106,14 +116,14 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
         write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
         return
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        begun = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): {hint}.") from error
-    changed = [key for key in {**found, **wanted} if wanted.get(key) != found.get(key)]
+    changed = [key for key in {**begun, **wanted} if wanted.get(key) != begun.get(key)]
     if changed:
         key = changed[0]
         more = f" (and {', '.join(changed[1:])})" if changed[1:] else ""
-        raise UserError(f"{what} was begun with {key} {found.get(key)!r}, not {wanted.get(key)!r}{more}: {hint}.")
+        raise UserError(f"{what} was begun with {key} {begun.get(key)!r}, not {wanted.get(key)!r}{more}: {hint}.")
 
 
 def _unfinished(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Choice: what a leaning to a position does, and what models of every family are shown."""
+"""ChoiceModel: what a leaning to a position does, and what models of every family are shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.models.toy_server import Reply, chat, serving
 from tests.shared_data import shared
 
 from seesay.models import Model, ModelOptions, load_model
-from seesay.probes.choice import Choice, choice_model, choice_task
+from seesay.probes.choice import ChoiceModel, choice_model, choice_task
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import ask
 from seesay.tasks import load_task
@@ -58,7 +58,7 @@ def softmax(values: Sequence[float]) -> list[float]:
 @given(st.integers(2, 8), st.data())
 def test_who_always_prefers_one_position_comes_out_uniform(n: int, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, n - 1))
-    model = Choice(Leaning({}, [0.0 if i == place else -13.0 for i in range(n)]))
+    model = ChoiceModel(Leaning({}, [0.0 if i == place else -13.0 for i in range(n)]))
     [scores] = model.answer([Prompt("Which? [MASK]", tuple("abcdefgh"[:n]))])
     assert softmax(scores.logp) == pytest.approx([1 / n] * n)
     assert f"({place + 1}) 100.0%" in model.notes([scores])[0]
@@ -69,7 +69,7 @@ LOGITS = st.floats(-20, 0)
 
 @given(st.lists(LOGITS, min_size=4, max_size=4), st.lists(LOGITS, min_size=4, max_size=4))
 def test_a_leaning_cancels_out(liking: list[float], leaning: list[float]) -> None:
-    model = Choice(Leaning(dict(zip(OPTIONS, liking, strict=True)), leaning))
+    model = ChoiceModel(Leaning(dict(zip(OPTIONS, liking, strict=True)), leaning))
     [scores] = model.answer([PROMPT])
     assert softmax(scores.logp) == pytest.approx(softmax(liking), abs=1e-9)
     assert scores.tokens == (1, 1, 2, 1)
@@ -79,7 +79,7 @@ def test_a_leaning_cancels_out(liking: list[float], leaning: list[float]) -> Non
 
 def test_every_rotation_is_shown_with_letters() -> None:
     inner = Leaning({"black": 1.0}, (0.0,) * 4)
-    model = Choice(inner)
+    model = ChoiceModel(inner)
     pair = Prompt("Snow is [MASK] in winter.", ("white", "black"))
     scores = model.answer([PROMPT, pair])
     assert [np.argmax(s.logp) for s in scores] == [3, 1]
@@ -154,8 +154,8 @@ def test_the_position_bias_of_a_resumed_run_covers_all_its_answers(tmp_path: Pat
     task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), questions, ("accuracy",))
     settings = ask.Settings(resamples=100)
     with pytest.raises(ConnectionError):
-        ask.run(Choice(Interrupted({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
-    resumed = ask.run(Choice(Leaning({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
+        ask.run(ChoiceModel(Interrupted({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
+    resumed = ask.run(ChoiceModel(Leaning({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
     assert resumed.manifest.notes[0].startswith("Position bias: over 8 prompts with 4 lettered options")
 
 

@@ -1,4 +1,4 @@
-"""Choice: the options are shown, lettered, and the model picks one. Every rotation of their order is asked.
+"""ChoiceModel: the options are shown, lettered, and the model picks one. Every rotation of their order is asked.
 
 Models lean to a position: the first, or the last. Over all rotations each option stands in each position once, so that
 a leaning that does not depend on the option cancels out of the mean log-probability (Zheng et al. 2024 measure how
@@ -24,7 +24,7 @@ LETTERED_SCOPE = "answer-qa"
 
 def choice_model(model: Model) -> Model:
     """The model, asked by choice. A baseline weighs options whatever their order, so it stays as it is."""
-    return model if isinstance(model, Baseline) else Choice(model)
+    return model if isinstance(model, Baseline) else ChoiceModel(model)
 
 
 def choice_task(task: Task) -> Task:
@@ -41,7 +41,7 @@ def choice_task(task: Task) -> Task:
     )
 
 
-class Choice(Model):
+class ChoiceModel(Model):
     """Wraps a model that answers: every prompt becomes one lettered prompt per rotation of its options."""
 
     def __init__(self, model: Model) -> None:

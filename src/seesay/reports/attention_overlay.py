@@ -34,10 +34,7 @@ def attention_chart(example: DiagnosedExample, name: str) -> Markup:
     answer = f"it is {'true' if example.answer else 'false'}"
     parts = [text(0, 12, f"{name} says {predicted}; {answer}.", "note", WIDTH)]
     top, left, rows, columns = (PANEL * part for part in _frame(example.scene, example.target))
-    panels = [
-        ("the picture", picture),
-        *((attention.name, overlay(picture, attention)) for attention in example.attention),
-    ]
+    panels = [("the picture", picture), *((look.name, overlay(picture, look)) for look in example.attention)]
     for i, (label, pixels) in enumerate(panels):
         x = i * (PANEL + GAP)
         parts.append(element("image", href=_png(pixels), x=x, y=TOP, width=PANEL, height=PANEL))

@@ -183,8 +183,8 @@ def limited(task: Task, limit: int, seed: int) -> Task:
     return replace(task, questions=tuple(q for q in task.questions if q.id in kept), published=())
 
 
-def describe(model: Model, task: Task, settings: Settings) -> Manifest:
-    """The manifest, with the signature that every figure carries."""
+def describe(model: Model, task: Task, settings: Settings, details: Sequence[str] = ()) -> Manifest:
+    """The manifest, with the signature that every figure carries; `details` are further parts of it."""
     signature = "|".join(
         (
             f"task:{task.name}.{task.version}@{task.fingerprint}",
@@ -192,6 +192,7 @@ def describe(model: Model, task: Task, settings: Settings) -> Manifest:
             f"questions:{len(task.questions)}",
             f"model:{model.name}@{model.fingerprint}",
             f"family:{model.family}",
+            *details,
             f"scope:{model.scope}",
             f"length:{settings.length}",
             f"seed:{settings.seed}",

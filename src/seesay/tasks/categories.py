@@ -16,7 +16,7 @@ from seesay.metrics.agreement import cohen_kappa
 from seesay.questions import Task
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-"""What an encoder does: texts to vectors, a row a text."""
+"""What an encoder does: texts to vectors, one row per text."""
 
 ENCODER = "minilm"
 
@@ -62,10 +62,11 @@ def assign(names: Sequence[str], encode: Encode) -> dict[str, str]:
 
 def tagged(task: Task, encode: Encode) -> Task:
     """The task with a category for every thing that has none, so that results can be sliced by it."""
-    wanting = dict.fromkeys(q.object for q in task.questions if "category" not in q.tags)
-    found = assign(list(wanting), encode)
+    uncategorised = dict.fromkeys(q.object for q in task.questions if "category" not in q.tags)
+    categories = assign(list(uncategorised), encode)
     questions = tuple(
-        q if "category" in q.tags else replace(q, tags={**q.tags, "category": found[q.object]}) for q in task.questions
+        q if "category" in q.tags else replace(q, tags={**q.tags, "category": categories[q.object]})
+        for q in task.questions
     )
     return replace(task, questions=questions)
 

@@ -7,18 +7,17 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-import seesay
 from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.judge.results.agreement import Coefficient
 from seesay.judge.results.quality import Judgement
 from seesay.judge.study import SLIDER_MAX, Study, StudyItem
+from seesay.models.base import Model
 from seesay.questions import Answer, Question, Scores, Task, Template
 from seesay.runs import store
-from seesay.runs.ask import environment
+from seesay.runs.ask import Settings, describe
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
@@ -52,7 +51,16 @@ def write_human_run(
         task, shares, prompt = _task_shares(study, study.task, judgements)
     else:
         task, shares, prompt = _pair_shares(study, judgements, seed)
-    manifest = _manifest(study, task, judgements, name, prompt, resamples, seed, command)
+    details = (
+        f"people:{len({judgement.person for judgement in judgements})}",
+        f"judgements:{len(judgements)}",
+        f"asked:{prompt}",
+        f"smoothing:{SMOOTHING:g}",
+    )
+    settings = Settings(seed=seed, resamples=resamples, command=command)
+    manifest = describe(People(name, study, judgements), task, settings, details).model_copy(
+        update={"bad_rows": [upgrade_bad_row(text) for text in study.left_out]}
+    )
     answers = [
         Answer(question.id, template.name, question.options, share_scores(shares[question.id]))
         for question in task.questions
@@ -134,59 +142,16 @@ def _pair_question(study: Study, item: StudyItem, gold: float) -> Question:
     return Question(item.id, {"a": a, "b": b}, options, weights, object=item.id)
 
 
-def _manifest(
-    study: Study,
-    task: Task,
-    judgements: Sequence[Judgement],
-    name: str,
-    prompt: str,
-    resamples: int,
-    seed: int,
-    command: str,
-) -> Manifest:
-    rows = sorted((judgement.person, judgement.item.id, judgement.value) for judgement in judgements)
-    digest = hashlib.blake2b(json.dumps([study.fingerprint, rows]).encode(), digest_size=8).hexdigest()
-    people = len({judgement.person for judgement in judgements})
-    signature = "|".join(
-        (
-            f"task:{task.name}.{task.version}@{task.fingerprint}",
-            f"templates:{len(task.templates)}",
-            f"questions:{len(task.questions)}",
-            f"model:{name}@{digest}",
-            "family:people",
-            f"people:{people}",
-            f"judgements:{len(judgements)}",
-            f"asked:{prompt}",
-            f"smoothing:{SMOOTHING:g}",
-            "scope:choice",
-            "length:sum",
-            f"seed:{seed}",
-            f"resamples:{resamples}",
-            f"seesay:{seesay.__version__}",
-        )
-    )
-    return Manifest(
-        seesay=seesay.__version__,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=command,
-        model=name,
-        family="people",
-        model_fingerprint=digest,
-        task=task.name,
-        task_version=task.version,
-        task_fingerprint=task.fingerprint,
-        templates=[template.name for template in task.templates],
-        questions=len(task.questions),
-        limit=None,
-        scope="choice",
-        length="sum",
-        seed=seed,
-        resamples=resamples,
-        signature=signature,
-        environment=environment(),
-        citation=task.citation,
-        bad_rows=[upgrade_bad_row(text) for text in study.left_out],
-    )
+class People(Model):
+    """The annotators whose judgements count, as one model."""
+
+    family = "people"
+    scope = "choice"
+
+    def __init__(self, name: str, study: Study, judgements: Sequence[Judgement]) -> None:
+        rows = sorted((judgement.person, judgement.item.id, judgement.value) for judgement in judgements)
+        digest = hashlib.blake2b(json.dumps([study.fingerprint, rows]).encode(), digest_size=8)
+        self.name, self.fingerprint = name, digest.hexdigest()
 
 
 def _figure(manifest: Manifest, task: Task, metric: str, coefficient: Coefficient) -> Figure:

@@ -32,13 +32,13 @@ def chains(facts: Sequence[SizeFact]) -> Iterator[tuple[str, str, str]]:
     This is the pool that the published set was drawn from (548,857 on the published table): it does not ask whether the
     opposite, c < a, is known, which holds of 507 of them.
     """
-    known = smaller_pairs(facts)
+    smaller = smaller_pairs(facts)
     larger: dict[str, list[str]] = defaultdict(list)
-    for a, b in known:
+    for a, b in smaller:
         larger[a].append(b)
-    for a, b in known:
+    for a, b in smaller:
         for c in larger.get(b, ()):
-            if (a, c) not in known and a != c:
+            if (a, c) not in smaller and a != c:
                 yield a, b, c
 
 
@@ -49,9 +49,9 @@ def transitive(facts: Sequence[SizeFact], size: int = TRANSITIVE, seed: int = 0)
     the other way round. (The published set draws chains, so that a pair may come several times, and its answer is
     always `<`: who always says "smaller" is always right.)
     """
-    known = smaller_pairs(facts)
+    smaller = smaller_pairs(facts)
     implied = dict.fromkeys((a, c) for a, _, c in chains(facts))
-    pairs = sorted((a, c) for a, c in implied if (c, a) not in known and (c, a) not in implied)
+    pairs = sorted((a, c) for a, c in implied if (c, a) not in smaller and (c, a) not in implied)
     drawn = [pairs[i] for i in shuffled(len(pairs), seed)[:size]]
     return [
         SizeFact(a, c, 0, 0, ("<",)) if place % 2 == 0 else SizeFact(c, a, 0, 0, (">",))

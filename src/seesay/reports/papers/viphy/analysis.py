@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markupsafe import Markup
 
+from seesay.files import json_value
 from seesay.reports.pages.sections import DataTable, Section
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Analysis:
             "task": self.task,
             "title": self.title,
             "figure": f"{PAPER}, {self.figure}" if self.figure else None,
-            "rows": [_finite(asdict(row)) for row in self.rows],
+            "rows": [json_value(asdict(row)) for row in self.rows],
         }
 
     @property
@@ -98,9 +98,3 @@ def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
     header = [name for name in dict.fromkeys(n for cells in flat for n in cells) if name != "shares"]
     header = [name for name in header if any(cells.get(name) is not None for cells in flat)]
     return DataTable(header, [[cells.get(name) for name in header] for cells in flat])
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -216,8 +216,8 @@ def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) ->
     from seesay.errors import UserError
     from seesay.training.captions import split
 
-    if not 0 < held_out < 1:
-        raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
+    if held_out == 0:
+        raise UserError("--held-out is 0: a training is validated on held-out pictures, so give a share such as 0.1.")
     captions = split(files, held_out=held_out, seed=seed)
     _report_bad_rows(captions.bad_rows, quiet)
     if captions.repeated and not quiet:

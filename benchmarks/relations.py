@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from seesay.models import load_model
 from seesay.models.words.lstm import LstmModel
-from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
+from seesay.models.words.lstm_network import LstmNetwork
 from seesay.models.words.vocabulary import Vocabulary, joined, words
 from seesay.relations.contexts import collect_contexts
 from seesay.relations.lexicon import Lexicon
@@ -48,9 +48,7 @@ def untrained(lines: Sequence[str]) -> LstmModel:
     everywhere = [[joined(relation) for relation in RELATIONS]] * FEWEST
     vocabulary = Vocabulary.of([*map(words, lines), *everywhere], smallest=FEWEST)
     torch.manual_seed(0)
-    return LstmModel(
-        "untrained", LstmNetwork(len(vocabulary), LstmSizes(embedding=300, hidden=300)), vocabulary, "untrained"
-    )
+    return LstmModel("untrained", LstmNetwork(len(vocabulary), embedding=300, hidden=300), vocabulary, "untrained")
 
 
 def clean(model: Any, gap: Gap) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import shutil
@@ -42,6 +43,15 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: object, *, indent: int | None = 2) -> None:
     """Write a JSON document atomically, ending in a newline."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
+
+
+def json_value(value: Any) -> Any:
+    """The value with None for every number that JSON cannot hold: NaN and infinity."""
+    if isinstance(value, Mapping):
+        return {key: json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextmanager

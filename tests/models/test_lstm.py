@@ -13,7 +13,7 @@ from tests.models.word_lstm import loaded, reference, saved
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
 from seesay.models.words.lstm import load, save
-from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
+from seesay.models.words.lstm_network import LstmNetwork
 from seesay.models.words.vocabulary import SPECIAL, Vocabulary
 from seesay.questions import Prompt
 from seesay.relations.contexts import Context, scorable
@@ -174,7 +174,7 @@ def test_saved_and_loaded_it_is_the_same(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_published_size() -> None:
-    network = LstmNetwork(100, LstmSizes(embedding=300, hidden=300))
+    network = LstmNetwork(100, embedding=300, hidden=300)
     shapes = {name: tuple(weights.shape) for name, weights in network.named_parameters()}
     assert shapes["embedding.weight"] == shapes["output.weight"] == (100, 300)
     assert shapes["lstm.weight_hh_l0"] == (4 * 300, 300)

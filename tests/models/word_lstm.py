@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from seesay.models.words.lstm import LstmModel, save
-from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
+from seesay.models.words.lstm_network import LstmNetwork
 from seesay.models.words.vocabulary import SPECIAL, Vocabulary
 
 TEXT = "a the man woman dog cat horse mat table red blue on in under over near in_front_of front of sits stands is"
@@ -17,7 +17,7 @@ def saved(folder: Path, *, seed: int = 0) -> Path:
     """The model's folder."""
     torch.manual_seed(seed)
     vocabulary = Vocabulary([*SPECIAL, *TEXT.split()])
-    network = LstmNetwork(len(vocabulary), LstmSizes(embedding=12, hidden=16))
+    network = LstmNetwork(len(vocabulary), embedding=12, hidden=16)
     with torch.no_grad():
         for weights in network.parameters():
             weights.normal_(std=0.7)

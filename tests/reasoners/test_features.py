@@ -292,7 +292,8 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
     for i, (picture, sentence) in enumerate(zip(batch.pictures, batch.sentences, strict=True)):
         path = tmp_path / f"{i}.png"
         Image.fromarray(picture).save(path)
-        prompts.append(Prompt(f"{sentence}. True or false? {SLOT}.", ("false", "true"), str(path)))
+        text = f"{sentence}. True or false? {SLOT}."
+        prompts.append(Prompt(text, ("false", "true"), str(path), {"sentence": sentence}))
     answered = [scores.logp for scores in model.answer(prompts)]
     np.testing.assert_allclose(
         answered, model.log_probabilities(np.array(validation.features), validation.sentences), atol=1e-5

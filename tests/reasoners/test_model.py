@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_options_in_any_order_and_case(tmp_path: Path) -> None:
     model = reasoner(tmp_path)
     prompt = task().templates[1].ask(task().questions[0])
     orders = (("yes", "no"), ("no", "yes"), ("True", "False"), ("NO", "Yes"))
-    first, *others = probabilities(model, [Prompt(prompt.text, order, prompt.picture) for order in orders])
+    first, *others = probabilities(model, [replace(prompt, options=order) for order in orders])
     for other in others:
         yes = sum(value for name, value in other.items() if name.lower() in ("yes", "true"))
         assert yes == pytest.approx(first["yes"])
@@ -93,11 +94,13 @@ def test_what_cannot_be_answered_is_told(tmp_path: Path) -> None:
     model = reasoner(tmp_path)
     prompt = task().templates[0].ask(task().questions[0])
     with pytest.raises(UserError, match="answers no or yes, not large"):
-        model.answer([Prompt(prompt.text, ("large", "small"), prompt.picture)])
+        model.answer([replace(prompt, options=("large", "small"))])
     with pytest.raises(UserError, match="questions about pictures"):
-        model.answer([Prompt(prompt.text, prompt.options)])
+        model.answer([replace(prompt, picture=None)])
     with pytest.raises(UserError, match=r"nowhere\.png cannot be read"):
-        model.answer([Prompt(prompt.text, prompt.options, str(tmp_path / "nowhere.png"))])
+        model.answer([replace(prompt, picture=str(tmp_path / "nowhere.png"))])
+    with pytest.raises(UserError, match="needs questions with the field 'sentence' or 'question'"):
+        model.answer([replace(prompt, fields={"thing": "a red square"})])
 
 
 def test_folders_that_are_none_are_told(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_published_figures() -> None:
         (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--minimum", 5000), "No relation has 5000 contexts"),
         (("test", "OUT"), "holds no matrix"),
         (("test", "MATRIX", "--pair", "in,far"), "needs two relations of the matrix"),
-        (("find", "NOWHERE"), "no caption file"),
+        (("find", "NOWHERE"), "There is no file"),
     ],
 )
 def test_mistakes_are_reported(
@@ -199,12 +199,12 @@ def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> 
     import torch
 
     from seesay.models.words.lstm import save
-    from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
+    from seesay.models.words.lstm_network import LstmNetwork
 
     torch.manual_seed(0)
     sentences = [words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())]
     vocabulary = Vocabulary.of(sentences, smallest=2)
-    network = LstmNetwork(len(vocabulary), LstmSizes(8, 8))
+    network = LstmNetwork(len(vocabulary), 8, 8)
     save(tmp_path / "lstm", network, vocabulary)
     ask("matrix", tmp_path / "lstm", captions, "-o", tmp_path / "m", "--minimum", 15, "--most", 4, "-q")
     own, beside = json.loads(ask("test", tmp_path / "m", "--json").stdout)["rows"]

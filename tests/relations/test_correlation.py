@@ -78,7 +78,7 @@ def test_tables_of_people(tmp_path: Path) -> None:
     assert strongest.pairs == (("in", "on"), ("in", "up"), ("on", "up"))
     assert strongest.values.tolist() == [0.4, 0.0, 0.1]
     assert mean.values == pytest.approx([0.3, 0, 0.05])
-    assert strongest.above_zero().pairs == (("in", "on"), ("on", "up"))
+    assert strongest.where(strongest.values > 0).pairs == (("in", "on"), ("on", "up"))
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("a,b,similarity\non,in,0.5\nup,up,1\nin,up,\n", encoding="utf-8")
     assert read_human(pairs).pairs == (("in", "on"),)

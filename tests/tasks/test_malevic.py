@@ -10,7 +10,8 @@ import pytest
 from tests.shared_data import shared
 
 from seesay.errors import UserError
-from seesay.models.scene_baselines import SceneRule, sentence_of
+from seesay.models import load_model
+from seesay.models.scene_baselines import SceneRule
 from seesay.questions import Prompt, Task
 from seesay.tasks import GROUPS, malevic
 
@@ -104,18 +105,15 @@ def test_bad_rows_are_told_and_the_rest_is_asked(tmp_path: Path) -> None:
 def test_baselines_say_what_they_need(tmp_path: Path) -> None:
     model = SceneRule("baseline:fixed-k")
     text = "The red square is a big object. True or false? Answer: [MASK]."
+    fields = {"sentence": "The red square is a big object"}
     for prompt, reason in (
         (Prompt(text, ("true", "false")), "malevic task"),
         (Prompt(text, ("large", "small"), "x.png"), "yes or no"),
-        (Prompt("Who? [MASK]", ("yes", "no"), "x.png"), "no sentence"),
-        (Prompt(text, ("yes", "no"), str(tmp_path / "x.png")), "There is no annotation of"),
-        (Prompt(text, ("yes", "no"), "x.png"), "There is no annotation of"),
+        (Prompt(text, ("yes", "no"), "x.png"), "needs questions with the field 'sentence'"),
+        (Prompt(text, ("yes", "no"), str(tmp_path / "x.png"), fields), "There is no annotation of"),
+        (Prompt(text, ("yes", "no"), "x.png", fields), "There is no annotation of"),
     ):
         with pytest.raises(UserError, match=reason):
             model.answer([prompt])
-    with pytest.raises(UserError, match="choose fixed-k"):
-        SceneRule("baseline:fixed")
-    assert (
-        sentence_of("Is the red circle bigger than the blue square? [MASK]")
-        == "The red circle is bigger than the blue square"
-    )
+    with pytest.raises(UserError, match=r"Did you mean 'fixed-k'"):
+        load_model("baseline:fixed")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
+from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -47,7 +47,7 @@ def perplexity(
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the figures and errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines were left out."""
     from contextlib import ExitStack

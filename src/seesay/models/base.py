@@ -42,6 +42,16 @@ class FilledScores:
     tokens: NDArray[np.int64]
 
 
+def choice_scores(prompt: Prompt, logp: Iterable[float]) -> Scores:
+    """The scores of a model that weighs whole options: each of them counts as one token."""
+    return Scores(tuple(logp), tokens=(1,) * len(prompt.options), chars=tuple(map(len, prompt.options)))
+
+
+def summed_scores(logps: Sequence[Sequence[float]], chars: Iterable[int], rank: Sequence[int] | None = None) -> Scores:
+    """The scores of options whose tokens have these log-probabilities."""
+    return Scores(tuple(map(sum, logps)), tuple(map(len, logps)), tuple(chars), None if rank is None else tuple(rank))
+
+
 class Model:
     """Anything that can answer, score, encode or generate. Subclasses set the fields and implement what they can."""
 
@@ -80,14 +90,8 @@ class Model:
     @property
     def abilities(self) -> frozenset[str]:
         """Which of `answer`, `score`, `encode` and `generate` this model implements."""
-        own = type(self)
-        implemented = {
-            "answer": own.answer is not Model.answer,
-            "score": own.score is not Model.score,
-            "encode": own.encode is not Model.encode,
-            "generate": own.generate is not Model.generate,
-        }
-        return frozenset(ability for ability, present in implemented.items() if present)
+        names = ("answer", "score", "encode", "generate")
+        return frozenset(name for name in names if getattr(type(self), name) is not getattr(Model, name))
 
     def prepare(self, task: Task) -> None:
         """Called with the whole task before its prompts are asked."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from seesay.errors import UserError, missing_extra
-from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
 from seesay.models.options import ModelOptions
 from seesay.questions import Prompt, Scores, Task
 from seesay.registry import unknown
@@ -18,7 +18,7 @@ RAREST = 1e-9  # below what wordfreq distinguishes
 
 
 class Baseline(Model):
-    """A rule that gives each option a weight by itself."""
+    """A rule that gives each option a weight by itself; this one the same to all, which is chance."""
 
     family = "baseline"
     scope = "option"
@@ -28,20 +28,16 @@ class Baseline(Model):
         self.name = self.fingerprint = name
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        return [self._scores(prompt) for prompt in prompts]
+        return [choice_scores(prompt, _log_shares(self.weights(prompt))) for prompt in prompts]
 
     def weights(self, prompt: Prompt) -> list[float]:
         """One positive number per option."""
         return [1.0] * len(prompt.options)
 
-    def _scores(self, prompt: Prompt) -> Scores:
-        weights = self.weights(prompt)
-        total = math.fsum(weights)
-        return Scores(
-            logp=tuple(math.log(weight / total) for weight in weights),
-            tokens=(1,) * len(weights),
-            chars=tuple(map(len, prompt.options)),
-        )
+
+def _log_shares(weights: Sequence[float]) -> list[float]:
+    total = math.fsum(weights)
+    return [math.log(weight / total) for weight in weights]
 
 
 class Majority(Baseline):
@@ -49,10 +45,9 @@ class Majority(Baseline):
 
     def prepare(self, task: Task) -> None:
         """Count the gold labels, and note which labels each prompt's options stand for."""
-        gold = Counter[str]()
+        self._counts = Counter[str]()
         for question in task.questions:
-            gold.update(question.gold)
-        self._counts = gold
+            self._counts.update(question.gold)
         self._labels = {
             template.ask(question, fields).key: question.options
             for template in task.templates
@@ -100,11 +95,7 @@ class Mock(Baseline):
         ]
 
 
-class Uniform(Baseline):
-    """The same weight for every option: chance."""
-
-
-BASELINES: dict[str, type[Baseline]] = {"uniform": Uniform, "majority": Majority, "frequency": WordFrequency}
+BASELINES: dict[str, type[Baseline]] = {"uniform": Baseline, "majority": Majority, "frequency": WordFrequency}
 
 
 def load_baseline(rest: str, options: ModelOptions) -> Baseline:

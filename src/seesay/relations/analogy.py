@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 
 from seesay.data.relations import ANTONYMS, Variants, no_variants
-from seesay.metrics.base import BoolArray, FloatArray, IntArray
+from seesay.metrics.base import FloatArray, IntArray
 from seesay.relations.vectors import WordVectors
 
 _CHUNK = 1 << 15
@@ -78,21 +78,16 @@ def score(analogies: Analogies, vectors: WordVectors) -> AnalogyScores:
     """Every question by the dot product; `vectors` must have all candidates. Scale the rows first for the cosine."""
     rows = vectors.take(analogies.candidates).rows
     products = rows @ rows.T
+    same_word = analogies.simple[:, None] == analogies.simple
     credit = np.empty(len(analogies))
     guessed = 0.0
     for start in range(0, len(analogies), _CHUNK):
         part = slice(start, start + _CHUNK)
-        allowed, right = _masks(analogies, part)
         a, b, c = analogies.questions[part].T
+        allowed = ~(same_word[a] | same_word[b] | same_word[c])
+        right = analogies.answers[part, None] == analogies.simple
         scores = np.where(allowed, products[b] - products[a] + products[c], -np.inf)
         best = scores == scores.max(axis=1, keepdims=True)
         credit[part] = (best & right).sum(axis=1) / best.sum(axis=1)
         guessed += float(((allowed & right).sum(axis=1) / allowed.sum(axis=1)).sum())
     return AnalogyScores(credit, guessed / len(analogies) if len(analogies) else float("nan"))
-
-
-def _masks(analogies: Analogies, part: slice) -> tuple[BoolArray, BoolArray]:
-    """The candidates that are allowed, and those that are right."""
-    means = np.arange(analogies.simple.max() + 1)[:, None] == analogies.simple
-    a, b, c = analogies.simple[analogies.questions[part]].T
-    return ~(means[a] | means[b] | means[c]), means[analogies.answers[part]]

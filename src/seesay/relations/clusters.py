@@ -15,8 +15,6 @@ from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
 from seesay.relations.vectors import WordVectors, cosine, unit
 
-K, RESTARTS = 30, 1000
-
 
 @dataclass(frozen=True)
 class Dendrogram:
@@ -25,13 +23,6 @@ class Dendrogram:
     words: tuple[str, ...]
     merges: FloatArray
     order: tuple[str, ...]
-
-    def members(self) -> list[tuple[int, ...]]:
-        """The words under every node: first the words themselves, then the merges in turn."""
-        nodes: list[tuple[int, ...]] = [(i,) for i in range(len(self.words))]
-        for left, right, *_ in self.merges:
-            nodes.append(nodes[int(left)] + nodes[int(right)])
-        return nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +45,7 @@ class PairProximity:
         return len(self.joined) == 2
 
 
-def k_means(vectors: WordVectors, k: int = K, *, restarts: int = RESTARTS, seed: int = 0) -> list[tuple[str, ...]]:
+def k_means(vectors: WordVectors, k: int = 30, *, restarts: int = 1000, seed: int = 0) -> list[tuple[str, ...]]:
     """The clusters of the best restart, largest first."""
     from sklearn.cluster import KMeans
 
@@ -86,7 +77,10 @@ def pair_proximity(
     tree = tree or average_linkage(vectors)
     similarity = cosine(vectors.rows)
     all_pairs = similarity[np.triu_indices(len(vectors.words), 1)]
-    merged = tree.members()[len(vectors.words) :]
+    nodes: list[tuple[int, ...]] = [(i,) for i in range(len(vectors.words))]
+    for left, right, *_ in tree.merges:
+        nodes.append(nodes[int(left)] + nodes[int(right)])
+    merged = nodes[len(vectors.words) :]
     proximities = []
     for a, b in pairs:
         if a not in vectors.index or b not in vectors.index:

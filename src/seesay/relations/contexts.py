@@ -18,7 +18,7 @@ from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.questions import BadRow
 from seesay.relations import ContextPart
-from seesay.relations.lexicon import Lexicon
+from seesay.relations.lexicon import RelationLexicon
 from seesay.training import captions
 from seesay.training.checkpoint import SETTINGS
 
@@ -58,14 +58,10 @@ class ContextCorpus:
 
     def part(self, part: ContextPart | str) -> dict[str, list[Context]]:
         """The contexts of `all` captions, of those to `train` on or of the `held-out` ones, by relation."""
-        match ContextPart(part):
-            case ContextPart.TRAIN:
-                return self.train
-            case ContextPart.HELD_OUT:
-                return self.held_out
-            case ContextPart.ALL:
-                relations = sorted({*self.train, *self.held_out})
-                return {word: self.train.get(word, []) + self.held_out.get(word, []) for word in relations}
+        if ContextPart(part) is ContextPart.ALL:
+            relations = sorted({*self.train, *self.held_out})
+            return {word: self.train.get(word, []) + self.held_out.get(word, []) for word in relations}
+        return self.train if part == ContextPart.TRAIN else self.held_out
 
     def words(self, minimum: int = MIN_CONTEXTS) -> tuple[str, ...]:
         """The relations that occur often enough, in any caption, for a model to have learnt them."""
@@ -90,18 +86,15 @@ class ContextCorpus:
 
 
 def collect_contexts(
-    paths: Sequence[Path], lexicon: Lexicon | None = None, *, held_out: float = 0.1, seed: int = 0
+    paths: Sequence[Path], lexicon: RelationLexicon | None = None, *, held_out: float = 0.1, seed: int = 0
 ) -> ContextCorpus:
     """Every context in the files. Images are held out as `seesay pretrain` does, so that none is in both parts."""
-    lexicon = lexicon or Lexicon()
+    lexicon = lexicon or RelationLexicon()
     split = captions.split(paths, held_out=held_out, seed=seed)
     corpus = ContextCorpus(
-        captions=len(split.train) + len(split.held_out) + split.repeated,
-        repeated=split.repeated,
-        held_out_share=held_out,
-        fingerprint=split.fingerprint,
-        bad_rows=split.bad_rows,
-    )
+        captions=len(split.train) + len(split.held_out) + split.repeated, repeated=split.repeated,
+        held_out_share=held_out, fingerprint=split.fingerprint, bad_rows=split.bad_rows,
+    )  # fmt: skip
     seen: set[str] = set()
     for texts, contexts in ((split.train, corpus.train), (split.held_out, corpus.held_out)):
         for text in texts:
@@ -128,23 +121,13 @@ def collect_contexts(
     return corpus
 
 
-SEEN_WARNINGS = {
-    "other": "The model was trained on other captions, or with another --seed or --held-out: whether it has seen these "
-    "contexts is unknown. Give the files, seed and share of its training.",
-    "partly": "Most of these contexts come from captions that the model was trained on; --part held-out takes the "
-    "others.",
-    "yes": "The model was trained on these contexts.",
-}
-
-
 def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str) -> str:
     """Whether a model of `seesay pretrain` was trained on the contexts: no, partly or yes.
 
     `other` if it was trained on other captions or another split, `unknown` for a model without a record of it.
     """
     try:
-        settings = json.loads((model / "training" / SETTINGS).read_text(encoding="utf-8"))
-        trained = settings["captions"]
+        trained = json.loads((model / "training" / SETTINGS).read_text(encoding="utf-8"))["captions"]
     except (OSError, ValueError, KeyError, TypeError):
         return "unknown"
     if trained != corpus.fingerprint:

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import combinations, compress
 from pathlib import Path
 from typing import Literal
 
@@ -42,10 +42,6 @@ class HumanRatings:
         """The pairs that the mask selects."""
         keep = np.asarray(mask, dtype=np.bool_)
         return replace(self, pairs=tuple(compress(self.pairs, keep)), values=self.values[keep])
-
-    def above_zero(self) -> HumanRatings:
-        """The pairs with a rating above zero."""
-        return self.where(self.values > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +126,6 @@ def _p(rho: float, n: int) -> float:
     """Two-sided, from Student's t with n − 2 degrees of freedom."""
     from scipy.stats import t
 
-    if math.isnan(rho) or n < 3:
-        return math.nan
     if abs(rho) >= 1:
         return 0.0
     return float(2 * t.sf(abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)), n - 2))
@@ -160,10 +154,7 @@ def _read_square(path: Path, words: Sequence[str], rows: Sequence[Sequence[str]]
     if table.shape != (len(words), len(words)):
         raise UserError(f"{path} is not square: {len(words)} words need as many cells in every row.")
     both = np.maximum(table, table.T) if direction == "max" else (table + table.T) / 2
-    return _ratings(
-        path,
-        {(words[i], words[j]): float(both[i, j]) for i in range(len(words)) for j in range(i + 1, len(words))},
-    )
+    return _ratings(path, {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)})
 
 
 def _read_study(folder: Path) -> HumanRatings:
@@ -178,12 +169,10 @@ def _read_study(folder: Path) -> HumanRatings:
 def _describe(path: Path) -> str:
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-        people = (
-            f"{report['people_kept']} of {report['people']} people, "
-            f"{report['judgements_an_item']:.1f} judgements per pair"
-        )
         halves = report["agreement"].get("split_half_spearman_brown", {}).get("value")
-        return people + (f", split-half agreement {halves:.2f}" if halves is not None else "")
+        agreement = "" if halves is None else f", split-half agreement {halves:.2f}"
+        people = f"{report['people_kept']} of {report['people']} people"
+        return f"{people}, {report['judgements_an_item']:.1f} judgements per pair{agreement}"
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(
             f"{path} is not as `seesay judge export` writes it ({type(error).__name__}: {error}): export again."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from seesay.data.relations import ANTONYMS, GROUPS, NEIGHBOURS, Variants, no_variants, variants
 from seesay.errors import UserError
+from seesay.files import json_value
 from seesay.metrics.base import FloatArray, weighted_mean
 from seesay.metrics.bootstrap import Resamples
 from seesay.relations import analogy, odd_one_out, pvectors
@@ -48,13 +48,9 @@ class VectorEvaluation:
 
     def as_json(self) -> dict[str, Any]:
         """As `seesay relations test --json` prints it: null for what is not finite."""
-        return {
-            "name": self.name,
-            "words": self.words,
-            "tests": [_finite(asdict(test)) for test in self.tests],
-            "people": {name: result and _finite(asdict(result)) for name, result in self.people.items()},
-            "told": self.descriptions,
-        }
+        record = asdict(self)
+        record["told"] = record.pop("descriptions")
+        return {key: json_value(value) for key, value in record.items()}
 
 
 def evaluate(
@@ -132,7 +128,3 @@ def _accuracy(
     stats = np.stack([credit, np.ones_like(credit)], axis=1)[None]
     interval = Resamples(answers, RESAMPLES, seed).interval(stats, weighted_mean)
     return VectorTest(title, interval.value, interval.low, interval.high, questions, chance)
-
-
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()}

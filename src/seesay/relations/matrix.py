@@ -21,15 +21,7 @@ from seesay.files import atomic_write
 from seesay.models.base import Model
 from seesay.progress import ProgressCallback
 from seesay.relations import ContextPart, PerplexityLevel, pvectors
-from seesay.relations.contexts import (
-    MIN_CONTEXTS,
-    SEEN_WARNINGS,
-    Context,
-    ContextCorpus,
-    scorable,
-    seen_in_training,
-    with_min_contexts,
-)
+from seesay.relations.contexts import MIN_CONTEXTS, ContextCorpus, scorable, seen_in_training, with_min_contexts
 from seesay.relations.lexicon import spellings
 from seesay.relations.pvectors import PerplexityMatrix
 from seesay.relations.vectors import lstm_embeddings, write_vectors
@@ -41,6 +33,14 @@ BATCH = 512  # gaps filled at a time, which bounds memory and reports progress
 
 Gap = tuple[str, str]
 """The text before and after a gap."""
+
+SEEN_WARNINGS = {
+    "other": "The model was trained on other captions, or with another --seed or --held-out: whether it has seen these "
+    "contexts is unknown. Give the files, seed and share of its training.",
+    "partly": "Most of these contexts come from captions that the model was trained on; --part held-out takes the "
+    "others.",
+    "yes": "The model was trained on these contexts.",
+}
 
 
 def build_matrix(
@@ -90,7 +90,7 @@ def build_matrix(
 
 def perplexity_matrix(
     model: Model,
-    contexts: Mapping[str, Sequence[Gap | Context]],
+    contexts: Mapping[str, Sequence[Gap]],
     words: Sequence[str],
     *,
     level: PerplexityLevel | str = PerplexityLevel.TOKEN,

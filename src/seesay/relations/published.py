@@ -28,8 +28,7 @@ FILES = (
     "logan_sadler_templates.csv", "word_association_from_figure.csv", "word_similarity_judgments_from_figure.csv",
 )  # fmt: skip
 
-Normalization = Callable[[FloatArray], FloatArray]
-NORMALIZATIONS: dict[str, Normalization] = {
+NORMALIZATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "columns by their sum": shares,
     "perplexities as they are": lambda table: table,
     "logarithms": np.log,
@@ -67,14 +66,11 @@ def read(folder: Path) -> PublishedFiles:
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         raise UserError(f"'{folder}' lacks {missing[0]}: give the folder with the published files of the paper.")
-    names, contexts = _load(folder / "words_contexts.npy")
-    matrix = PerplexityMatrix(
-        tuple(map(str, names)), tuple(map(str, contexts)), _load(folder / "perplexity_vectors.npy")
-    )
+    words, contexts = (tuple(map(str, names)) for names in _load(folder / "words_contexts.npy"))
     lexicon = tuple(map(str, _load(folder / "spatial_lexicon.npy")))
     phrases, simple = _load(folder / "composit2simple.npy")
     return PublishedFiles(
-        matrix,
+        PerplexityMatrix(words, contexts, _load(folder / "perplexity_vectors.npy")),
         WordVectors(lexicon, _load(folder / "embeddings.npy").astype(np.float64)),
         _templates(folder / "logan_sadler_templates.csv"),
         dict(zip(map(str, phrases), map(str, simple), strict=True)),
@@ -105,6 +101,7 @@ def reproduce(data: PublishedFiles) -> list[Reproduction]:
     for distance in odd_one_out.DISTANCES:
         odd = _odd_one_out(shown, distance, phrases)
         figures.append(Reproduction(f"odd one out, phrases, {distance}", "P-vectors", "67 x 57", *odd))
+    above_zero = data.association.where(data.association.values > 0)
     correlated: tuple[tuple[str, WordVectors, str, tuple[float | None, float | None]], ...] = (
         ("P-vectors", whole, "97 x 97", (0.48, 0.40)),
         ("LM embeddings", data.embeddings, "", (None, None)),
@@ -112,7 +109,6 @@ def reproduce(data: PublishedFiles) -> list[Reproduction]:
     )
     for name, vectors, part, (all_pairs, related_pairs) in correlated:
         reading = f"{part}, the stronger direction" if part else "the stronger direction"
-        above_zero = data.association.above_zero()
         figures += _correlation("word association", name, reading, vectors, data.association, all_pairs)
         figures += _correlation("word association above 0", name, reading, vectors, above_zero, related_pairs)
         figures += _correlation("word similarity", name, part, vectors, data.similarity, None)

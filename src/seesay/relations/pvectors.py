@@ -35,11 +35,9 @@ class PerplexityMatrix:
     perplexity: FloatArray
 
     def __post_init__(self) -> None:
-        if self.perplexity.shape != (len(self.words), len(self.contexts)):
-            raise ValueError(
-                f"{len(self.words)} words and {len(self.contexts)} contexts do not fit a matrix of shape "
-                f"{self.perplexity.shape}"
-            )
+        rows, columns, shape = len(self.words), len(self.contexts), self.perplexity.shape
+        if shape != (rows, columns):
+            raise ValueError(f"{rows} words and {columns} contexts do not fit a matrix of shape {shape}")
         for names in (self.words, self.contexts):
             if len(set(names)) < len(names):
                 raise ValueError(f"'{next(n for n in names if names.count(n) > 1)}' occurs twice")
@@ -86,9 +84,7 @@ def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
         values = np.array([[float(value) for value in column] for column in columns[1:]]).T
         matrix = PerplexityMatrix(words, tuple(names[1:]), values)
     except (pa.ArrowException, ValueError, TypeError, IndexError, csv.Error) as error:
-        raise UserError(
-            f"The matrix in '{folder}' is damaged, or not one of relations by contexts ({error})."
-        ) from error
+        raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
     return matrix, _read_about(folder / "about.json")
 
 

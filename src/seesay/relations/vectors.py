@@ -74,7 +74,8 @@ def read_vectors(path: Path, words: Iterable[str]) -> WordVectors:
         with open_bytes(path) as file:
             header = file.readline(_MAX_LINE)
             shape = _shape(header)
-            entries = _binary(file, *shape, path) if shape and _is_binary(path) else _text(file, header, shape, path)
+            is_binary = path.name.removesuffix(".gz").endswith(".bin")
+            entries = _binary(file, *shape, path) if shape and is_binary else _text(file, header, shape, path)
             for word, row in entries:
                 if word in requested and requested[word] not in rows:
                     rows[requested[word]] = row
@@ -105,10 +106,6 @@ def write_vectors(path: Path, vectors: WordVectors) -> None:
         for word, row in zip(vectors.words, vectors.rows, strict=True)
     )
     write_text(path, "\n".join(lines) + "\n")
-
-
-def _is_binary(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".bin")
 
 
 def _shape(header: bytes) -> tuple[int, int] | None:

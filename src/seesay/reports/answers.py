@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from seesay.metrics.relaxed_accuracy import top_credit
+from seesay.metrics.accuracy import top_credit
 from seesay.questions import SLOT, Question, Task, Template
 from seesay.reports.charts.kernel import RAMP, hue, swatch, swatches
 from seesay.reports.groups import TaskRuns
@@ -57,14 +57,11 @@ def choices(run: Run) -> Choices:
             most = items.gold.max(axis=1, keepdims=True)
             items = replace(items, gold=np.where(items.gold == most, items.gold, 0.0))
         highest = items.scores == np.nanmax(items.scores, axis=1, keepdims=True)
-        probability = items.probabilities.max(axis=1)
-        credit = top_credit(items)
+        probability, credit = items.probabilities.max(axis=1).tolist(), top_credit(items).tolist()
         shares = items.probabilities[:, columns].tolist()
         for row, question in enumerate(task.questions):
             labels = tuple(task.labels[column] for column in np.flatnonzero(highest[row]))
-            by_key[question.id, template.name] = Choice(
-                labels, float(probability[row]), float(credit[row]), tuple(shares[row])
-            )
+            by_key[question.id, template.name] = Choice(labels, probability[row], credit[row], tuple(shares[row]))
     return by_key
 
 

@@ -34,8 +34,8 @@ def attention_chart(example: DiagnosedExample, name: str) -> Markup:
     answer = f"it is {'true' if example.answer else 'false'}"
     parts = [text(0, 12, f"{name} says {predicted}; {answer}.", "note", WIDTH)]
     top, left, rows, columns = (PANEL * part for part in _frame(example.scene, example.target))
-    overlays = ((attention.name, overlay(picture, attention)) for attention in example.attention)
-    for i, (label, pixels) in enumerate([("the picture", picture), *overlays]):
+    panels = [("the picture", picture), *((look.name, overlay(picture, look)) for look in example.attention)]
+    for i, (label, pixels) in enumerate(panels):
         x = i * (PANEL + GAP)
         parts.append(element("image", href=_png(pixels), x=x, y=TOP, width=PANEL, height=PANEL))
         frame = {"x": x + left - 2, "y": TOP + top - 2, "width": columns + 4, "height": rows + 4}

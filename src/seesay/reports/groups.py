@@ -54,14 +54,9 @@ class TaskRuns:
         """The published figures of the headline metric, for one slice or the whole."""
         return [row for row in self.task.published if row.metric == self.headline and row.slice == part]
 
-    @property
-    def asked_as(self) -> str:
-        """The names of the templates: "linear" for a linear probe, "question" for multiple choice."""
-        return asked_as(self.task)
-
 
 def asked_as(task: Task) -> str:
-    """The names of a task's templates, which tell ways of asking apart."""
+    """The names of a task's templates: "linear" for a linear probe, "question" for multiple choice."""
     return ", ".join(template.name for template in task.templates)
 
 

@@ -25,12 +25,9 @@ FILTERS = {
 def templates() -> Environment:
     """The page templates: names are escaped, embedded JSON (`tojson`) cannot end its element."""
     environment = Environment(
-        loader=PackageLoader("seesay.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
+        loader=PackageLoader("seesay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
-    )
+    )  # fmt: skip
     environment.filters.update(FILTERS)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from seesay.reasoners.diagnostics import REASONER, BinAccuracy, Diagnosis, GroupAccuracy, mixtures
 from seesay.reasoners.networks.registry import NAMES
 from seesay.reports.charts import Bar, Series, bars, lines
-from seesay.reports.charts.kernel import WIDTH, axis, chart, element, legend, series_class, square, text, tooltip
+from seesay.reports.charts import kernel as svg
 from seesay.reports.formatting import brief
 
 RULES = {
@@ -38,10 +38,8 @@ def title_of(task: str) -> str:
 def labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
     """Network and task of each, with its folder where two would share a label."""
     names = [f"{NAMES[diagnosis.network]}, {title_of(diagnosis.task)}" for diagnosis in diagnoses]
-    return [
-        f"{name} ({diagnosis.name})" if names.count(name) > 1 else name
-        for name, diagnosis in zip(names, diagnoses, strict=True)
-    ]
+    named = zip(names, diagnoses, strict=True)
+    return [f"{name} ({diagnosis.name})" if names.count(name) > 1 else name for name, diagnosis in named]
 
 
 def accuracy(diagnoses: Sequence[Diagnosis]) -> dict[str, Markup]:
@@ -154,28 +152,21 @@ def _shares(name: str, x: Sequence[float], rows: Sequence[GroupAccuracy]) -> Ser
 
 def _counts(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
     """Columns of right answers with the wrong ones on top, one per bin."""
-    parts, top = legend(
-        ("right", "wrong"), [element("g", square("fill"), class_=series_class(i)) for i in range(2)], WIDTH, 0
-    )  # fmt: skip
-    y = axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True)
-    parts.append(text(0, top + 12, "items", "note"))
-    for tick in y.ticks:
-        kind = "base" if tick == 0 else "guide"
-        parts.append(element("line", x1=LEFT, x2=WIDTH, y1=y.at(tick), y2=y.at(tick), class_=kind))
-        parts.append(text(LEFT - 6, y.at(tick) + 3.5, brief(tick), "tick end"))
-    step = (WIDTH - LEFT) / len(rows)
+    parts, top = svg.series_legend(("right", "wrong"), svg.square("fill"))
+    y = svg.axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True)
+    parts += svg.y_axis(y, LEFT, svg.WIDTH, "items", top + 12)
+    step = (svg.WIDTH - LEFT) / len(rows)
     for i, row in enumerate(rows):
         x, right, items = LEFT + step * i, row.share.right, row.share.items
         hint = f"{between(row)}: {right} right, {items - right} wrong"
         for number, (low, high) in enumerate(((0, right), (right, items))):
             box = {"x": x + 1, "y": y.at(high), "width": step - 2, "height": y.at(low) - y.at(high)}
-            parts.append(
-                element("g", element("rect", tooltip(hint), **box, class_="fill"), class_=series_class(number))
-            )
+            bar = svg.element("rect", svg.tooltip(hint), **box, class_="fill")
+            parts.append(svg.element("g", bar, class_=svg.series_class(number)))
         if i % 2 == 0:
-            parts.append(text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
-    parts.append(text((LEFT + WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", WIDTH))
-    return chart("columns", WIDTH, HEIGHT + top + 40, title, parts)
+            parts.append(svg.text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
+    parts.append(svg.text((LEFT + svg.WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", svg.WIDTH))
+    return svg.chart("columns", svg.WIDTH, HEIGHT + top + 40, title, parts)
 
 
 def between(row: BinAccuracy) -> str:

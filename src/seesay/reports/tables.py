@@ -13,12 +13,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from seesay.questions import Published
 from seesay.reports.formatting import interval, is_shown, metric_name, number, p_value, printable
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.learning_curve import Band
-from seesay.runs.records import Comparison, Figure
+from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 from seesay.runs.seeds import SeedSummary
 
@@ -44,7 +43,9 @@ def overview(runs: Sequence[Run]) -> Table:
             _add_run(table, g, entry, f"  {names[entry.label]}" if several else g.task.name)
         for row in published[g.anchor]:
             mark = sources.setdefault(row.source, str(len(sources) + 1).translate(_SUPERSCRIPTS))
-            _add_published(table, row, f"  {names[row.model]} {mark}")
+            spread = "" if row.spread is None else number(row.spread)
+            name = _name(f"  {names[row.model]} {mark}")
+            table.add_row(name, _name(row.metric), number(row.value), "", spread, style="dim")
         table.add_section()
     if sources:
         marked = "; ".join(f"{mark} {printable(source)}" for source, mark in sources.items())
@@ -125,18 +126,10 @@ def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
         for title, figure in ((metric, entry.figure(metric)), ("  calibrated", entry.figure(CALIBRATED + metric))):
             if figure is not None:
                 style = "bold" if title == g.headline else ""
-                table.add_row(_name(name), _name(metric_name(title), style), *_numbers(figure, style))
+                value, ends = Text(number(figure.value), style), interval(figure.low, figure.high)
+                rest = number(figure.spread), number(figure.chance), str(figure.n)
+                table.add_row(_name(name), _name(metric_name(title), style), value, ends, *rest)
                 name = ""
-
-
-def _add_published(table: Table, row: Published, name: str) -> None:
-    spread = "" if row.spread is None else number(row.spread)
-    table.add_row(_name(name), _name(row.metric), number(row.value), "", spread, style="dim")
-
-
-def _numbers(figure: Figure, style: str) -> list[Text]:
-    rest = (interval(figure.low, figure.high), number(figure.spread), number(figure.chance), str(figure.n))
-    return [Text(number(figure.value), style), *map(Text, rest)]
 
 
 def _shorten(models: Sequence[str]) -> dict[str, str]:

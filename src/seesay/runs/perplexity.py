@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from seesay import __version__
 from seesay.data.lines import Texts
 from seesay.errors import UserError
+from seesay.files import json_value
 from seesay.metrics.perplexity import PerplexitySums, text_sums
 from seesay.models.base import Model, TokenScores
 from seesay.questions import BadRow
@@ -39,19 +39,15 @@ class ScoredText(NamedTuple):
         """The text's perplexity, as JSON."""
         sums = self.sums
         return {
-            "line": self.line,
-            "text": self.text,
-            "logp": _finite(sums.logp),
-            "perplexity": _finite(sums.token_perplexity),
-            "tokens": sums.tokens,
-            "words": sums.words,
+            "line": self.line, "text": self.text, "logp": json_value(sums.logp),
+            "perplexity": json_value(sums.token_perplexity), "tokens": sums.tokens, "words": sums.words,
             "characters": sums.characters,
-        }
+        }  # fmt: skip
 
     def token_rows(self) -> Iterator[dict[str, object]]:
         """Every token's log-probability, as JSON."""
         for position, (token, logp) in enumerate(zip(self.scores.tokens, self.scores.logp, strict=True)):
-            yield {"line": self.line, "position": position, "token": token, "logp": _finite(logp)}
+            yield {"line": self.line, "position": position, "token": token, "logp": json_value(logp)}
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ class PerplexityResult(PerplexitySums):
 
     def as_json(self) -> dict[str, Any]:
         """As `seesay perplexity --json` prints it: null for what is not finite."""
-        return {name: _finite(getattr(self, name)) for name in _FIGURES}
+        return {name: json_value(getattr(self, name)) for name in _FIGURES}
 
 
 class _TextList(Texts):
@@ -131,13 +127,9 @@ def perplexity(
         f"{model.describe_scoring(eos, stride)}|texts:{source.digest}|seesay:{__version__}"
     )
     return PerplexityResult(
-        **asdict(total),
-        signature=signature,
-        blank=source.blank,
-        unscored=unscored,
-        left_out=source.bad,
+        **asdict(total), signature=signature, blank=source.blank, unscored=unscored, left_out=source.bad,
         bad_rows=tuple(source.bad_rows),
-    )
+    )  # fmt: skip
 
 
 def require_scoring(model: Model) -> None:
@@ -147,11 +139,6 @@ def require_scoring(model: Model) -> None:
             f"'{model.name}' ({model.family}) cannot score texts: give a causal or masked model, an LSTM or an ARPA "
             "file."
         )
-
-
-def _finite(value: Any) -> Any:
-    """The value, or None for a number that JSON cannot hold."""
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _score(

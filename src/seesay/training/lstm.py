@@ -105,13 +105,13 @@ def pretrain(
     require_models()
     import torch
 
-    from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
+    from seesay.models.words.lstm_network import LstmNetwork
 
     checkpoint.refuse_foreign_model(folder)
     train, held_out, vocabulary = read(captions, config, phrases)
     seed = config.schedule.seed
     torch.manual_seed(seed)
-    network = LstmNetwork(len(vocabulary), LstmSizes(config.embedding, config.hidden), dropout=config.dropout)
+    network = LstmNetwork(len(vocabulary), config.embedding, config.hidden, dropout=config.dropout)
     sentences = ragged.Ragged.of(map(vocabulary.sentence, train))
     rest = ragged.Ragged.of(map(vocabulary.sentence, held_out))
     rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]

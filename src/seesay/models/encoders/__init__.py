@@ -67,21 +67,11 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
     config = read_config(name, source, options)
     from seesay.models.encoders import clip_bert, sentence, text, text_towers
 
-    loaders = {
-        "clip": text_towers.load_clip,
-        "clip_text_model": text_towers.load_clip,
-        "siglip": text_towers.load_siglip,
-        "siglip_text_model": text_towers.load_siglip,
-        "flava": text_towers.load_flava,
-        "lxmert": text_towers.load_lxmert,
-        "vilt": text_towers.load_vilt,
-        "visual_bert": text_towers.load_visual_bert,
-    }
-    if config.model_type in loaders:
-        return loaders[config.model_type](name, source, options)
+    if config.model_type in text_towers.TOWERS:
+        return text_towers.load_tower(name, source, options, text_towers.TOWERS[config.model_type])
     if config.model_type == "bert" and hasattr(config, clip_bert.FEATURES):
         return clip_bert.load_clip_bert(name, str(source), "", options, imagine=True)
     steps = sentence.steps_of(name, source, options)
     if steps is not None:
-        return sentence.load_sentence(name, source, options, steps)
+        return sentence.load_sentence(name, source, options, config, steps)
     return text.load_text(name, source, options, config)

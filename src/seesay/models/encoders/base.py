@@ -85,10 +85,13 @@ def encode_texts(
     return np.stack([row_of[sentence] for sentence in sentences])
 
 
-def complete(name: str, checkpoint: Checkpoint, *, part: str = "", spare: Sequence[str] = ()) -> Checkpoint:
-    """The checkpoint, if it lacks none of the weights its vectors need: those under `part`, except `spare` ones."""
-    from seesay.models.hf.loading import refuse_missing
+def load_complete(
+    name: str, source: str | Path, options: ModelOptions, network_class: Any, part: str = "", spare: Sequence[str] = ()
+) -> Checkpoint:
+    """A checkpoint that lacks none of the weights its vectors need: those under `part`, except `spare` ones."""
+    from seesay.models.hf.loading import load_checkpoint, refuse_missing
 
+    checkpoint = load_checkpoint(name, source, options, network_class)
     missing = [key for key in checkpoint.missing if key.startswith(part) and not any(word in key for word in spare)]
     refuse_missing(name, missing)
     return checkpoint
@@ -103,11 +106,6 @@ def find_file(source: str | Path, file: str, revision: str | None) -> Path | Non
     """A file beside the weights, in the folder or on the hub; None where there is none."""
     from transformers.utils.hub import cached_file
 
-    path = cached_file(
-        str(source),
-        file,
-        revision=revision,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
+    quiet = {f"_raise_exceptions_for_{failure}": False for failure in ("missing_entries", "connection_errors")}
+    path = cached_file(str(source), file, revision=revision, **quiet)
     return Path(path) if path else None

@@ -20,9 +20,9 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, complete, find_file, first_token
+from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, find_file, first_token, load_complete
 from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
-from seesay.models.hf.loading import Checkpoint, load_checkpoint
+from seesay.models.hf.loading import Checkpoint
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -55,35 +55,26 @@ def _folder(where: str) -> Path | None:
 
 def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool) -> Model:
     """A CLIP-BERT in a folder or on the hub, or one built from a BERT and a CLIP. A revision is the BERT's."""
-    from transformers import BertModel
+    from transformers import BertModel, CLIPTextModelWithProjection
 
     source = _folder(bert) or bert
-    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: BertModel), spare=("pooler",))
+    checkpoint = load_complete(name, source, options, BertModel, spare=("pooler",))
     if not imagine:
         return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
-    tower = load_tower(name, clip or clip_for(source, checkpoint.config), replace(options, revision=None))
+    beside = Path(source) / "clip"
+    own_clip = str(beside) if beside.is_dir() else str(getattr(checkpoint.config, "clip_model", CLIP))
+    tower = load_complete(
+        f"{name} (CLIP: {clip or own_clip})",
+        _folder(clip or own_clip) or clip or own_clip,
+        replace(options, revision=None),
+        CLIPTextModelWithProjection,  # the feature that lies in the space of pictures
+    )
     weights = {} if clip else _weights(name, source, options.revision)
     projection = read_projection(name, weights, checkpoint, tower, drawn=bool(clip))
     encoder = ImaginingBert(name, checkpoint, tower, projection, options)
     if clip:
         encoder.note(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.")
     return encoder
-
-
-def clip_for(source: str | Path, config: Any) -> str:
-    """Which CLIP belongs to a checkpoint."""
-    beside = Path(source) / "clip"
-    return str(beside) if beside.is_dir() else str(getattr(config, "clip_model", CLIP))
-
-
-def load_tower(name: str, clip: str, options: ModelOptions) -> Checkpoint:
-    """CLIP's text tower with its projection: the feature that lies in the space of pictures."""
-    from transformers import CLIPTextModelWithProjection
-
-    tower = load_checkpoint(
-        f"{name} (CLIP: {clip})", _folder(clip) or clip, options, lambda _: CLIPTextModelWithProjection
-    )
-    return complete(clip, tower)
 
 
 def read_projection(

@@ -15,19 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import BatchEncoder, complete, find_file
+from seesay.models.encoders.base import BatchEncoder, find_file, load_complete
 from seesay.models.encoders.text import encoder_class
-from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
     import torch
 
-POOLING = {
-    "pooling_mode_cls_token": "first",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_max_tokens": "max",
-}
+POOLING = {"pooling_mode_cls_token": "first", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
 MODULES = ("Transformer", "Pooling", "Dense", "Normalize")
 ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU")
 
@@ -90,28 +85,33 @@ def _pooling(name: str, settings: Any) -> str | None:
     return poolings[0]
 
 
-def load_sentence(name: str, source: str | Path, options: ModelOptions, steps: PoolingSteps) -> Model:
+def load_sentence(name: str, source: str | Path, options: ModelOptions, config: Any, steps: PoolingSteps) -> Model:
     """The transformer with its pooling and the layers after it."""
     import torch
 
     spare = ("pooler", "decoder", "lm_head")
-    checkpoint = complete(name, load_checkpoint(name, source, options, encoder_class), spare=spare)
-    layers, marks = [], [steps.pooling]
+    checkpoint = load_complete(name, source, options, encoder_class(config), spare=spare)
+    network = checkpoint.model
+    layers: list[Callable[[torch.Tensor], torch.Tensor]] = []
+    marks = [steps.pooling]
     for folder in steps.after:
-        layer, mark = _dense(name, source, folder, options) if folder else (torch.nn.functional.normalize, "unit")
-        layers.append(
-            layer.to(checkpoint.model.device, checkpoint.model.dtype) if isinstance(layer, torch.nn.Module) else layer
-        )
+        if folder:
+            layer, mark = _dense(name, source, folder, options)
+            layers.append(layer.to(network.device, network.dtype))
+        else:
+            layers.append(torch.nn.functional.normalize)
+            mark = "unit"
         marks.append(mark)
-    vectors = pooled(checkpoint.model, steps.pooling)
 
-    def after(ids: torch.Tensor) -> torch.Tensor:
-        rows = vectors(ids)
+    def vectors(ids: torch.Tensor) -> torch.Tensor:
+        """No text is padded, so the mean is over all tokens, special ones too, as published."""
+        states: torch.Tensor = network(input_ids=ids)[0]
+        rows = {"first": states[:, 0], "mean": states.mean(1), "max": states.amax(1)}[steps.pooling]
         for layer in layers:
             rows = layer(rows)
         return rows
 
-    return BatchEncoder(name, checkpoint, after, options, pooling="-".join(marks))
+    return BatchEncoder(name, checkpoint, vectors, options, pooling="-".join(marks))
 
 
 def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) -> tuple[torch.nn.Module, str]:
@@ -137,18 +137,6 @@ def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) ->
         raise UserError(f"'{path}' holds no linear.weight and linear.bias of a dense layer.") from error
     digest = hashlib.blake2b(path.read_bytes() + activation.encode(), digest_size=6).hexdigest()
     return torch.nn.Sequential(linear, getattr(torch.nn, activation)()).eval(), digest
-
-
-def pooled(model: Any, pooling: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    """States to one vector. No text is padded, so the mean is over all tokens, special ones too, as published."""
-
-    def vectors(ids: torch.Tensor) -> torch.Tensor:
-        states: torch.Tensor = model(input_ids=ids)[0]
-        if pooling == "first":
-            return states[:, 0]
-        return states.mean(1) if pooling == "mean" else states.amax(1)
-
-    return vectors
 
 
 def _read(source: str | Path, file: str, options: ModelOptions) -> Any:

@@ -7,13 +7,15 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import BatchEncoder, complete, first_token
-from seesay.models.hf.loading import family_of, load_checkpoint, load_transformers
+from seesay.models.encoders.base import BatchEncoder, first_token, load_complete
+from seesay.models.hf.loading import family_of, load_transformers
 from seesay.models.options import ModelOptions
 
 
 def load_text(name: str, source: str | Path, options: ModelOptions, config: Any) -> Model:
     """A model of text, of the family that its configuration names unless the user says which."""
+    from transformers import AutoModel
+
     try:
         family = options.family or family_of(name, config)
     except UserError as error:
@@ -25,26 +27,14 @@ def load_text(name: str, source: str | Path, options: ModelOptions, config: Any)
         model = load_transformers(name, source, options)  # it encodes by its last token, which has seen all others
         model.fingerprint += "-last"
         return model
-    if family == "encoder-decoder":
-        return load_encoder_half(name, source, options)
-    return load_masked(name, source, options)
-
-
-def load_masked(name: str, source: str | Path, options: ModelOptions) -> Model:
-    """The state at the first token ([CLS], <s>). A checkpoint needs neither a language-model head nor a pooler."""
-    from transformers import AutoModel
-
-    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: AutoModel), spare=("pooler",))
-    return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
-
-
-def load_encoder_half(name: str, source: str | Path, options: ModelOptions) -> Model:
-    """The encoder of an encoder-decoder, at the first token; the decoder's weights may be absent."""
-    from transformers import AutoModel
-
-    checkpoint = complete(name, load_checkpoint(name, source, options, encoder_class), spare=("decoder", "lm_head"))
-    encoder = checkpoint.model.get_encoder() if encoder_class(checkpoint.config) is AutoModel else checkpoint.model
-    return BatchEncoder(name, checkpoint, first_token(encoder), options, pooling="first")
+    if family == "encoder-decoder":  # the decoder's weights may be absent
+        network_class = encoder_class(config)
+        checkpoint = load_complete(name, source, options, network_class, spare=("decoder", "lm_head"))
+        network = checkpoint.model.get_encoder() if network_class is AutoModel else checkpoint.model
+    else:  # neither a language-model head nor a pooler is needed
+        checkpoint = load_complete(name, source, options, AutoModel, spare=("pooler",))
+        network = checkpoint.model
+    return BatchEncoder(name, checkpoint, first_token(network), options, pooling="first")
 
 
 def encoder_class(config: Any) -> Any:

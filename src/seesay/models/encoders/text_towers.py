@@ -2,58 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
-from seesay.models.encoders.base import BatchEncoder, complete, first_token
-from seesay.models.hf.loading import load_checkpoint
+from seesay.models.encoders.base import BatchEncoder, first_token, load_complete
 from seesay.models.options import ModelOptions
 
 
-def load_clip(name: str, source: str | Path, options: ModelOptions) -> BatchEncoder:
-    """CLIP's state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4): before the
-    projection into the space of pictures."""
-    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: transformers.CLIPTextModel))
-    return BatchEncoder(
-        name, checkpoint, lambda ids: checkpoint.model(input_ids=ids).pooler_output, options, pooling="end-of-text"
-    )
+@dataclass(frozen=True)
+class TextTower:
+    """How an architecture's text half is read: its class in transformers, the vectors that its network gives to token
+    ids, and the mark of both in fingerprints. Weights outside `part` and `spare` ones may be missing."""
+
+    network: str
+    vectors: Callable[[Any], Callable[[torch.Tensor], torch.Tensor]]
+    pooling: str
+    part: str = ""
+    spare: tuple[str, ...] = ("pooler",)
+    full_length: bool = False
+    """Whether every text is padded to the full length, as in training."""
 
 
-def load_siglip(name: str, source: str | Path, options: ModelOptions) -> BatchEncoder:
-    """SigLIP's head on the last position. Every text is padded to the full length, as in its training."""
-    checkpoint = complete(name, load_checkpoint(name, source, options, lambda _: transformers.SiglipTextModel))
-    return BatchEncoder(
-        name,
-        checkpoint,
-        lambda ids: checkpoint.model(input_ids=ids).pooler_output,
-        options,
-        pooling="last-position",
-        padded_to=int(checkpoint.model.config.max_position_embeddings),
-    )
+def load_tower(name: str, source: str | Path, options: ModelOptions, tower: TextTower) -> BatchEncoder:
+    """The text half of a model in a folder or on the hub."""
+    network_class = getattr(transformers, tower.network)
+    checkpoint = load_complete(name, source, options, network_class, part=tower.part, spare=tower.spare)
+    length = int(checkpoint.model.config.max_position_embeddings) if tower.full_length else None
+    vectors = tower.vectors(checkpoint.model)
+    return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
 
 
-def load_flava(name: str, source: str | Path, options: ModelOptions) -> BatchEncoder:
-    """FLAVA's text encoder at its first token; weights that only pictures need may be missing."""
-    checkpoint = load_checkpoint(name, source, options, lambda _: transformers.FlavaModel)
-    complete(name, checkpoint, part="text_model", spare=("pooler",))
-    return BatchEncoder(name, checkpoint, first_token(checkpoint.model.text_model), options, pooling="first")
-
-
-def load_visual_bert(name: str, source: str | Path, options: ModelOptions) -> BatchEncoder:
-    """VisualBERT's first token; visual embeddings are simply absent."""
-    checkpoint = load_checkpoint(name, source, options, lambda _: transformers.VisualBertModel)
-    complete(name, checkpoint, spare=("pooler",))
-    return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
-
-
-def load_vilt(name: str, source: str | Path, options: ModelOptions) -> BatchEncoder:
+def _beside_a_blank(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
     """ViLT's first token. Its architecture requires an image: one patch of zeros that no token attends to, as in the
     published probe."""
-    checkpoint = load_checkpoint(name, source, options, lambda _: transformers.ViltModel)
-    network = complete(name, checkpoint, spare=("pooler",)).model
 
     def vectors(ids: torch.Tensor) -> torch.Tensor:
         blank = torch.zeros(len(ids), 1, network.config.hidden_size, device=ids.device, dtype=network.dtype)
@@ -61,16 +47,7 @@ def load_vilt(name: str, source: str | Path, options: ModelOptions) -> BatchEnco
         states: torch.Tensor = network(input_ids=ids, image_embeds=blank, pixel_mask=masked)[0]
         return states[:, 0]
 
-    return BatchEncoder(name, checkpoint, vectors, options, pooling="first-blank")
-
-
-def load_lxmert(name: str, source: str | Path, options: ModelOptions) -> BatchEncoder:
-    """LXMERT's first token after the last cross-modality layer, with its visual stream removed."""
-    checkpoint = load_checkpoint(name, source, options, lambda _: transformers.LxmertModel)
-    complete(name, checkpoint, spare=("pooler", "visn", "r_layers"))
-    return BatchEncoder(
-        name, checkpoint, lambda ids: lxmert_language(checkpoint.model, ids)[:, 0], options, pooling="first-language"
-    )
+    return vectors
 
 
 def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
@@ -87,3 +64,30 @@ def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
         states = layer.lang_self_att(states, None)[0]
         states = layer.lang_output(layer.lang_inter(states), states)
     return states
+
+
+def _pooler_output(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+    """CLIP's state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4), before the
+    projection into the space of pictures; SigLIP's head on the last position."""
+    return lambda ids: network(input_ids=ids).pooler_output
+
+
+_CLIP = TextTower("CLIPTextModel", _pooler_output, "end-of-text", spare=())
+_SIGLIP = TextTower("SiglipTextModel", _pooler_output, "last-position", spare=(), full_length=True)
+
+TOWERS = {
+    "clip": _CLIP,
+    "clip_text_model": _CLIP,
+    "flava": TextTower("FlavaModel", lambda network: first_token(network.text_model), "first", part="text_model"),
+    "lxmert": TextTower(
+        "LxmertModel",
+        lambda network: lambda ids: lxmert_language(network, ids)[:, 0],
+        "first-language",
+        spare=("pooler", "visn", "r_layers"),
+    ),
+    "siglip": _SIGLIP,
+    "siglip_text_model": _SIGLIP,
+    "vilt": TextTower("ViltModel", _beside_a_blank, "first-blank"),
+    "visual_bert": TextTower("VisualBertModel", first_token, "first"),
+}
+"""By the model type in a configuration."""

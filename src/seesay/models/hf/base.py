@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from seesay.models.base import Model
+from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.hf.batching import halve_until_it_fits
 from seesay.models.hf.loading import Checkpoint
 
@@ -29,6 +32,13 @@ class TransformersModel(Model):
     def _in_memory(self, compute: Callable[[int], T]) -> T:
         result, self._budget = halve_until_it_fits(compute, self._budget)
         return result
+
+    def _first_states(self, network: Any, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The state of the network's last layer at the first token."""
+        states = first_token(network)
+        return self._in_memory(
+            lambda budget: encode_texts(self.name, self._network, self._tokenizer, states, texts, budget)
+        )
 
     def _tensor(self, values: Any) -> torch.Tensor:
         return torch.as_tensor(values, dtype=torch.long, device=self._network.device)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TokenScores
+from seesay.models.base import TokenScores, summed_scores
 from seesay.models.hf import prefix_tree
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import (
@@ -34,6 +35,14 @@ MAX_WINDOW = 2048  # tokens read at once: the vocabulary's logits at each of the
 ATTENTION_SPANS = ("sliding_window", "attention_chunk_size", "window_size")
 
 Ids = tuple[int, ...]
+
+
+class ScoredSpan(NamedTuple):
+    """A sentence whose tokens are scored from `start` on; `ranked`, with the first one's rank in the vocabulary."""
+
+    ids: Ids
+    start: int
+    ranked: bool = False
 
 
 class CausalModel(TransformersModel):
@@ -60,15 +69,16 @@ class CausalModel(TransformersModel):
             self._with_beginning(row)
             for row in tokenize_options(self._tokenizer, prompts, rest=self.scope == "sentence")
         ]
-        options = [option for row in rows for option in row]
-        results = iter(
-            self._token_logps(
-                [option.ids for option in options],
-                [option.start for option in options],
-                [option.stop - option.start == 1 for option in options],
-            )
-        )
-        return [_scores(row, [next(results) for _ in row]) for row in rows]
+        spans = [
+            ScoredSpan(option.ids, option.start, option.stop - option.start == 1) for row in rows for option in row
+        ]
+        results = iter(self._in_memory(partial(self._token_logps, spans)))
+        scores = []
+        for row in rows:
+            options = [next(results) for _ in row]
+            logps, single_ranks = [logp for logp, _ in options], [rank for _, rank in options]
+            scores.append(summed_scores(logps, (option.chars for option in row), single_ranks))
+        return scores
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
@@ -78,14 +88,12 @@ class CausalModel(TransformersModel):
         for batch in text_batches(texts, TEXTS):
             sentences = [self._ended(self._begin(tuple(ids)), end) for ids in self._tokenizer(batch)["input_ids"]]
             cuts = [windows(len(ids), window, step) for ids in sentences]
-            pieces = [
-                (ids[begin:stop], first - begin)
+            spans = [
+                ScoredSpan(ids[begin:stop], first - begin)
                 for ids, cut in zip(sentences, cuts, strict=True)
                 for begin, stop, first in cut
             ]
-            results = iter(
-                self._token_logps([ids for ids, _ in pieces], [first for _, first in pieces], [False] * len(pieces))
-            )
+            results = iter(self._in_memory(partial(self._token_logps, spans)))
             for ids, cut in zip(sentences, cuts, strict=True):
                 logp = tuple(logp for _ in cut for logp in next(results)[0])
                 yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), logp)
@@ -123,9 +131,12 @@ class CausalModel(TransformersModel):
         return np.stack([states_of[i] for i in range(len(sentences))])
 
     def _groups(self, sentences: Sequence[Ids], budget: int) -> list[list[int]]:
-        if self._as_tree:
-            return prefix_tree.split(sentences, min(budget, self._attention_span))
-        return batches_of_equal_length(sentences, budget)
+        if not self._as_tree:
+            return batches_of_equal_length(sentences, budget)
+        # a tree's mask replaces the one by which some layers look back a short way only
+        config = self._network.config.get_text_config()
+        spans = [getattr(config, name, None) for name in ATTENTION_SPANS]
+        return prefix_tree.split(sentences, min([budget, *(span for span in spans if type(span) is int and span > 0)]))
 
     def _characters(self, prompt: Prompt) -> int:
         before, after = prompt.parts
@@ -133,37 +144,30 @@ class CausalModel(TransformersModel):
             return len(before)
         return len(before) + sum(len(option) + len(after) for option in prompt.options)
 
-    def _token_logps(
-        self, sentences: Sequence[Ids], starts: Sequence[int], ranked: Sequence[bool]
-    ) -> list[tuple[list[float], int]]:
-        return self._in_memory(lambda budget: self._compute_logps(sentences, starts, ranked, budget))
-
-    def _compute_logps(
-        self, sentences: Sequence[Ids], starts: Sequence[int], ranked: Sequence[bool], budget: int
-    ) -> list[tuple[list[float], int]]:
-        """The log-probabilities of each sentence's tokens from its start on, and the first one's rank where wanted."""
-        refuse_too_long(self.name, self._network, max(map(len, sentences), default=0))
-        fed = [ids[:-1] for ids in sentences]  # the last token is only predicted
-        results: list[tuple[list[float], int]] = [([], 0)] * len(sentences)
+    def _token_logps(self, spans: Sequence[ScoredSpan], budget: int) -> list[tuple[list[float], int]]:
+        """The log-probabilities of each span's tokens, and the first one's rank or 0."""
+        refuse_too_long(self.name, self._network, max((len(span.ids) for span in spans), default=0))
+        fed = [span.ids[:-1] for span in spans]  # the last token is only predicted
+        results: list[tuple[list[float], int]] = [([], 0)] * len(spans)
         with torch.inference_mode():
             for group in self._groups(fed, budget):
-                if all(len(fed[i]) < starts[i] for i in group):
+                if all(len(fed[i]) < spans[i].start for i in group):
                     continue
                 # (row, column) of every position whose logits are needed, numbered in order of first use
                 inputs, cells = self._inputs([fed[i] for i in group])
                 numbers: dict[tuple[int, int], int] = {}
                 for member, i in enumerate(group):
-                    for position in range(starts[i] - 1, len(fed[i])):
+                    for position in range(spans[i].start - 1, len(fed[i])):
                         numbers.setdefault(cells[member][position], len(numbers))
                 rows, columns = (torch.tensor(axis, device=self._network.device) for axis in zip(*numbers, strict=True))
                 logits = logits_at(self._network, inputs, rows, columns)
                 normaliser = logits.logsumexp(-1)
                 for member, i in enumerate(group):
-                    lines = self._tensor([numbers[cell] for cell in cells[member][starts[i] - 1 :]])
-                    targets = self._tensor(sentences[i][starts[i] :])
+                    ids, start, ranked = spans[i]
+                    lines = self._tensor([numbers[cell] for cell in cells[member][start - 1 :]])
+                    targets = self._tensor(ids[start:])
                     logp = (logits[lines, targets] - normaliser[lines]).tolist()
-                    rank = ranks(logits[lines[0]], targets[:1])[0] if ranked[i] else 0
-                    results[i] = (logp, rank)
+                    results[i] = (logp, ranks(logits[lines[0]], targets[:1])[0] if ranked else 0)
         return results
 
     def _inputs(self, sentences: Sequence[Ids]) -> tuple[dict[str, Any], list[list[tuple[int, int]]]]:
@@ -196,21 +200,26 @@ class CausalModel(TransformersModel):
         """
         vocabulary = self._network.config.get_text_config().vocab_size
         sentences = [tuple((7 * i + 3 + branch * (i > 1)) % vocabulary for i in range(5)) for branch in range(BRANCHES)]
-        arguments = ([1] * BRANCHES, [False] * BRANCHES, 4 * BRANCHES)
+        spans = [ScoredSpan(sentence, 1) for sentence in sentences]
         self._as_tree = False
-        scores = [[logp for logp, _ in self._compute_logps(sentences, *arguments)]]
+        alone = self._token_logps(spans, 4 * BRANCHES)
         self._as_tree = True
         try:
-            scores.append([logp for logp, _ in self._compute_logps(sentences, *arguments)])
+            together = self._token_logps(spans, 4 * BRANCHES)
         except Exception:  # there is no telling how an architecture fails on a mask that it does not expect
             return False
         tolerance = 1e-4 if self._network.dtype.itemsize >= 4 else 0.1
-        return all(np.allclose(a, b, rtol=0, atol=tolerance) for a, b in zip(*scores, strict=True))
+        return all(np.allclose(a, b, rtol=0, atol=tolerance) for (a, _), (b, _) in zip(alone, together, strict=True))
 
     def _begin(self, ids: Ids) -> Ids:
         """The sentence after a beginning-of-text token, so that its first real token has a context."""
-        first = self._beginning
-        return ids if ids and ids[0] == first else (first, *ids)
+        tokenizer = self._tokenizer
+        first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+        if first is None:
+            raise UserError(
+                f"The tokenizer of '{self.name}' has no beginning- or end-of-text token to start a sentence with."
+            )
+        return ids if ids and ids[0] == first else (int(first), *ids)
 
     def _ended(self, ids: Ids, end: bool | None) -> Ids:
         """The sentence with or without its end token; None leaves it as the tokenizer wrote it."""
@@ -233,29 +242,3 @@ class CausalModel(TransformersModel):
             shift = len(ids) - len(read)
             shifted.append(TokenizedOption(ids, option.start + shift, option.stop + shift, option.chars))
         return shifted
-
-    @property
-    def _beginning(self) -> int:
-        tokenizer = self._tokenizer
-        first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
-        if first is None:
-            raise UserError(
-                f"The tokenizer of '{self.name}' has no beginning- or end-of-text token to start a sentence with."
-            )
-        return int(first)
-
-    @property
-    def _attention_span(self) -> int:
-        """The most nodes a tree may have: its mask replaces the one by which some layers look back a short way only."""
-        config = self._network.config.get_text_config()
-        spans = [getattr(config, name, None) for name in ATTENTION_SPANS]
-        return min((span for span in spans if type(span) is int and span > 0), default=1 << 30)
-
-
-def _scores(row: Sequence[TokenizedOption], results: Sequence[tuple[list[float], int]]) -> Scores:
-    return Scores(
-        logp=tuple(sum(logp) for logp, _ in results),
-        tokens=tuple(len(logp) for logp, _ in results),
-        chars=tuple(option.chars for option in row),
-        rank=tuple(rank for _, rank in results),
-    )

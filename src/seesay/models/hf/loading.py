@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,20 +54,17 @@ class Checkpoint:
     missing: tuple[str, ...]
 
 
-def load_checkpoint(
-    name: str, source: str | Path, options: ModelOptions, choose: Callable[[PreTrainedConfig], Any]
-) -> Checkpoint:
-    """The network in evaluation mode, its tokenizer and its fingerprint; `choose` maps a configuration to a class."""
-    require_models()
+def load_checkpoint(name: str, source: str | Path, options: ModelOptions, network_class: Any) -> Checkpoint:
+    """The network in evaluation mode, its tokenizer and its fingerprint."""
+    config = read_config(name, source, options)
     import torch
     from transformers import AutoTokenizer
 
-    config = read_config(name, source, options)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **hub_arguments(options))
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise loading_error(name, source, options, error) from error
-    model, missing = load_network(name, source, options, choose(config))
+    model, missing = load_network(name, source, options, network_class)
     if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
         # transformers makes an empty one where there is none
         raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
@@ -145,7 +142,7 @@ def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrai
 
 def load_transformers(name: str, source: str | Path, options: ModelOptions) -> Model:
     """A masked, causal or encoder-decoder model, as its configuration says unless the user names the family."""
-    require_models()
+    config = read_config(name, source, options)
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
     from seesay.models.hf.causal import CausalModel
@@ -158,11 +155,8 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
         Family.ENCODER_DECODER: AutoModelForSeq2SeqLM,
     }
 
-    def family_for(config: PreTrainedConfig) -> Family:
-        return Family(options.family) if options.family else family_of(name, config)
-
-    checkpoint = load_checkpoint(name, source, options, lambda config: heads[family_for(config)])
-    family = family_for(checkpoint.config)
+    family = Family(options.family) if options.family else family_of(name, config)
+    checkpoint = load_checkpoint(name, source, options, heads[family])
     if checkpoint.missing:
         raise UserError(
             f"'{name}' lacks {len(checkpoint.missing)} of the weights that a {family} model needs "
@@ -265,10 +259,7 @@ def device_of(name: str) -> str:
 
 def family_of(name: str, config: PreTrainedConfig) -> Family:
     """The family that a configuration stands for."""
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    )
+    from transformers.models.auto import modeling_auto as auto
 
     if config.is_encoder_decoder:
         return Family.ENCODER_DECODER
@@ -277,9 +268,9 @@ def family_of(name: str, config: PreTrainedConfig) -> Family:
         return Family.MASKED
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):
         return Family.CAUSAL
-    if config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         return Family.MASKED
-    if config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         return Family.CAUSAL
     raise UserError(
         f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which cannot fill a slot; "

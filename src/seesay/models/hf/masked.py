@@ -15,8 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TokenScores
-from seesay.models.encoders.base import encode_texts, first_token
+from seesay.models.base import TokenScores, summed_scores
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import (
     batches_by_budget,
@@ -66,8 +65,14 @@ class MaskedModel(TransformersModel):
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
         rows = tokenize_options(self._tokenizer, prompts)
-        scores = iter(self._score_words([(option.ids, option.start, option.stop) for row in rows for option in row]))
-        return [_scores(prompt, [next(scores) for _ in row]) for prompt, row in zip(prompts, rows, strict=True)]
+        words = iter(self._score_words([(option.ids, option.start, option.stop) for row in rows for option in row]))
+        scores = []
+        for prompt in prompts:
+            options = [next(words) for _ in prompt.options]
+            logps = [[token.logp for token in option] for option in options]
+            single_ranks = [option[0].rank if len(option) == 1 else 0 for option in options]
+            scores.append(summed_scores(logps, map(len, prompt.options), single_ranks))
+        return scores
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
@@ -83,8 +88,9 @@ class MaskedModel(TransformersModel):
             encoded = self._tokenizer(batch)
             for index, ids in enumerate(encoded["input_ids"]):
                 if limit is not None and len(ids) > limit:
-                    reason = f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
-                    yield TokenScores((), (), reason)
+                    yield TokenScores(
+                        (), (), f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
+                    )
                     continue
                 spans: dict[int, list[int]] = {}
                 for position, word in enumerate(encoded.word_ids(index)):
@@ -103,10 +109,7 @@ class MaskedModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
-        states = first_token(self._network.base_model)
-        return self._in_memory(
-            lambda budget: encode_texts(self.name, self._network, self._tokenizer, states, texts, budget)
-        )
+        return self._first_states(self._network.base_model, texts)
 
     def _score_words(self, words: Sequence[tuple[tuple[int, ...], int, int]]) -> list[list[TokenScore]]:
         """The tokens of each word, which is given as a sentence's tokens and where in it the word starts and stops."""
@@ -142,12 +145,3 @@ class MaskedModel(TransformersModel):
                     for token, logp, rank in zip(tokens, logps, ranks(logits[line], chosen), strict=True):
                         scores[slot, token] = TokenScore(logp, rank)
         return scores
-
-
-def _scores(prompt: Prompt, words: Sequence[Sequence[TokenScore]]) -> Scores:
-    return Scores(
-        logp=tuple(sum(token.logp for token in word) for word in words),
-        tokens=tuple(map(len, words)),
-        chars=tuple(map(len, prompt.options)),
-        rank=tuple(word[0].rank if len(word) == 1 else 0 for word in words),
-    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,10 @@ class PrefixTree:
 
     def visible(self) -> NDArray[np.bool_]:
         """Which node attends to which: itself and its ancestors."""
-        size = len(self.ids)
-        mask = np.zeros((size, size), dtype=np.bool_)
+        mask = np.eye(len(self.ids), dtype=np.bool_)
         for node, parent in enumerate(self.parents):
             if parent >= 0:
-                mask[node] = mask[parent]
-            mask[node, node] = True
+                mask[node] |= mask[parent]
         return mask
 
 
@@ -71,11 +70,8 @@ def split(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
     previous: Sequence[int] = ()
     for index in sorted(range(len(sentences)), key=lambda i: tuple(sentences[i])):
         sentence = sentences[index]
-        shared = next(
-            (i for i, (a, b) in enumerate(zip(previous, sentence, strict=False)) if a != b),
-            min(len(previous), len(sentence)),
-        )
-        new = len(sentence) - shared
+        pairs = zip(previous, sentence, strict=False)
+        new = len(sentence) - sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         if not groups or nodes + new > budget:
             groups.append([])
             nodes, new = 0, len(sentence)

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
-from seesay.models.encoders.base import encode_texts, first_token
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
-from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.hf.tokenization import resolve_separator, unwritable
 from seesay.models.multiple_choice import lettered, question
 from seesay.questions import SLOT, Prompt, Scores
 
@@ -36,8 +35,7 @@ class EncoderDecoderModel(TransformersModel):
         super().__init__(name, checkpoint, batch_size=batch_size)
         self.scope, self._style = f"answer-{style}", style
         config, tokenizer = self._network.config, self._tokenizer
-        first = [config.decoder_start_token_id, config.pad_token_id]
-        start = next((token for token in first if token is not None), None)
+        start = config.pad_token_id if config.decoder_start_token_id is None else config.decoder_start_token_id
         if start is None:
             raise UserError(f"The configuration of '{name}' does not say what its decoder starts with.")
         self._first = [int(start)]
@@ -60,10 +58,7 @@ class EncoderDecoderModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""
-        states = first_token(self._network.get_encoder())
-        return self._in_memory(
-            lambda budget: encode_texts(self.name, self._network, self._tokenizer, states, texts, budget)
-        )
+        return self._first_states(self._network.get_encoder(), texts)
 
     def _question(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None)
@@ -75,10 +70,7 @@ class EncoderDecoderModel(TransformersModel):
         text = option.lower() if self._style == "qa" else option
         ids = tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
         if not ids or self._tokenizer.unk_token_id in ids:
-            raise UserError(
-                f"The tokenizer of '{self.name}' cannot write the option {option!r} (it becomes an unknown token): "
-                "leave the option out or use another model."
-            )
+            raise unwritable(self.name, option)
         return ids
 
     def _answer(self, prompts: Sequence[Prompt], budget: int) -> list[Scores]:
@@ -122,17 +114,13 @@ class EncoderDecoderModel(TransformersModel):
                 cells = [(row, len(first) - 1 + k) for row, (_, b) in enumerate(batch) for k in range(len(b) + 1)]
                 line = {cell: number for number, cell in enumerate(cells)}
                 rows, columns = (torch.tensor(axis, device=device) for axis in zip(*cells, strict=True))
-                logits = logits_at(
-                    self._network,
-                    {
-                        "encoder_outputs": BaseModelOutput(last_hidden_state=states[source]),
-                        "attention_mask": encoded["attention_mask"][source],
-                        "decoder_input_ids": inputs,
-                        "use_cache": False,
-                    },
-                    rows,
-                    columns,
-                )
+                arguments = {
+                    "encoder_outputs": BaseModelOutput(last_hidden_state=states[source]),
+                    "attention_mask": encoded["attention_mask"][source],
+                    "decoder_input_ids": inputs,
+                    "use_cache": False,
+                }
+                logits = logits_at(self._network, arguments, rows, columns)
                 logps = logits.log_softmax(-1)
                 for row, (i, prefix) in enumerate(batch):
                     for option in {o for o in tokenized[i] if o[:-1] == prefix}:

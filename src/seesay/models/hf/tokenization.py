@@ -51,40 +51,32 @@ def tokenize_options(
     if not texts:
         return []
     encoded = tokenizer(texts, return_offsets_mapping=True, return_special_tokens_mask=True)
-    options = iter(
-        _locate(ids, offsets, special, span, text, tokenizer)
-        for ids, offsets, special, span, text in zip(
-            encoded["input_ids"],
-            encoded["offset_mapping"],
-            encoded["special_tokens_mask"],
-            spans,
-            texts,
-            strict=True,
-        )
-    )
+    columns = (encoded[key] for key in ("input_ids", "offset_mapping", "special_tokens_mask"))
+    options = iter([_locate(tokenizer, *row) for row in zip(*columns, spans, texts, strict=True)])
     return [[next(options) for _ in prompt.options] for prompt in prompts]
 
 
+def unwritable(name: str, option: str) -> UserError:
+    """The error for an option that a tokenizer cannot write."""
+    return UserError(
+        f"The tokenizer of '{name}' cannot write the option {option!r} (it becomes an unknown token): leave the "
+        "option out or use another model."
+    )
+
+
 def _locate(
+    tokenizer: PreTrainedTokenizerBase,
     ids: Sequence[int],
     offsets: Sequence[tuple[int, int]],
     special: Sequence[int],
     span: tuple[int, int],
     text: str,
-    tokenizer: PreTrainedTokenizerBase,
 ) -> TokenizedOption:
     begin, end = span
-    inside = [
-        i
-        for i, ((low, high), extra) in enumerate(zip(offsets, special, strict=True))
-        if not extra and low < end and high > begin
-    ]
+    inside = [i for i, (low, high) in enumerate(offsets) if not special[i] and low < end and high > begin]
     option = text[begin:end]
     if not option.strip() or not inside or tokenizer.unk_token_id in [ids[i] for i in inside]:
-        raise UserError(
-            f"The tokenizer of {tokenizer.name_or_path!r} cannot write the option {option!r} (it becomes an "
-            "unknown token): leave the option out or use another model."
-        )
+        raise unwritable(tokenizer.name_or_path, option)
     start = inside[0]
     # Where a tokenizer makes the space before the option a token of its own, that token is the option's first: for
     # other options the space is part of their first token, and all must be scored against the same prefix.

@@ -6,11 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from seesay.errors import UserError
-from seesay.models.options import Endpoint
+from seesay.models.options import Endpoint, ModelOptions
 
 if TYPE_CHECKING:
     from seesay.models.base import Model
-    from seesay.models.options import ModelOptions
     from seesay.models.server.client import Client
     from seesay.models.server.vision import VisionServer
 

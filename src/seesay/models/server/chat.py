@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.base import Model
+from seesay.models.base import Model, choice_scores
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.client import Client
 from seesay.questions import SLOT, Prompt, Scores
@@ -40,19 +40,18 @@ class ChatServer(Model):
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Everything on the option chosen; an answer that is no option leaves them all alike."""
-        choices = self._client.parallel(self._choose, prompts)
-        return [
-            Scores(
-                logp=tuple(0.0 if option == choices[prompt] else REFUSED for option in prompt.options),
-                tokens=(1,) * len(prompt.options),
-                chars=tuple(map(len, prompt.options)),
-            )
-            for prompt in prompts
-        ]
+        logps = self._client.parallel(self._logps, prompts)
+        return [choice_scores(prompt, logps[prompt]) for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """How many answers were none of the options."""
-        return [*super().notes(), *count_unanswered(answered)]
+        """How many answers were none of the options: those give all options the same score."""
+        astray = sum(len(scores.logp) > 1 and len(set(scores.logp)) == 1 for scores in answered)
+        note = f"{astray:,} of {len(answered):,} answers were none of the options and count as no answer."
+        return [*super().notes(), note] if astray else super().notes()
+
+    def _logps(self, prompt: Prompt) -> list[float]:
+        choice = self._choose(prompt)
+        return [0.0 if option == choice else REFUSED for option in prompt.options]
 
     def _choose(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None).replace(SLOT, "___")
@@ -71,23 +70,16 @@ class ChatServer(Model):
                 "json_schema": {"name": "choice", "strict": True, "schema": schema},
             },
         }
-        content = message_of(self._client.post("chat/completions", body), self._client.base)
+        content = self._message(self._client.post("chat/completions", body))
         try:
             reply: Any = json.loads(content)
         except json.JSONDecodeError:
             return content.strip()
         return str(reply.get("answer", "")) if isinstance(reply, dict) else str(reply)
 
-
-def message_of(answer: dict[str, Any], base: str) -> str:
-    """The text of a chat server's answer."""
-    try:
-        return str(answer["choices"][0]["message"]["content"] or "")
-    except (KeyError, IndexError, TypeError) as error:
-        raise UserError(f"{base} answered without a message: is it a chat server?") from error
-
-
-def count_unanswered(answered: Sequence[Scores]) -> list[str]:
-    """A note on the answers that were none of the options, if any: those give all options the same score."""
-    astray = sum(len(scores.logp) > 1 and len(set(scores.logp)) == 1 for scores in answered)
-    return [f"{astray:,} of {len(answered):,} answers were none of the options and count as no answer."] * bool(astray)
+    def _message(self, answer: dict[str, Any]) -> str:
+        """The text of a chat server's answer."""
+        try:
+            return str(answer["choices"][0]["message"]["content"] or "")
+        except (KeyError, IndexError, TypeError) as error:
+            raise UserError(f"{self._client.base} answered without a message: is it a chat server?") from error

@@ -38,6 +38,9 @@ class Scorer:
     whole_texts: ClassVar[bool] = False
     """Whether a text of any length costs one request."""
 
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """The score of every distinct pair."""
         raise NotImplementedError
@@ -58,9 +61,6 @@ class EchoScorer(Scorer):
 
     key = "Echo"
     whole_texts = True
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
 
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """A text's tokens are those after the ones that it shares with its context.
@@ -140,13 +140,32 @@ class LikeliestTokens:
         raise UserError(f"{base} refuses every request with log-probabilities: use --endpoint chat.")
 
 
-class TokenLookupScorer(Scorer):
+class NextTokenScorer(Scorer):
+    """Finds texts among the likeliest next tokens, where some may be out of reach."""
+
+    def __init__(self, client: Client, likeliest: LikeliestTokens, note: Note) -> None:
+        super().__init__(client)
+        self._likeliest, self._note = likeliest, note
+
+    def _report_unreached(self, unreached: int, total: int) -> None:
+        """Report how many options were out of reach; refuse where that is most of them."""
+        count = f"{unreached} of {total} options"
+        if 2 * unreached > total:
+            raise UserError(
+                f"{count} are not among the likeliest tokens that the server reports: they cannot be scored. Let it "
+                "report more (vLLM: --max-logprobs), or use --endpoint chat."
+            )
+        if unreached:
+            self._note(
+                f"{count} were not among the likeliest tokens that the server reports; they were given the lowest "
+                "log-probability it reported, which is too high."
+            )
+
+
+class TokenLookupScorer(NextTokenScorer):
     """Tokenizes texts with the server's own tokenizer, and looks each token up among the likeliest next ones."""
 
     key = "Lookup"
-
-    def __init__(self, client: Client, likeliest: LikeliestTokens, note: Note) -> None:
-        self._client, self._likeliest, self._note = client, likeliest, note
 
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """Every beginning is asked about once, for all the tokens that may follow it."""
@@ -165,7 +184,7 @@ class TokenLookupScorer(Scorer):
             steps = [(tables[ids[:i]], ids[i]) for i in range(start, len(ids))]
             unreached += any(token not in table.ids for table, token in steps)
             scores[pair] = math.fsum(table.ids.get(token, table.least) for table, token in steps), len(steps)
-        _report_unreached(unreached, len(scores), self._note)
+        self._report_unreached(unreached, len(scores))
         return scores
 
     def works(self) -> bool:
@@ -189,7 +208,8 @@ class TokenLookupScorer(Scorer):
         )
         try:
             ids = tuple(int(token["id"]) for token in answer["tokens"])
-            pieces = [_bytes(token["piece"]) for token in answer["tokens"]]
+            spelt = [token["piece"] for token in answer["tokens"]]
+            pieces = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in spelt]
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"{self._client.base} does not say how it tokenizes a text.") from error
         whole = b"".join(pieces)
@@ -204,13 +224,10 @@ class TokenLookupScorer(Scorer):
         raise UserError(f"{self._client.base} has no token for {target!r}.")
 
 
-class PrefixMatchScorer(Scorer):
+class PrefixMatchScorer(NextTokenScorer):
     """Writes texts with the likeliest next tokens, always the longest that fits, as a tokenizer mostly would."""
 
     key = "Walk"
-
-    def __init__(self, client: Client, likeliest: LikeliestTokens, note: Note) -> None:
-        self._client, self._likeliest, self._note = client, likeliest, note
 
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """All texts one token further, until all are written."""
@@ -227,7 +244,7 @@ class PrefixMatchScorer(Scorer):
                 unreached += token is None
                 scores[pair] = logp + (table.least if token is None else table.texts[token]), count + 1
                 written[pair] += len(left if token is None else token)
-        _report_unreached(unreached, len(scores), self._note)
+        self._report_unreached(unreached, len(scores))
         return scores
 
     def _after(self, open_texts: Iterable[Pair]) -> dict[str, NextTokens]:
@@ -245,20 +262,6 @@ def greedy_request(prompt: str | tuple[int, ...]) -> dict[str, Any]:
     return {"prompt": prompt, "max_tokens": 1, "temperature": 0}
 
 
-def _report_unreached(unreached: int, total: int, note: Note) -> None:
-    """Report how many options were out of reach; refuse where that is most of them."""
-    if 2 * unreached > total:
-        raise UserError(
-            f"{unreached} of {total} options are not among the likeliest tokens that the server reports: they cannot "
-            "be scored. Let it report more (vLLM: --max-logprobs), or use --endpoint chat."
-        )
-    if unreached:
-        note(
-            f"{unreached} of {total} options were not among the likeliest tokens that the server reports; they were "
-            "given the lowest log-probability it reported, which is too high."
-        )
-
-
 def _longest(table: NextTokens, left: str) -> str | None:
     return max((token for token in table.texts if token and left.startswith(token)), key=len, default=None)
 
@@ -267,7 +270,3 @@ def _fits(table: NextTokens, left: str) -> bool:
     """Whether a token fits that ends where a word does: further down there might be a longer one."""
     token = _longest(table, left)
     return token is not None and not left[len(token) :][:1].isalnum()
-
-
-def _bytes(piece: str | list[int]) -> bytes:
-    return piece.encode() if isinstance(piece, str) else bytes(piece)

@@ -13,21 +13,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from seesay.models.base import TEXT_AND_PICTURES, Model
-from seesay.models.server.chat import REFUSED, count_unanswered, message_of
+from seesay.models.base import TEXT_AND_PICTURES
+from seesay.models.server.chat import REFUSED, ChatServer
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.vision.picture_prompt import open_picture, question
-from seesay.questions import Prompt, Scores
+from seesay.questions import Prompt
 
 TOP = 20
 REPLY = 8  # tokens of a reply where no log-probabilities are reported
 LARGEST = 1024  # servers scale pictures down anyway: larger ones only cost time
 
 
-class VisionServer(Model):
+class VisionServer(ChatServer):
     """`/v1/chat/completions` with a picture."""
 
-    family = "chat"
     probabilities_hint = "use a server that reports log-probabilities"
     accepts = TEXT_AND_PICTURES
     prompts_per_batch = 32
@@ -46,19 +45,8 @@ class VisionServer(Model):
         except RefusedError:
             return False
 
-    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+    def _logps(self, prompt: Prompt) -> list[float]:
         """Log-probability of every option as the reply's beginning; without log-probabilities, the one choice."""
-        rows = self._client.parallel(self._scores, prompts)
-        return [
-            Scores(tuple(rows[prompt]), (1,) * len(prompt.options), tuple(map(len, prompt.options)))
-            for prompt in prompts
-        ]
-
-    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """How many replies were none of the options."""
-        return [*super().notes(), *count_unanswered(answered)]
-
-    def _scores(self, prompt: Prompt) -> list[float]:
         request = f"{question(prompt)} Answer with one word: {' or '.join(prompt.options)}."
         content: list[dict[str, Any]] = [
             {"type": "image_url", "image_url": {"url": data_url(prompt.picture, self.name)}},
@@ -66,7 +54,7 @@ class VisionServer(Model):
         ]
         answer = self._client.post("chat/completions", self._body(content, self._logprobs))
         if not self._logprobs:
-            reply = message_of(answer, self._client.base).strip().lower()
+            reply = self._message(answer).strip().lower()
             chosen = [reply.startswith(option.lower()) for option in prompt.options]
             return [0.0 if named and sum(chosen) == 1 else REFUSED for named in chosen]
         return reply_scores(_alternatives(answer), prompt.options)

@@ -44,11 +44,9 @@ class DualEncoder:
 
         # SigLIP was trained with every text padded to its full length
         padding = "max_length" if self._network.config.model_type.startswith("siglip") else True
-        limit = self._network.config.text_config.max_position_embeddings
+        fit = {"truncation": True, "max_length": self._network.config.text_config.max_position_embeddings}
         with torch.inference_mode():
-            inputs = self._tokenizer(
-                list(texts), return_tensors="pt", padding=padding, truncation=True, max_length=limit
-            )
+            inputs = self._tokenizer(list(texts), return_tensors="pt", padding=padding, **fit)
             arguments = {name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs}
             return _unit(self._network.get_text_features(**arguments))
 

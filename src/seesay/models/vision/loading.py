@@ -22,21 +22,19 @@ def load_vision(rest: str, options: ModelOptions) -> VisionModel:
         raise UserError("A vision-language model needs a folder or a Hub id: seesay probe vision:FOLDER.")
     source = find_source(rest, options.revision)
     from transformers import AutoModelForImageTextToText, AutoModelForVisualQuestionAnswering
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as GENERATES,
-    )
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_VISUAL_QUESTION_ANSWERING_MAPPING_NAMES as ANSWERS,
-    )
+    from transformers.models.auto import modeling_auto as auto
 
     config = read_config(rest, source, options)
     architecture = (config.architectures or [""])[0]
     wrapper: type[VisionModel] = GenerativeModel
     auto_class: Any = AutoModelForImageTextToText
-    if architecture.endswith("ForQuestionAnswering") and config.model_type in ANSWERS:
+    if (
+        architecture.endswith("ForQuestionAnswering")
+        and config.model_type in auto.MODEL_FOR_VISUAL_QUESTION_ANSWERING_MAPPING_NAMES
+    ):
         auto_class = AutoModelForVisualQuestionAnswering
         wrapper = {"blip": BlipModel, "vilt": ViltModel}.get(config.model_type, GenerativeModel)
-    elif config.model_type not in GENERATES:
+    elif config.model_type not in auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES:
         raise UserError(
             f"'{rest}' is a {config.model_type} ({architecture or 'no architecture named'}), which answers no "
             "questions about pictures. For a model of text leave out 'vision:'."

@@ -48,12 +48,39 @@ class Processor:
     def inputs(self, pictures: Sequence[Image], texts: Sequence[str]) -> Inputs:
         """The network's inputs by name."""
         if self.combined is None:
-            return prepare_separately(self.images, self.tokenizer, self.config, pictures, texts)
+            return self._prepare_separately(pictures, texts)
         arguments = {"text": list(texts), "padding": True, "return_tensors": "pt"}
         try:
             return dict(self.combined(images=list(pictures), **arguments))
         except (ValueError, TypeError):  # some want a list of pictures for every text
             return dict(self.combined(images=[[picture] for picture in pictures], **arguments))
+
+    def _prepare_separately(self, pictures: Sequence[Image], texts: Sequence[str]) -> Inputs:
+        """Inputs made by image processor and tokenizer, for the families whose marks are known."""
+        images, tokenizer, config = self.images, self.tokenizer, self.config
+        if config.model_type in ("smolvlm", "idefics3"):
+            pixels = dict(images([[picture] for picture in pictures], return_tensors="pt", return_row_col_info=True))
+            rows, columns = pixels.pop("rows"), pixels.pop("cols")
+            side = config.vision_config.image_size // config.vision_config.patch_size
+            tokens = side * side // config.scale_factor**2
+            marks = [tiles(r[0], c[0], tokens) for r, c in zip(rows, columns, strict=True)]
+            mark = "<image>"
+        elif hasattr(images, "merge_size"):  # the Qwen family
+            pixels = dict(images(list(pictures), return_tensors="pt"))
+            mark = tokenizer.convert_ids_to_tokens(config.image_token_id)
+            marks = [mark * (int(grid.prod()) // images.merge_size**2) for grid in pixels["image_grid_thw"]]
+        else:
+            raise UserError(
+                f"The processor of a {config.model_type} could not be loaded here, and seesay does not know how to do "
+                "without it: install torchvision, or use another model."
+            )
+        if any(text.count(mark) != 1 for text in texts):
+            raise UserError(f"The model's chat template does not put one {mark} into the text for the picture.")
+        marked = [text.replace(mark, replacement) for text, replacement in zip(texts, marks, strict=True)]
+        encoded = dict(tokenizer(marked, padding=True, return_tensors="pt"))
+        if hasattr(images, "merge_size"):  # which tokens stand for a picture: positions are two-dimensional there
+            encoded["mm_token_type_ids"] = (encoded["input_ids"] == config.image_token_id).long()
+        return {**pixels, **encoded}
 
     def spellings(self, option: str) -> list[tuple[int, ...]]:
         """The token ids of a reply, in each way that it may be written: with a capital or not, after a space or not."""
@@ -63,35 +90,6 @@ class Processor:
         if not known:
             raise UserError(f"The model's tokenizer cannot write the option {option!r}: it becomes an unknown token.")
         return list(known)
-
-
-def prepare_separately(
-    images: Any, tokenizer: Any, config: Any, pictures: Sequence[Image], texts: Sequence[str]
-) -> Inputs:
-    """Inputs made by image processor and tokenizer, for the families whose marks are known."""
-    if config.model_type in ("smolvlm", "idefics3"):
-        pixels = dict(images([[picture] for picture in pictures], return_tensors="pt", return_row_col_info=True))
-        rows, columns = pixels.pop("rows"), pixels.pop("cols")
-        side = config.vision_config.image_size // config.vision_config.patch_size
-        tokens = side * side // config.scale_factor**2
-        marks = [tiles(r[0], c[0], tokens) for r, c in zip(rows, columns, strict=True)]
-        mark = "<image>"
-    elif hasattr(images, "merge_size"):  # the Qwen family
-        pixels = dict(images(list(pictures), return_tensors="pt"))
-        mark = tokenizer.convert_ids_to_tokens(config.image_token_id)
-        marks = [mark * (int(grid.prod()) // images.merge_size**2) for grid in pixels["image_grid_thw"]]
-    else:
-        raise UserError(
-            f"The processor of a {config.model_type} could not be loaded here, and seesay does not know how to do "
-            "without it: install torchvision, or use another model."
-        )
-    if any(text.count(mark) != 1 for text in texts):
-        raise UserError(f"The model's chat template does not put one {mark} into the text for the picture.")
-    marked = [text.replace(mark, replacement) for text, replacement in zip(texts, marks, strict=True)]
-    encoded = dict(tokenizer(marked, padding=True, return_tensors="pt"))
-    if hasattr(images, "merge_size"):  # which tokens stand for a picture: positions are two-dimensional there
-        encoded["mm_token_type_ids"] = (encoded["input_ids"] == config.image_token_id).long()
-    return {**pixels, **encoded}
 
 
 def tiles(rows: int, columns: int, tokens: int) -> str:

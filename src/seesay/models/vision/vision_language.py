@@ -91,11 +91,8 @@ class GenerativeModel(VisionModel):
             token = getattr(self._processor.combined, "image_token", None) or ""
             return f"{token}\n{text} Answer:" if token else f"{text} Answer:"
         chat = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": text}]}]
-        return str(
-            self._processor.tokenizer.apply_chat_template(
-                chat, chat_template=template, add_generation_prompt=True, tokenize=False
-            )
-        )
+        arguments = {"chat_template": template, "add_generation_prompt": True, "tokenize": False}
+        return str(self._processor.tokenizer.apply_chat_template(chat, **arguments))
 
     def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
         import torch
@@ -137,10 +134,8 @@ class BlipModel(VisionModel):
             )
             inputs["states"] = encoded[0]
         states = inputs["states"]
-        prefix = torch.tensor([network.decoder_start_token_id, *beginning], device=states.device).expand(
-            len(states), -1
-        )
-        logits = network.text_decoder(input_ids=prefix, encoder_hidden_states=states).logits
+        prefix = torch.tensor([network.decoder_start_token_id, *beginning], device=states.device)
+        logits = network.text_decoder(input_ids=prefix.expand(len(states), -1), encoder_hidden_states=states).logits
         return logits[:, -1].float().log_softmax(-1)  # type: ignore[no-any-return]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,8 @@ def save(folder: Path, network: LstmNetwork, vocabulary: Vocabulary, *, drop: bo
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary.save(folder / "vocabulary.txt")
     save_file({name: weights.contiguous() for name, weights in network.state_dict().items()}, folder / FILES[2])
-    config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), "drop": drop, **asdict(network.sizes)}
+    sizes = {"embedding": network.lstm.input_size, "hidden": network.lstm.hidden_size}
+    config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), "drop": drop, **sizes}
     write_json(folder / "config.json", config)
 
 
@@ -54,7 +54,7 @@ def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from seesay.models.words.lstm_network import LstmNetwork, LstmSizes
+    from seesay.models.words.lstm_network import LstmNetwork
 
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
         if config["vocabulary"] != len(vocabulary):
             raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")
         weights = load_file(folder / "model.safetensors")
-        network = LstmNetwork(len(vocabulary), LstmSizes(embedding=config["embedding"], hidden=config["hidden"]))
+        network = LstmNetwork(len(vocabulary), config["embedding"], config["hidden"])
         network.load_state_dict(weights)
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         raise UserError(
@@ -80,7 +80,7 @@ def load_lstm(name: str, options: ModelOptions) -> LstmModel:
     named = device_of(options.device)
     device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
     fingerprint = file_digest(folder / file for file in FILES)
-    model = LstmModel(name, network.to(device), vocabulary, fingerprint, batch_size=options.batch_size)
+    model = LstmModel(name, network.to(device), vocabulary, fingerprint, options.batch_size)
     model.drops_unknown = _drops_unknown(folder)
     return model
 
@@ -102,13 +102,7 @@ class LstmModel(WordModel):
     family = "lstm"
 
     def __init__(
-        self,
-        name: str,
-        network: LstmNetwork,
-        vocabulary: Vocabulary,
-        fingerprint: str,
-        *,
-        batch_size: int | None = None,
+        self, name: str, network: LstmNetwork, vocabulary: Vocabulary, fingerprint: str, batch_size: int | None = None
     ) -> None:
         super().__init__(name, fingerprint)
         self._network, self.vocabulary = network.eval(), vocabulary
@@ -127,14 +121,13 @@ class LstmModel(WordModel):
         return logps
 
     def _batches(self, sentences: Sequence[Sequence[int]], budget: int) -> list[list[float]]:
-        logps: list[list[float]] = [[] for _ in sentences]
-        batch: list[int] = []
+        batches: list[list[int]] = []
         for index in sorted(range(len(sentences)), key=lambda i: len(sentences[i])):
-            if batch and len(sentences[index]) * (len(batch) + 1) > budget:
-                self._read(sentences, batch, budget, logps)
-                batch = []
-            batch.append(index)
-        if batch:
+            if not batches or len(sentences[index]) * (len(batches[-1]) + 1) > budget:
+                batches.append([])
+            batches[-1].append(index)
+        logps: list[list[float]] = [[] for _ in sentences]
+        for batch in batches:
             self._read(sentences, batch, budget, logps)
         return logps
 
@@ -208,7 +201,7 @@ class LstmModel(WordModel):
 
         order = sorted(range(len(befores)), key=lambda i: -len(befores[i]))
         read, lengths = _padded([(BEGIN_ID, *befores[i]) for i in order], cell.device)
-        h, c = torch.zeros(2, len(befores), self._network.sizes.hidden, device=cell.device).unbind(0)
+        h, c = torch.zeros(2, len(befores), self._network.lstm.hidden_size, device=cell.device).unbind(0)
         logp = torch.zeros(len(befores), device=cell.device)
         for step in range(read.shape[1]):
             going = int((lengths > step).sum())

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
 State = tuple[torch.Tensor, torch.Tensor]
 
 
-@dataclass(frozen=True)
-class LstmSizes:
-    """Widths of the layers."""
-
-    embedding: int
-    hidden: int
-
-
 class LstmNetwork(nn.Module):
     """Reads word ids (batch × time) and predicts each next one."""
 
-    def __init__(self, vocabulary: int, sizes: LstmSizes, *, dropout: float = 0.0) -> None:
+    def __init__(self, vocabulary: int, embedding: int, hidden: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        self.sizes = sizes
-        self.embedding = nn.Embedding(vocabulary, sizes.embedding)
-        self.lstm = nn.LSTM(sizes.embedding, sizes.hidden, batch_first=True)
+        self.embedding = nn.Embedding(vocabulary, embedding)
+        self.lstm = nn.LSTM(embedding, hidden, batch_first=True)
         self.dropout = nn.Dropout(dropout)
-        self.output = nn.Linear(sizes.hidden, vocabulary)
+        self.output = nn.Linear(hidden, vocabulary)
 
     def states(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
         """The hidden state after every word, and the state from which a text is continued."""
         hidden, state = self.lstm(self.dropout(self.embedding(ids)), state)
         return self.dropout(hidden), state
-
-    def forward(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """Logits of the next word after every word, and the state from which a text is continued."""
-        hidden, state = self.states(ids, state)
-        return self.output(hidden), state
 
 
 class LstmCell:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.models.base import FilledScores, Model, TokenScores
+from seesay.models.base import FilledScores, Model, TokenScores, summed_scores
 from seesay.models.hf.batching import text_batches
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.words.vocabulary import END, UNKNOWN, joined, joiner, words
@@ -119,13 +119,9 @@ class WordModel(Model):
                 sentences.append(([*before, *tokens, *after], len(before)))
         logps = self.logps([sentence for sentence, _ in sentences])
         rows = iter([logp[start:] for logp, (_, start) in zip(logps, sentences, strict=True)])
-        return [_scores(prompt, [next(rows) for _ in prompt.options]) for prompt in prompts]
-
-
-def _scores(prompt: Prompt, rows: Sequence[Sequence[float]]) -> Scores:
-    after = prompt.parts[1]
-    return Scores(
-        logp=tuple(map(sum, rows)),
-        tokens=tuple(map(len, rows)),
-        chars=tuple(len(option) + len(after) for option in prompt.options),
-    )
+        return [
+            summed_scores(
+                [next(rows) for _ in prompt.options], [len(option) + len(prompt.parts[1]) for option in prompt.options]
+            )
+            for prompt in prompts
+        ]

@@ -35,12 +35,7 @@ def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
     left = svg.text_width(names, ROOM) + 8
     x = svg.axis(ends, left, svg.WIDTH - 46, zero=True)
     thick = 15.0 if len(series) == 1 else 11.0
-    parts: list[Markup] = []
-    y = 0.0
-    if len(series) > 1:
-        keys = [svg.element("g", svg.square("fill"), class_=svg.series_class(index)) for index in range(len(series))]
-        entries, y = svg.legend(series, keys, svg.WIDTH, 0)
-        parts += entries
+    parts, y = svg.series_legend(series, svg.square("fill")) if len(series) > 1 else ([], 0.0)
     top = y = y + 4
     drawn = []
     for name in names:
@@ -59,8 +54,7 @@ def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: st
         return svg.text(svg.WIDTH, y + thick / 2 + 4, brief(row.value), "note end")
     middle = y + thick / 2
     start, end = sorted((at(0.0), at(row.value)))
-    ends = ""
-    whisker = Markup("")
+    ends, whisker = "", Markup("")
     if row.low is not None and row.high is not None and math.isfinite(row.low) and math.isfinite(row.high):
         ends = f" ({brief(row.low)} to {brief(row.high)})"
         whisker = svg.element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
@@ -76,9 +70,7 @@ def stacked_bars(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[st
         return svg.empty_chart("stacked-bars", title)
     left = svg.text_width([name for name, _ in rows], ROOM) + 8
     paint = svg.swatches(parts)
-    drawn, y = svg.legend(
-        parts, [svg.square(f"part {class_}") + svg.square("outline") for class_ in paint], svg.WIDTH, 0
-    )
+    drawn, y = svg.legend(parts, [svg.square(f"part {class_}") + svg.square("outline") for class_ in paint])
     y += 6
     for name, values in rows:
         if len(values) != len(parts) or any(value < 0 for value in values):

@@ -23,7 +23,6 @@ _SHAPES = (
     "M0 5L5-4H-5Z",
     "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z",
 )
-_PUBLISHED_SHAPE = _SHAPES[2]
 
 
 @dataclass(frozen=True)
@@ -99,14 +98,16 @@ def legend_key(series: int | None) -> Markup:
 
 
 def _mark(x: Axis, mark: DotMark, y: str) -> Markup:
-    published = mark.series is None
-    shape = _PUBLISHED_SHAPE if mark.series is None else _SHAPES[mark.series % SERIES]
+    if mark.series is None:
+        shape, style = _SHAPES[2], "published hollow"
+    else:
+        shape = _SHAPES[mark.series % SERIES]
+        style = series_class(mark.series) + (" hollow" if mark.hollow else "")
     whisker = Markup("")
     if mark.low is not None and mark.high is not None and math.isfinite(mark.low) and math.isfinite(mark.high):
         whisker = element("line", class_="whisker", x1=position(x, mark.low), y1=y, x2=position(x, mark.high), y2=y)
     point = element("svg", element("path", d=shape), x=position(x, mark.value), y=y, class_="point")
-    style = "published" if mark.series is None else series_class(mark.series)
-    return element("g", whisker + point, class_=f"{style} hollow" if mark.hollow or published else style)
+    return element("g", whisker + point, class_=style)
 
 
 def _upright(kind: str, x: str, y1: str = "0", y2: str = "100%") -> Markup:

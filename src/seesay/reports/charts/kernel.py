@@ -36,17 +36,13 @@ def element(name: str, content: object = "", /, **attributes: object) -> Markup:
     >>> element("rect", x=1.504, width=20, class_="a<b")
     Markup('<rect x="1.5" width="20" class="a&lt;b"/>')
     """
-    written = Markup("").join(
-        Markup(' {}="{}"').format(
-            key.rstrip("_").replace("_", "-"), coordinate(value) if isinstance(value, float) else value
-        )
-        for key, value in attributes.items()
-        if value is not None
-    )
+    written = Markup("")
+    for key, value in attributes.items():
+        if value is not None:
+            shown = coordinate(value) if isinstance(value, float) else value
+            written += Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), shown)
     inside = escape(content)
-    if not inside:
-        return Markup("<{}{}/>").format(name, written)
-    return Markup("<{}{}>{}</{}>").format(name, written, inside, name)
+    return Markup("<{}{}>{}</{}>" if inside else "<{}{}/>").format(name, written, inside, name)
 
 
 def coordinate(value: float) -> str:
@@ -93,16 +89,11 @@ def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Ma
     body = element("g", Markup("").join(parts), transform=f"translate(0 {coordinate(LINE * len(lines) + 8)})")
     height += LINE * len(lines) + 8
     return element(
-        "svg",
-        Markup("").join((*heading, body)),
-        xmlns="http://www.w3.org/2000/svg",
-        class_=f"chart {kind}{' wide' if wide else ''}",
-        viewBox=f"0 0 {coordinate(width)} {coordinate(height)}",
-        width=width,
-        height=height,
-        role="img",
-        aria_label=printable(title),
-    )
+        "svg", Markup("").join((*heading, body)),
+        xmlns="http://www.w3.org/2000/svg", class_=f"chart {kind}{' wide' if wide else ''}",
+        viewBox=f"0 0 {coordinate(width)} {coordinate(height)}", width=width, height=height,
+        role="img", aria_label=printable(title),
+    )  # fmt: skip
 
 
 def empty_chart(kind: str, title: str) -> Markup:
@@ -161,18 +152,17 @@ def log_axis(values: Iterable[float], start: float, end: float) -> Axis:
 def x_axis(x: Axis, bottom: float, label: str, top: float | None = None) -> list[Markup]:
     """Tick labels and the name of the axis below `bottom`, with guides from `top` or else short ticks."""
     parts = []
+    y1, y2 = (bottom, bottom + 4) if top is None else (top, bottom)
     for tick in x.ticks:
-        at, (y1, y2) = x.at(tick), (bottom, bottom + 4) if top is None else (top, bottom)
-        parts.append(
-            element("line", x1=at, x2=at, y1=y1, y2=y2, class_="guide" if tick and top is not None else "base")
-        )
+        at, kind = x.at(tick), "guide" if tick and top is not None else "base"
+        parts.append(element("line", x1=at, x2=at, y1=y1, y2=y2, class_=kind))
         parts.append(text(at, bottom + 15, brief(tick), "tick middle"))
     return [*parts, text((x.start + x.end) / 2, bottom + 31, label, "note middle", WIDTH)]
 
 
-def y_axis(y: Axis, left: float, right: float, label: str) -> list[Markup]:
-    """The name of the axis, and guides from left to right with their tick labels."""
-    parts = [text(0, 8, label, "note", WIDTH)]
+def y_axis(y: Axis, left: float, right: float, label: str, top: float = 8) -> list[Markup]:
+    """The name of the axis at the `top`, and guides from left to right with their tick labels."""
+    parts = [text(0, top, label, "note", WIDTH)]
     for tick in y.ticks:
         at = y.at(tick)
         parts.append(element("line", x1=left, x2=right, y1=at, y2=at, class_="guide" if tick else "base"))
@@ -180,12 +170,17 @@ def y_axis(y: Axis, left: float, right: float, label: str) -> list[Markup]:
     return parts
 
 
-def legend(names: Sequence[str], keys: Sequence[Markup], width: float, top: float) -> tuple[list[Markup], float]:
+def series_legend(names: Sequence[str], key: Markup, top: float = 0.0) -> tuple[list[Markup], float]:
+    """A legend of series: the same key in the color of each."""
+    return legend(names, [element("g", key, class_=series_class(index)) for index in range(len(names))], top)
+
+
+def legend(names: Sequence[str], keys: Sequence[Markup], top: float = 0.0) -> tuple[list[Markup], float]:
     """Keys with their names in as many lines as needed, and the total height. Keys are centered on (0, 0)."""
     parts, x, y = [], 0.0, top
     for name, drawn in zip(names, keys, strict=True):
-        needed = min(text_width([name], width - 20) + 20, width)
-        if x and x + needed > width:
+        needed = text_width([name], WIDTH - 20) + 20
+        if x and x + needed > WIDTH:
             x, y = 0.0, y + LINE
         parts.append(element("g", drawn, transform=f"translate({coordinate(x + 6)} {coordinate(y + 8)})"))
         parts.append(text(x + 16, y + 12, name, room=needed - 20))

@@ -60,8 +60,7 @@ def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, l
     bottom = HEIGHT + 42
     if len(series) > 6 or any(svg.truncate(s.name, ROOM) != s.name for s in series):
         spot = svg.element("circle", r=4, class_="spot")
-        keys = [svg.element("g", spot, class_=svg.series_class(index)) for index in range(len(series))]
-        entries, height = svg.legend([s.name for s in series], keys, svg.WIDTH, bottom)
+        entries, height = svg.series_legend([s.name for s in series], spot, bottom)
         parts, bottom = parts + entries, bottom + height
     return svg.chart("lines", svg.WIDTH, bottom, title, parts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,12 +47,9 @@ def write_folder(folder: Path) -> Path:
 
 
 def write(
-    path: Path,
-    colors: Sequence[ColorFact],
-    sizes: Sequence[SizeFact],
-    places: Sequence[PlaceFact],
+    path: Path, colors: Sequence[ColorFact], sizes: Sequence[SizeFact], places: Sequence[PlaceFact],
     thumbnail: Thumbnails = lambda _: None,
-) -> Path:
+) -> Path:  # fmt: skip
     """Write the page as one file that opens offline."""
     shown_colors = _most_frequent(colors, lambda fact: fact.seen)
     shown_sizes = _most_frequent(_one_direction(sizes), lambda fact: fact.larger + fact.smaller)
@@ -70,14 +68,11 @@ def write(
         "pictures": [[name, source] for name, source in pictures.items()],
     }
     text = render_page(
-        "knowledge.html",
-        script="knowledge.js",
-        payload=payload,
-        ladders=ladders(places),
+        "knowledge.html", script="knowledge.js", payload=payload, ladders=ladders(places),
         held={"objects": len(colors), "pairs": len(_one_direction(sizes)), "places": len(places)},
         shown={"objects": len(shown_colors), "pairs": len(shown_sizes), "places": len(shown_places)},
-    )
-    write_text(path, text.encode("utf-8", "replace").decode())
+    )  # fmt: skip
+    write_text(path, text)
     return path
 
 
@@ -88,10 +83,10 @@ def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
         scenes.setdefault(fact.scene, []).append(fact)
     charts = []
     for scene, facts in sorted(scenes.items()):
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         for fact in facts:
             for name in (fact.a, fact.b):
-                counts[name] = counts.get(name, 0) + fact.above + fact.level + fact.below
+                counts[name] += fact.above + fact.level + fact.below
         frequent = set(sorted(counts, key=lambda name: (-counts[name], name))[:MAX_RUNGS])
         pairs = [
             (fact.a, fact.b, (fact.above - fact.below) / (fact.above + fact.level + fact.below))

@@ -17,7 +17,7 @@ from seesay.reports.attention_overlay import attention_chart
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, interval, number
 from seesay.reports.pages.sections import DataTable, Section, write_page, write_svg
-from seesay.reports.reasoner_charts import RULES, by_distance, title_of
+from seesay.reports.reasoner_charts import RULES, title_of
 
 ACCURACY = (
     "The share of generated test items answered right, with Wilson's 95 % interval; chance is 0.5.\n\n"
@@ -92,16 +92,15 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
     if (against := reasoner_charts.unseen(diagnoses)) is not None:
         charts = {**charts, "unseen": against}
         sections.append(Section("Few unseen examples", UNSEEN, [against], _unseen_table(diagnoses)))
+    by_distance = reasoner_charts.by_distance, _bins_table(named, "distance")
     drawing: tuple[tuple[str, str, str, Callable[[Diagnosis, str], list[Markup]], DataTable], ...] = (
         ("types", "Sentence types, shapes and colours", TYPES, reasoner_charts.types, _types_table(named)),
         ("k", "The scene's k", BY_K, reasoner_charts.by_k, _bins_table(named, "k")),
-        ("distance", "Distance from the threshold", DISTANCE, by_distance, _bins_table(named, "distance")),
+        ("distance", "Distance from the threshold", DISTANCE, *by_distance),
     )
     for key, heading, text, draw, table in drawing:
-        drawn = {
-            f"{key} {name} {i}": chart for name, diagnosis in named for i, chart in enumerate(draw(diagnosis, name), 1)
-        }
-        if drawn:
+        numbered = [(name, *pair) for name, diagnosis in named for pair in enumerate(draw(diagnosis, name), 1)]
+        if drawn := {f"{key} {name} {i}": chart for name, i, chart in numbered}:
             charts = {**charts, **drawn}
             sections.append(Section(heading, text, list(drawn.values()), table))
     if maps := [attention_chart(example, name) for name, diagnosis in named for example in diagnosis.examples]:
@@ -174,8 +173,8 @@ def _accuracy_table(named: Named) -> DataTable:
                 by_rule = [diagnosis.of(row.test, rule) for rule in RULES]
                 rules = [number(other.accuracy) if other else "" for other in by_rule]
                 accuracy = [number(row.accuracy), interval(row.low, row.high), f"{row.items:,}"]
-                figure = number(published(row.test, NAMES[diagnosis.network]))
-                body.append([name, title_of(row.test), *accuracy, *rules, figure])
+                printed = number(published(row.test, NAMES[diagnosis.network]))
+                body.append([name, title_of(row.test), *accuracy, *rules, printed])
     return DataTable(["reasoner", "test", "accuracy", "95 % interval", "items", *RULES.values(), "published"], body)
 
 
@@ -188,19 +187,16 @@ def _types_table(named: Named) -> DataTable:
 def _bins_table(named: Named, what: str) -> DataTable:
     """All bins of a reasoner, the hard tests' too."""
     rows: list[tuple[str, BinAccuracy]] = [(name, row) for name, diagnosis in named for row in getattr(diagnosis, what)]
-    body = [
-        [
-            name, title_of(row.share.test), ", ".join(row.share.group), reasoner_charts.between(row), number(row.mean),
-            *_numbers(row.share), number(row.ceiling),
-        ]
-        for name, row in rows
-    ]  # fmt: skip
+    body = []
+    for name, row in rows:
+        group = [name, title_of(row.share.test), ", ".join(row.share.group), reasoner_charts.between(row)]
+        body.append([*group, number(row.mean), *_numbers(row.share), number(row.ceiling)])
     return DataTable(["reasoner", "test", "group", what, "mean", *_COLUMNS, "k = 0.29"], body)
 
 
 def _unseen_table(diagnoses: Sequence[Diagnosis]) -> DataTable:
-    mixed = mixtures(diagnoses)
-    body = [[NAMES[network], f"{count:,}", title_of(row.test), *_numbers(row)] for network, count, row in mixed]
+    rows = mixtures(diagnoses)
+    body = [[NAMES[network], f"{count:,}", title_of(row.test), *_numbers(row)] for network, count, row in rows]
     return DataTable(["network", "unseen examples", "test", *_COLUMNS], body)
 
 

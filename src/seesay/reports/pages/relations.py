@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from seesay.data.relations import NEIGHBOURS
-from seesay.metrics.base import FloatArray
 from seesay.relations.clusters import Dendrogram, PairProximity, average_linkage, pair_proximity
 from seesay.relations.evaluate import VectorEvaluation, VectorTest
 from seesay.relations.pvectors import PerplexityMatrix, p_vectors
@@ -35,13 +34,9 @@ SEEN = {
 
 
 def relations_page(
-    path: Path,
-    matrix: PerplexityMatrix,
-    about: Mapping[str, Any],
-    evaluations: Sequence[VectorEvaluation],
-    clusters: Sequence[Sequence[str]] = (),
-    pairs: Sequence[tuple[str, str]] = NEIGHBOURS,
-) -> Path:
+    path: Path, matrix: PerplexityMatrix, about: Mapping[str, Any], evaluations: Sequence[VectorEvaluation],
+    clusters: Sequence[Sequence[str]] = (), pairs: Sequence[tuple[str, str]] = NEIGHBOURS,
+) -> Path:  # fmt: skip
     """Write the page; `evaluations` are those of the sets of vectors, the P-vectors first."""
     vectors = p_vectors(matrix)
     tree = average_linkage(vectors)
@@ -79,10 +74,8 @@ def proximity_text(proximities: Sequence[PairProximity]) -> str:
 
 def test_table(evaluations: Sequence[VectorEvaluation]) -> DataTable:
     """Tests by vectors; every cell has its own chance, as the questions depend on the words that have vectors."""
-    body = [
-        [tests[0].test, *map(_accuracy, tests)]
-        for tests in zip(*(evaluation.tests for evaluation in evaluations), strict=True)
-    ]
+    by_test = zip(*(evaluation.tests for evaluation in evaluations), strict=True)
+    body = [[tests[0].test, *map(_accuracy, tests)] for tests in by_test]
     for name in dict.fromkeys(name for evaluation in evaluations for name in evaluation.people):
         description = next((f" ({e.descriptions[name]})" for e in evaluations if name in e.descriptions), "")
         body.append([f"ρ with {name}{description}", *(_rho(evaluation, name) for evaluation in evaluations)])
@@ -106,32 +99,21 @@ def _rho(evaluation: VectorEvaluation, name: str) -> str:
 def _heat_map(matrix: PerplexityMatrix, tree: Dendrogram, unit: str) -> Section:
     columns = [word for word in tree.order if word in matrix.contexts]
     columns += [word for word in matrix.contexts if word not in columns]
-    cells = _fit(matrix.take(tree.order, tuple(columns)).perplexity)
-    chart = heat_map(
-        cells.tolist(), list(tree.order), columns,
-        title="How well each word fits each relation's contexts",
-        low_label="worse", high_label="better",
-    )  # fmt: skip
+    bits = np.log2(matrix.take(tree.order, tuple(columns)).perplexity)
+    cells = (bits.mean(axis=0) - bits).tolist()
+    title = "How well each word fits each relation's contexts"
+    chart = heat_map(cells, tree.order, columns, title=title, low_label="worse", high_label="better")
     return Section("Heat map", HEAT_MAP.format(unit=unit), [chart])
 
 
-def _fit(perplexity: FloatArray) -> FloatArray:
-    """Bits per token or sentence below the column's geometric mean."""
-    bits = np.log2(perplexity)
-    return np.asarray(bits.mean(axis=0) - bits)
-
-
 def _pair_table(proximities: Sequence[PairProximity]) -> DataTable:
-    return DataTable(
-        ["pair", "cosine", "rank", "joined at distance", "step", "joined with"],
-        [
-            [
-                f"{pair.a} / {pair.b}", f"{pair.cosine:.4f}", f"{pair.rank} of {pair.pairs}", f"{pair.distance:.4f}",
-                f"{pair.merge} of {pair.merges}", ", ".join(w for w in pair.joined if w not in (pair.a, pair.b)) or "—",
-            ]
-            for pair in proximities
-        ],
-    )  # fmt: skip
+    body = []
+    for pair in proximities:
+        others = ", ".join(word for word in pair.joined if word not in (pair.a, pair.b)) or "—"
+        ranks = [f"{pair.cosine:.4f}", f"{pair.rank} of {pair.pairs}"]
+        joined = [f"{pair.distance:.4f}", f"{pair.merge} of {pair.merges}", others]
+        body.append([f"{pair.a} / {pair.b}", *ranks, *joined])
+    return DataTable(["pair", "cosine", "rank", "joined at distance", "step", "joined with"], body)
 
 
 def _contexts(matrix: PerplexityMatrix, about: Mapping[str, Any]) -> Section:

@@ -102,12 +102,12 @@ def slices(group: TaskRuns) -> list[DotPlot]:
 
 def calibrated(group: TaskRuns) -> DotPlot | None:
     """Each metric as it is (filled) and under the calibrated rule (hollow), where the run has both."""
-    pairs = [
-        (entry, metric, entry.figure(metric), entry.figure(CALIBRATED + metric))
+    both = [
+        (entry, metric, plain, other)
         for entry in group.entries
         for metric in entry.metrics
+        if (plain := entry.figure(metric)) and (other := entry.figure(CALIBRATED + metric))
     ]
-    both = [(entry, metric, plain, other) for entry, metric, plain, other in pairs if plain and other]
     if not both:
         return None
     x = _axis([figure for *_, plain, other in both for figure in (plain, other)])
@@ -115,9 +115,8 @@ def calibrated(group: TaskRuns) -> DotPlot | None:
     for entry, metric, plain, other in both:
         marks = [_mark(entry, plain), _mark(entry, other, hollow=True)]
         label = f"{entry.label}, {metric}: {_described('plain', plain)}; {_described('calibrated', other)}"
-        name = (
-            Markup("{} <span class='quiet'>{}</span>").format(metric, entry.label) if len(group.entries) > 1 else metric
-        )
+        with_label = Markup("{} <span class='quiet'>{}</span>").format(metric, entry.label)
+        name = with_label if len(group.entries) > 1 else metric
         rows.append(PlotRow(name, dot_row(x, marks, label, plain.chance), (plain, other)))
     return DotPlot("plain and calibrated", tick_labels(x), tuple(rows))
 
@@ -129,19 +128,16 @@ def answer_shares(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any] 
         return None
     paint = swatches(options)
     labelled = list(zip(group.entries, chosen, strict=True))
+
+    def confusion(by_key: Choices) -> list[tuple[str, str, list[float] | None]]:
+        return list(zip(options, paint, answers.confusion(group.task, by_key, options), strict=True))
+
     lines: list[tuple[str, list[float], int | None]] = [("gold", answers.gold_shares(group.task, options), None)]
     lines += [(entry.label, answers.choice_shares(by_key, options), entry.series) for entry, by_key in labelled]
     return {
         "options": list(zip(options, paint, strict=True)),
         "bars": [(name, series, _bar(name, options, paint, shares)) for name, shares, series in lines],
-        "confusions": [
-            (
-                entry.label,
-                entry.series,
-                list(zip(options, paint, answers.confusion(group.task, by_key, options), strict=True)),
-            )
-            for entry, by_key in labelled
-        ],
+        "confusions": [(entry.label, entry.series, confusion(by_key)) for entry, by_key in labelled],
     }
 
 

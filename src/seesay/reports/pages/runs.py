@@ -36,9 +36,7 @@ def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Se
         models=list(dict.fromkeys((entry.label, entry.series) for group in groups for entry in group.entries)),
         comparisons=run_views.comparisons(comparisons),
         across=[*viphy.cross_task_analyses(groups), *more],
-        citations=list(
-            dict.fromkeys((group.task.name, group.task.citation) for group in groups if group.task.citation)
-        ),
+        citations=list(dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)),
         manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _SHOWN_ELSEWHERE},
         created=max(run.manifest.created for run in runs)[:10],
         calibrated_prefix=CALIBRATED,

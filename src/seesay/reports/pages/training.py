@@ -57,7 +57,8 @@ def training_page(
 ) -> list[Path]:
     """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); the paths written."""
     charts = curves(history, labels)
-    table = DataTable(_columns(history), [[_cell(line.get(key)) for key in _columns(history)] for line in history])
+    keys = [*PLACE, *dict.fromkeys(key for line in history for key in line if key not in PLACE)]
+    table = DataTable(keys, [[_cell(line.get(key)) for key in keys] for line in history])
     sections = [
         Section("Curves", f"{_ended(history, result)}\n\n{EXPLANATION.format(labels.held_out)}", list(charts.values())),
         Section("Numbers", "", (), table),
@@ -73,23 +74,15 @@ def curves(history: Sequence[Mapping[str, float]], labels: CurveLabels = CAPTION
     for name in measured:
         if name == "perplexity" and "loss" in measured:
             continue
-        series = [("held out" if name in labels.axes else name, HELD_OUT + name), ("training", name)]
-        charts[name] = lines(
-            [
-                Series(label, [line["step"] for line in history], [line.get(key, math.nan) for line in history])
-                for label, key in series
-                if any(key in line for line in history)
-            ],
-            title=f"{name} over training",
-            x_label="steps",
-            y_label=labels.axes.get(name, name),
-        )
+        keys = [("held out" if name in labels.axes else name, HELD_OUT + name), ("training", name)]
+        series = [
+            Series(label, [line["step"] for line in history], [line.get(key, math.nan) for line in history])
+            for label, key in keys
+            if any(key in line for line in history)
+        ]
+        y_label = labels.axes.get(name, name)
+        charts[name] = lines(series, title=f"{name} over training", x_label="steps", y_label=y_label)
     return charts
-
-
-def _columns(history: Sequence[Mapping[str, float]]) -> list[str]:
-    keys = dict.fromkeys(key for line in history for key in line)
-    return [*PLACE, *(key for key in keys if key not in PLACE)]
 
 
 def _cell(value: float | None) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
-from seesay.reports.groups import TaskRuns
+from seesay.reports.groups import TaskRuns, asked_as
 from seesay.reports.papers.viphy.analysis import Analysis, PartScore
 
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ def by_tag(group: TaskRuns, tag: str) -> Analysis:
         for figure in entry.run.figures:
             name, _, part = (figure.slice or "").partition("=")
             if name == tag and figure.metric == group.headline and figure.template is None:
-                rows.append(
-                    PartScore(part, entry.label, figure.metric, figure.value, figure.low, figure.high, figure.n)
-                )
+                ends = figure.low, figure.high
+                rows.append(PartScore(part, entry.label, figure.metric, figure.value, *ends, figure.n))
     for row in group.task.published:
         name, _, part = (row.slice or "").partition("=")
         if name == tag and row.metric == group.headline:
@@ -49,7 +48,7 @@ def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
     ways: dict[str, dict[str, TaskRuns]] = {}
     for group in groups:
         if group.task.name in SIZE_SETS:
-            of_set = ways.setdefault(group.asked_as, {})
+            of_set = ways.setdefault(asked_as(group.task), {})
             other = of_set.get(group.task.name)
             if other is None or len(group.task.questions) > len(other.task.questions):
                 of_set[group.task.name] = group
@@ -58,15 +57,11 @@ def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
 
 
 def _size_sets(of_set: Mapping[str, TaskRuns], asked: str) -> Analysis:
-    rows: list[PartScore] = []
-    for name, part in SIZE_SETS.items():
-        if name in of_set:
-            rows += _overall(of_set[name], part)
-    by_model = sorted(rows, key=lambda row: row.source is not None)
-    drawn = [
-        Bar(f"{row.model} (published)" if row.source else row.model, row.value, row.low, row.high, row.part)
-        for row in by_model
-    ]
+    rows = [row for name, part in SIZE_SETS.items() if name in of_set for row in _overall(of_set[name], part)]
+    drawn = []
+    for row in sorted(rows, key=lambda row: row.source is not None):
+        name = f"{row.model} (published)" if row.source else row.model
+        drawn.append(Bar(name, row.value, row.low, row.high, row.part))
     text = (
         "The standard pairs, their subtypes, and pairs that are comparable only through a third object. In the "
         "published transitive set the first object is always the smaller one: a model that always says so scores 1."

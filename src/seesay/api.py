@@ -13,6 +13,7 @@ from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
+from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
@@ -24,7 +25,7 @@ from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.store import find_runs
-from seesay.runs.ways import Asker, How, ProgressFactory, no_progress
+from seesay.runs.ways import Asker, How
 from seesay.tasks import expand, summary
 from seesay.tasks import load_task as load_named_task
 
@@ -128,7 +129,7 @@ def probe(
     resamples: int = 10_000,
     output: str | Path = "runs",
     command: str = "",
-    progress: ProgressFactory = no_progress,
+    progress: ProgressBars = no_progress,
     **options: Any,
 ) -> Results:
     """Ask models what they know and score the answers; runs are kept below `output` and resumed there.
@@ -164,7 +165,7 @@ def learning_curves(
     seeds: int = learning_curve.SEEDS,
     categories: str | None = None,
     output: str | Path = "runs",
-    progress: ProgressFactory = no_progress,
+    progress: ProgressBars = no_progress,
     **options: Any,
 ) -> tuple[list[Point], list[UserError]]:
     """What linear probes learn from parts of the training questions, and what failed.

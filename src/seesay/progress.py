@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 ProgressCallback = Callable[[int, int], None]
 """Called with how many units are newly done, and how many there are in all."""
 
 StageProgress = Callable[[str, int, int], None]
 """The same for work in stages: called with the name of the stage first."""
+
+ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
+"""Given a title and a unit, a context in which progress is shown."""
+
+
+def no_progress(title: str, unit: str) -> AbstractContextManager[ProgressCallback]:
+    """Progress that nobody watches."""
+    return nullcontext(lambda done, total: None)

@@ -13,8 +13,7 @@ from PIL import Image, ImageColor
 from tests.models.tiny_vision import save_tiny_vision
 
 from seesay.data.knowledge import COLORS
-from seesay.mining.color_words import WORDS
-from seesay.mining.colors import VqaColors, color_facts, colors_by_pixels
+from seesay.mining.colors import WORDS, VqaColors, color_facts, colors_by_pixels
 from seesay.mining.pixels import color_names, lab, region_colors, votes
 from seesay.mining.records import Region
 from seesay.models import load_model

@@ -97,7 +97,8 @@ def test_other_settings_are_refused_and_other_thresholds_are_not(world: Path, tm
     assert strict.counting is not None
     assert strict.counting.depth == ""
     assert {fact.larger + fact.smaller >= 8 for fact in knowledge.read(tmp_path, SizeFact)} == {True}
-    with pytest.raises(UserError, match=r"begun with depth '', not 'given' \(and space_rule\): give another folder"):
+    message = r"begun with space_rule 'boxes', not 'paper' \(and depth\): give another folder"
+    with pytest.raises(UserError, match=message):
         mine_world(world, tmp_path, **boxes | {"space_rule": "paper"})
     with pytest.raises(UserError, match=r"begun with rows 15, not 5: its pictures or their files have changed"):
         mine_world(world, tmp_path, **boxes, rows=5)

@@ -29,17 +29,17 @@ def test_estimated_depth_of_pictures_of_several_shapes(tmp_path: Path) -> None:
         Image.fromarray(rows).save(tmp_path / f"{i}.png")
         pictures.append(Picture(str(i), width, height, (CUP,), path=str(tmp_path / f"{i}.png")))
     broken = Picture("2", 9, 9, (CUP,), path=str(tmp_path / "none.png"))
-    seen = looking(table(pictures[0], broken, pictures[1]))
-    assert seen.table.column("nearest").to_pylist() == [0.0, pytest.approx(np.nan, nan_ok=True), 0.0]
-    one, none, other = seen.table.column("distances").to_pylist()
+    batch, _, bad = looking(table(pictures[0], broken, pictures[1]))
+    assert batch.column("nearest").to_pylist() == [0.0, pytest.approx(np.nan, nan_ok=True), 0.0]
+    one, none, other = batch.column("distances").to_pylist()
     assert none == []
     assert 0 < one[0] < 1
     assert 0 < other[0] < 1
-    assert seen.bad == {"the picture file cannot be opened (FileNotFoundError)": 1}
+    assert bad == {"the picture file cannot be opened (FileNotFoundError)": 1}
     # a batch of which none opens, and pictures without a name
-    seen = looking(table(broken, Picture("3", 9, 9, (CUP,))))
-    assert seen.table.column("distances").to_pylist() == [[], []]
-    assert seen.bad["no picture file is named"] == 1
+    batch, _, bad = looking(table(broken, Picture("3", 9, 9, (CUP,))))
+    assert batch.column("distances").to_pylist() == [[], []]
+    assert bad["no picture file is named"] == 1
 
 
 def test_given_depth_and_colours(tmp_path: Path) -> None:
@@ -48,10 +48,11 @@ def test_given_depth_and_colours(tmp_path: Path) -> None:
     nearness[0, :2] = 0, 255
     Image.fromarray(nearness).save(tmp_path / "near.png")
     shown = Picture("1", 40, 40, (CUP,), path=str(tmp_path / "a.png"), depth=str(tmp_path / "near.png"))
-    seen = VisualFeatureExtractor(depth="given", colors="pixels")(table(shown, Picture("2", 40, 40, (CUP,))))
-    assert seen.table.column("distances").to_pylist() == [[pytest.approx(0.8)], []]
-    assert seen.table.column("nearness").to_pylist() == [[pytest.approx(0.2)], []]
-    assert seen.colors == [[("red",)], []]
-    assert seen.bad == {"no picture file is named": 1, "no depth map is named": 1}
-    again = VisualFeatureExtractor(colors="pixels")(seen.table)  # whose columns are more than an annotation's
-    assert again.colors == seen.colors
+    extract = VisualFeatureExtractor(depth="given", colors="pixels")
+    batch, colors, bad = extract(table(shown, Picture("2", 40, 40, (CUP,))))
+    assert batch.column("distances").to_pylist() == [[pytest.approx(0.8)], []]
+    assert batch.column("nearness").to_pylist() == [[pytest.approx(0.2)], []]
+    assert colors == [[("red",)], []]
+    assert bad == {"no picture file is named": 1, "no depth map is named": 1}
+    _, again, _ = VisualFeatureExtractor(colors="pixels")(batch)  # whose columns are more than an annotation's
+    assert again == colors

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.options import Json, Quiet
 from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule
 
 
@@ -21,9 +22,7 @@ def mine(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the knowledge, new or begun before.")],
     images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
-    size_rule: Annotated[
-        SizeRule, typer.Option(help="How sizes are scaled by depth; boxes needs none.")
-    ] = SizeRule.PAPER,
+    size_rule: Annotated[SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")] = SizeRule.PAPER,
     space_rule: Annotated[
         SpaceRule, typer.Option(help="Which depths are compared; apart: no overlap, boxes: all, without depth.")
     ] = SpaceRule.PAPER,
@@ -41,50 +40,31 @@ def mine(
         str, typer.Option(help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name a region shows.")
     ] = "",
     subtype_rule: Annotated[SubtypeRule, typer.Option(help="Which names are subtypes.")] = SubtypeRule.PAPER,
-    lexicon: Annotated[
-        list[Lexicon] | None, typer.Option(help="Add the subtypes of a lexicon; can be given twice.")
-    ] = None,
+    lexicon: Annotated[list[Lexicon] | None, typer.Option(help="Add a lexicon's subtypes; can be given twice.")] = None,
     min_seen: Annotated[int, typer.Option(min=1, help="Pictures that must show a pair.")] = 100,
     min_relation: Annotated[int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")] = 10,
     min_answers: Annotated[int, typer.Option(min=1, help="Answers that an object's colours need.")] = 10,
     min_regions: Annotated[int, typer.Option(min=2, help="Regions that a picture needs for sizes.")] = 6,
-    transitive: Annotated[
-        bool, typer.Option("--transitive", help="Also write the sizes that follow from others.")
-    ] = False,
+    transitive: Annotated[bool, typer.Option("--transitive", help="Also write sizes that follow from others.")] = False,
     engine: Annotated[
         Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
     ] = Engine.LOCAL,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one per processor.")] = 0,
     rows: Annotated[int, typer.Option(min=1, help="Pictures per part, the unit of work.")] = 10_000,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is resumed."""
-    from seesay.cli.output import out, print_json, progress_bar, table
+    from seesay.cli.output import out, print_json, progress_bars, table
     from seesay.mining import pipeline
     from seesay.reports.pages import knowledge as knowledge_page
 
     result = pipeline.mine(
-        annotations,
-        output,
-        images=images,
-        size_rule=size_rule,
-        space_rule=space_rule,
-        depth=depth,
-        colors=colors,
-        select=select,
-        subtype_rule=subtype_rule,
-        lexicons=lexicon or (),
-        min_seen=min_seen,
-        min_relation=min_relation,
-        min_answers=min_answers,
-        min_regions=min_regions,
-        transitive=transitive,
-        engine=engine,
-        workers=workers,
-        rows=rows,
-        progress=lambda title, unit: progress_bar(title, unit=unit, quiet=quiet or as_json),
-    )
+        annotations, output, images=images, size_rule=size_rule, space_rule=space_rule, depth=depth, colors=colors,
+        select=select, subtype_rule=subtype_rule, lexicons=lexicon or (), min_seen=min_seen,
+        min_relation=min_relation, min_answers=min_answers, min_regions=min_regions, transitive=transitive,
+        engine=engine, workers=workers, rows=rows, progress=progress_bars(quiet=quiet or as_json),
+    )  # fmt: skip
     page = knowledge_page.write_folder(output)
     if as_json:
         print_json(result.to_json())

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from seesay.progress import ProgressCallback
+    from seesay.progress import ProgressBars, ProgressCallback
 
     out: Console
     err: Console
@@ -85,7 +85,7 @@ def set_quiet(quiet: bool) -> None:
     logging.getLogger("seesay").setLevel(logging.ERROR if quiet else logging.INFO)
 
 
-def progress_bars(*, quiet: bool = False) -> Callable[[str, str], AbstractContextManager[ProgressCallback]]:
+def progress_bars(*, quiet: bool = False) -> ProgressBars:
     """A progress bar for each title and unit, as `seesay.api` takes it."""
     return lambda title, unit: progress_bar(title, unit=unit, quiet=quiet)
 

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.options import Quiet
+
 
 def rooms(
     output: Annotated[Path, typer.Option("--output", "-o", help="A new folder for pictures and annotations.")],
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of pictures.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the rooms.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make pictures of rooms with boxes, depth, captions and the facts that are true of them (truth.json)."""
     from seesay.cli.output import out, progress_bar

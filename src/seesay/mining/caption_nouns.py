@@ -74,9 +74,10 @@ def count_names(
     captions: Iterable[str], processes: int = 1, progress: ProgressCallback = lambda done, total: None
 ) -> Counter[str]:
     """How often each name occurs in these captions. Only a few thousand captions are in memory at a time."""
-    total: Counter[str] = Counter()
-    done = 0
-    for size, counts in _count_chunks(_chunks(captions), processes):
+    total, done = Counter[str](), 0
+    stream = iter(captions)
+    chunks = iter(lambda: list(islice(stream, CHUNK)), [])
+    for size, counts in _count_chunks(chunks, processes):
         total.update(counts)
         done += size
         progress(size, done)
@@ -101,17 +102,11 @@ def tag(texts: Iterable[str]) -> Iterator[TaggedCaption]:
 
 def join_nouns(tagged: TaggedCaption) -> list[str]:
     """The names in a caption: sequences of nouns, each in the singular."""
-    names = []
-    for noun, group in groupby(_join_hyphenated(tagged), key=_is_noun):
-        if noun:
-            names.append(
-                " ".join(singular(text.rstrip()) if part in PLURALS else text.rstrip() for text, part in group)
-            )
-    return names
-
-
-def _is_noun(token: tuple[str, str]) -> bool:
-    return token[1] in NOUNS and _WORD.fullmatch(token[0].rstrip()) is not None
+    words = [(text.rstrip(), part) for text, part in _join_hyphenated(tagged)]
+    groups = groupby(words, key=lambda word: word[1] in NOUNS and _WORD.fullmatch(word[0]) is not None)
+    return [
+        " ".join(singular(text) if part in PLURALS else text for text, part in group) for noun, group in groups if noun
+    ]
 
 
 def _join_hyphenated(tagged: TaggedCaption) -> TaggedCaption:
@@ -167,12 +162,6 @@ def _tagger() -> Language:
     except (ImportError, OSError) as error:  # OSError: the model is not installed
         cause = error if isinstance(error, ImportError) else ImportError(str(error), name=MODEL)
         raise missing_extra("Finding names in captions", "mine", cause) from error
-
-
-def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
-    stream = iter(texts)
-    while chunk := list(islice(stream, CHUNK)):
-        yield chunk
 
 
 def _count(chunk: list[str]) -> tuple[int, Counter[str]]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
-from typing import TypeVar
 
 from seesay.registry import unknown
 
 
-class SizeRule(StrEnum):
+class MiningChoice(StrEnum):
+    """A choice; an unknown name is rejected with the names that there are."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cls.__name__).lower()
+        raise unknown(kind, str(value), cls, "seesay mine --help")
+
+
+class SizeRule(MiningChoice):
     """How a region's area is scaled by its depth (`seesay.mining.sizes`)."""
 
     PAPER = "paper"
@@ -17,7 +26,7 @@ class SizeRule(StrEnum):
     PINHOLE = "pinhole"
 
 
-class SpaceRule(StrEnum):
+class SpaceRule(MiningChoice):
     """Which regions are compared by height (`seesay.mining.places`)."""
 
     PAPER = "paper"
@@ -26,36 +35,22 @@ class SpaceRule(StrEnum):
     BOXES = "boxes"
 
 
-class SubtypeRule(StrEnum):
+class SubtypeRule(MiningChoice):
     """Which names are subtypes of which (`seesay.mining.subtypes`)."""
 
     PAPER = "paper"
     PUBLISHED = "published"
 
 
-class Lexicon(StrEnum):
+class Lexicon(MiningChoice):
     """Sources of further subtypes."""
 
     CONCEPTNET = "conceptnet"
     WORDNET = "wordnet"
 
 
-class Engine(StrEnum):
+class Engine(MiningChoice):
     """Where the work runs: on this machine or on a Ray cluster."""
 
     LOCAL = "local"
     RAY = "ray"
-
-
-Choice = TypeVar("Choice", bound=StrEnum)
-
-
-def choose(kind: str, choices: type[Choice], name: str) -> Choice:
-    """The choice of this name; an unknown name is rejected.
-
-    >>> choose("size rule", SizeRule, "boxes")
-    <SizeRule.BOXES: 'boxes'>
-    """
-    if name not in [*choices]:
-        raise unknown(kind, name, choices, "seesay mine --help")
-    return choices(name)

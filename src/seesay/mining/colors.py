@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.metrics.typical_labels import typical_labels
 from seesay.mining.aggregate import MAX_EXAMPLES
-from seesay.mining.color_words import WORDS
 from seesay.mining.masks import corners
 from seesay.mining.pixels import region_colors
 from seesay.mining.records import Region
@@ -29,6 +28,15 @@ Pixels = NDArray[np.uint8]
 """An RGB picture (height, width, 3)."""
 MIN_ANSWERS = 10
 """Answers that a name needs (ViPhy)."""
+SYNONYMS = {
+    "yellow": "gold golden blond blonde cream", "brown": "wooden tan bronze copper", "yellow brown": "beige",
+    "gray": "grey silver metal steel", "yellow pink": "peach", "purple": "violet", "red": "maroon",
+    "blue": "turquoise", "blue green": "teal",
+}  # fmt: skip
+"""ViPhy's list of the words that people and models use for one or two of the eleven colours."""
+WORDS: dict[str, tuple[str, ...]] = {color: (color,) for color in COLORS} | {
+    word: tuple(colors.split()) for colors, words in SYNONYMS.items() for word in words.split()
+}
 
 
 def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
@@ -81,13 +89,7 @@ def color_facts(
             continue
         pictures = dict.fromkeys(example for member in members for example in examples.get(member, ()))
         mean = np.mean([shares[member] for member in members], axis=0)
-        facts.append(
-            ColorFact(
-                object=name,
-                shares=tuple(mean.tolist()),
-                typical=tuple(compress(COLORS, typical_labels(mean[None])[0] > 0)),
-                seen=sum(answers[member] for member in members),
-                examples=tuple(pictures)[:MAX_EXAMPLES],
-            )
-        )
+        typical = tuple(compress(COLORS, typical_labels(mean[None])[0] > 0))
+        seen = sum(answers[member] for member in members)
+        facts.append(ColorFact(name, tuple(mean.tolist()), typical, seen, tuple(pictures)[:MAX_EXAMPLES]))
     return facts

@@ -22,19 +22,10 @@ import pyarrow.parquet as pq
 from seesay.data.knowledge import COLORS
 from seesay.files import refuse_other_settings, write_json
 from seesay.metrics.base import IntArray
+from seesay.mining import aggregate, fingerprints, places, sizes
 from seesay.mining import engine as engines
-from seesay.mining import fingerprints, places, sizes
-from seesay.mining.aggregate import (
-    Observations,
-    RelationCounts,
-    combine,
-    count,
-    empty_counts,
-    gather,
-    split_by_name,
-    write,
-)
-from seesay.mining.choices import SizeRule, SpaceRule, choose
+from seesay.mining.aggregate import Observations, RelationCounts, combine, empty_counts
+from seesay.mining.choices import SizeRule, SpaceRule
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten
 from seesay.mining.visual_features import VisualFeatureExtractor
@@ -68,12 +59,12 @@ class CountingConfig:
     @property
     def size_measure(self) -> sizes.SizeMeasure:
         """What the size rule measures; an unknown rule is rejected."""
-        return sizes.RULES[choose("size rule", SizeRule, self.size_rule)]
+        return sizes.RULES[SizeRule(self.size_rule)]
 
     @property
     def depth_partitions(self) -> places.DepthPartitions:
         """How the space rule divides depth; an unknown rule is rejected."""
-        return places.RULES[choose("space rule", SpaceRule, self.space_rule)]
+        return places.RULES[SpaceRule(self.space_rule)]
 
     @property
     def needs_depth(self) -> bool:
@@ -110,33 +101,30 @@ def count_part(
     pictures = 0
     for table in _batches(path, 64 if extract.opens_files else BATCH):
         pictures += table.num_rows
-        features = extract(rename_regions(table, names.renamed))
-        bad += features.bad
-        regions = flatten(features.table)
+        table, colors, unusable = extract(rename_regions(table, names.renamed))
+        bad += unusable
+        regions = flatten(table)
         if config.needs_depth and not extract.opens_files:
             bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
         by_kind: dict[str, tuple[Iterable[Observations], bool]] = {
             "sizes": (sizes.compare(regions, size_measure, config.min_regions), size_measure.once_per_picture),
             "places": (places.compare(regions, depth_partitions), depth_partitions.once_per_picture),
         }
-        if features.colors is not None:
-            by_kind["colors"] = ([_color_observations(features.colors, regions.offsets, regions.names)], False)
+        if colors is not None:
+            by_kind["colors"] = ([_color_observations(colors, regions.offsets, regions.names)], False)
         for kind, (observations, once) in by_kind.items():
             by_scene = kind == "places"
-            counts[kind].append(count(observations, regions, LABELS[kind], by_scene=by_scene, once_per_picture=once))
+            counts[kind].append(
+                aggregate.count(observations, regions, LABELS[kind], by_scene=by_scene, once_per_picture=once)
+            )
     return MinedCounts(combine(counts["sizes"]), combine(counts["places"]), combine(counts["colors"]), pictures, bad)
 
 
 def count_parts(
-    parts: Sequence[Path],
-    folder: Path,
-    config: CountingConfig,
-    engine: str = "local",
-    workers: int = 1,
-    progress: ProgressCallback = lambda done, total: None,
-    names: NameRules | None = None,
+    parts: Sequence[Path], folder: Path, config: CountingConfig, engine: str = "local", workers: int = 1,
+    progress: ProgressCallback = lambda done, total: None, names: NameRules | None = None,
     min_counts: tuple[int, int, int] = (1, 1, 1),
-) -> MinedCounts:
+) -> MinedCounts:  # fmt: skip
     """Count every part that `folder` has no counts of yet, and combine what was seen often enough.
 
     `min_counts`: of pairs for sizes and for places, and of names for colours.
@@ -146,19 +134,18 @@ def count_parts(
     rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
     total = sum(rows.values())
     paths = {path.stem: str(path) for path in parts}
-    progress(sum(rows[stem] for stem in paths if _is_done(folder, stem)), total)
+    create_task, is_done = partial(PartCounter, paths, folder, config, names), partial(_is_done, folder)
+    progress(sum(rows[stem] for stem in filter(is_done, paths)), total)
     engines.run(
-        list(paths),
-        partial(PartCounter, paths, folder, config, names),
-        partial(_is_done, folder),
-        engine=engine,
-        workers=workers,
-        finished=lambda stem: progress(rows[stem], total),
-    )
+        list(paths), create_task, is_done,
+        engine=engine, workers=workers, finished=lambda stem: progress(rows[stem], total),
+    )  # fmt: skip
 
     def gather_kind(kind: str, labels: int, min_count: int) -> RelationCounts:
         files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in paths] for i in range(SLICES))
-        return combine([empty_counts(labels), *(gather(slice_files, labels, min_count) for slice_files in files)])
+        return combine(
+            [empty_counts(labels), *(aggregate.gather(slice_files, labels, min_count) for slice_files in files)]
+        )
 
     with ThreadPoolExecutor() as pool:  # sorting and reading release the interpreter's lock
         counts = list(pool.map(gather_kind, LABELS, LABELS.values(), min_counts))
@@ -178,8 +165,8 @@ class PartCounter:
     def __call__(self, stem: str) -> None:
         counts = count_part(Path(self._parts[stem]), self._config, self._names, self._extract)
         for kind in LABELS:
-            for i, piece in enumerate(split_by_name(getattr(counts, kind), SLICES)):
-                write(piece, self._folder / f"{stem}.{kind}.{i}.arrow")
+            for i, piece in enumerate(aggregate.split_by_name(getattr(counts, kind), SLICES)):
+                aggregate.write(piece, self._folder / f"{stem}.{kind}.{i}.arrow")
         note = {"pictures": counts.pictures, "bad": counts.bad}
         write_json(self._folder / f"{stem}.done.json", note)  # last: it marks the part as done
 

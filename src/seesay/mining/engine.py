@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from seesay.errors import UserError, missing_extra
-from seesay.mining.choices import Engine, choose
+from seesay.mining.choices import Engine
 
 MAX_FAILED_ATTEMPTS = 2
 """Give up after this many attempts in a row that finish no part because workers die."""
@@ -25,16 +25,11 @@ PartTask = Callable[[str], None]
 
 
 def run(
-    parts: Sequence[str],
-    create_task: Callable[[], PartTask],
-    is_done: Callable[[str], bool],
-    *,
-    engine: str = Engine.LOCAL,
-    workers: int = 1,
-    finished: Callable[[str], None] = lambda part: None,
-) -> None:
+    parts: Sequence[str], create_task: Callable[[], PartTask], is_done: Callable[[str], bool], *,
+    engine: str = Engine.LOCAL, workers: int = 1, finished: Callable[[str], None] = lambda part: None,
+) -> None:  # fmt: skip
     """Process every part that is not done. Each worker calls `create_task` once; `finished` is called for each part."""
-    _start(choose("engine", Engine, engine), workers)
+    _start(Engine(engine), workers)
     left = [part for part in parts if not is_done(part)]
     failed_attempts = 0
     while left:
@@ -61,13 +56,9 @@ class PartFailedError(RuntimeError):
 
 
 def _run(
-    parts: Sequence[str],
-    create_task: Callable[[], PartTask],
-    workers: int,
-    *,
-    in_process: bool,
-    finished: Callable[[str], None],
-) -> None:
+    parts: Sequence[str], create_task: Callable[[], PartTask], workers: int, *,
+    in_process: bool, finished: Callable[[str], None],
+) -> None:  # fmt: skip
     import daft
 
     class Worker:
@@ -122,9 +113,8 @@ def _start(engine: Engine, workers: int) -> None:
     except ImportError as error:
         raise missing_extra("Mining", "mine", error) from error
     if not ray.is_initialized():
-        local: dict[str, Any] = (
-            {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
-        )
+        is_local = not os.environ.get("RAY_ADDRESS")
+        local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False} if is_local else {}
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
     daft.set_runner_ray(noop_if_initialized=True)
 

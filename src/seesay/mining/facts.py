@@ -87,12 +87,11 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     names = sorted({name for pair in direct_pairs for name in pair})
     number = {name: i for i, name in enumerate(names)}
     direct: list[set[int]] = [set() for _ in names]
-    for a, b in direct_pairs:
-        direct[number[a]].add(number[b])
-        direct[number[b]].add(number[a])
     larger = np.zeros((len(names), len(names) // 8 + 1), dtype=np.uint8)
-    for a, b in direct_pairs:
-        larger[number[a], number[b] >> 3] |= 1 << (number[b] & 7)
+    for a, b in ((number[a], number[b]) for a, b in direct_pairs):
+        direct[a].add(b)
+        direct[b].add(a)
+        larger[a, b >> 3] |= 1 << (b & 7)
     for through in range(len(names)):
         larger[_has(larger, through)] |= larger[through]
     inferred = []

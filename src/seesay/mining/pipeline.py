@@ -11,8 +11,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,25 +20,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from seesay.data import knowledge
 from seesay.errors import UserError, missing_extra
 from seesay.files import refuse_other_settings, write_json
 from seesay.mining import fingerprints, subtypes
-from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule, choose
+from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule
 from seesay.mining.count_relations import CountingConfig, count_parts
 from seesay.mining.facts import PUBLISHED, Thresholds
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.sizes import MIN_REGIONS
 from seesay.mining.visual_features import GIVEN, PIXELS
-from seesay.mining.write_knowledge import write_facts, write_subtypes
-from seesay.progress import ProgressCallback
+from seesay.mining.write_knowledge import write_facts
+from seesay.progress import ProgressBars, no_progress
 
 AUTO, NONE = "auto", "none"
 CAPTIONS = "captions:"
-ROWS = 10_000
-"""Pictures per part."""
-SubtypeCounts = dict[str, dict[str, int]]
-ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
-"""Opens a progress bar, given a title and a unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +63,13 @@ class MiningResult:
 
 
 def mine(
-    annotations: str,
-    output: Path | str,
-    *,
-    images: Path | str | None = None,
-    size_rule: str = SizeRule.PAPER,
-    space_rule: str = SpaceRule.PAPER,
-    depth: str = AUTO,
-    colors: str = AUTO,
-    select: str = "",
-    subtype_rule: str = SubtypeRule.PAPER,
-    lexicons: Sequence[str] = (),
-    min_seen: int = PUBLISHED.size,
-    min_relation: int = PUBLISHED.relation,
-    min_answers: int = PUBLISHED.color,
-    min_regions: int = MIN_REGIONS,
-    transitive: bool = False,
-    engine: str = Engine.LOCAL,
-    workers: int = 0,
-    rows: int = ROWS,
-    progress: ProgressBars | None = None,
-) -> MiningResult:
+    annotations: str, output: Path | str, *, images: Path | str | None = None,
+    size_rule: str = SizeRule.PAPER, space_rule: str = SpaceRule.PAPER, depth: str = AUTO, colors: str = AUTO,
+    select: str = "", subtype_rule: str = SubtypeRule.PAPER, lexicons: Sequence[str] = (),
+    min_seen: int = PUBLISHED.size, min_relation: int = PUBLISHED.relation, min_answers: int = PUBLISHED.color,
+    min_regions: int = MIN_REGIONS, transitive: bool = False,
+    engine: str = Engine.LOCAL, workers: int = 0, rows: int = 10_000, progress: ProgressBars = no_progress,
+) -> MiningResult:  # fmt: skip
     """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new or begun before.
 
     `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer. `min_seen`: pictures that
@@ -97,14 +78,9 @@ def mine(
     `rows`: pictures per part, the unit of work. `docs/mining.md` describes the rules.
     """
     output, images = Path(output), Path(images) if images else None
-    counting = CountingConfig(size_rule, space_rule, depth, colors, select, min_regions)
+    counting = CountingConfig(SizeRule(size_rule), SpaceRule(space_rule), depth, colors, select, min_regions)
     thresholds = Thresholds(min_seen, min_seen, min_relation, min_answers)
-    choose("size rule", SizeRule, size_rule)
-    choose("space rule", SpaceRule, space_rule)
-    choose("subtype rule", SubtypeRule, subtype_rule)
-    choose("engine", Engine, engine)
-    for name in lexicons:
-        choose("lexicon", Lexicon, name)
+    subtype_rule, engine, lexicons = SubtypeRule(subtype_rule), Engine(engine), [Lexicon(name) for name in lexicons]
     without_pictures = annotations.startswith(CAPTIONS)
     if without_pictures:
         _refuse_unused({**asdict(counting), "images": images, "transitive": transitive})
@@ -112,7 +88,6 @@ def mine(
         _require_extra()
     start = time.perf_counter()
     workers = workers or os.cpu_count() or 1
-    bars = progress or (lambda title, unit: nullcontext(lambda done, total: None))
     work = output / "work"
     _refuse_other_pictures(annotations, output, images, rows)
     bad: Counter[str] = Counter()
@@ -121,16 +96,16 @@ def mine(
 
         captions = read_captions(annotations, bad)
     else:
-        parts, bad = _split(annotations, work / "pictures", images, rows, bars)
+        parts, bad = _split(annotations, work / "pictures", images, rows, progress)
         counting = _resolve_auto(counting, parts, lexicons)
         captions = _captions(parts)
-    subtype_counts, by_ending = find_subtypes(caption_names(captions, work, workers, bars), subtype_rule, lexicons)
+    subtype_counts, by_ending = find_subtypes(caption_names(captions, work, workers, progress), subtype_rule, lexicons)
     result = MiningResult(annotations, output, 0, {}, {})
     if not without_pictures:
         subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
         renamed, nameless = normalize_names(parts)
         count_start = time.perf_counter()
-        with bars("Sizes, places, colours", "pictures") as advance:
+        with progress("Sizes, places, colours", "pictures") as advance:
             names, min_counts = NameRules(renamed, subtypes_of), (min_seen, min_seen, 1)
             counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names, min_counts)
         rate = round(counts.pictures / max(time.perf_counter() - count_start, 1e-9), 1)
@@ -138,7 +113,9 @@ def mine(
         bad += nameless + counts.bad + unused
         result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
     if subtype_counts or without_pictures:
-        result.facts["subtypes"] = write_subtypes(output, subtype_counts)
+        subtype_facts = subtypes.subtype_facts(subtype_counts)
+        knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
+        result.facts["subtypes"] = len(subtype_facts)
     result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
     write_json(output / "summary.json", result.to_json())
     return result
@@ -169,8 +146,8 @@ def _split(
     path = folder / "cut.json"
     if not path.is_file():
         with bars(f"Reading {annotations}", "pictures") as progress:
-            split = to_parquet(annotations, folder, rows, images, progress)
-        write_json(path, {"parts": [part.name for part in split.parts], "bad": split.bad})
+            parts, bad = to_parquet(annotations, folder, rows, images, progress)
+        write_json(path, {"parts": [part.name for part in parts], "bad": bad})
     note = json.loads(path.read_text())
     if not note["parts"]:
         with (folder / BAD_ROWS).open(encoding="utf-8") as file:
@@ -241,7 +218,9 @@ def caption_names(captions: Iterator[str], work: Path, processes: int, bars: Pro
     return caption_nouns.frequent_names(json.loads(path.read_text()))
 
 
-def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()) -> tuple[SubtypeCounts, set[str]]:
+def find_subtypes(
+    names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()
+) -> tuple[dict[str, dict[str, int]], set[str]]:
     """The subtypes of names, including those of lexicons; and the names that are subtypes by their ending."""
     from seesay.mining import conceptnet, wordnet
 
@@ -266,11 +245,8 @@ def _has_text(path: Path, column: str) -> bool:
 
 def _refuse_other_pictures(annotations: str, output: Path, images: Path | None, rows: int) -> None:
     """Refuse to resume with other pictures, or with files that have changed."""
-    settings = {
-        **fingerprints.annotation(annotations, output),
-        "images": str(images.resolve()) if images else "",
-        "rows": rows,
-    }
+    resolved = str(images.resolve()) if images else ""
+    settings = {**fingerprints.annotation(annotations, output), "images": resolved, "rows": rows}
     path = output / "work/request.json"
     if not (output / "work/pictures/cut.json").is_file() and not (output / "work/names.json").is_file():
         path.unlink(missing_ok=True)  # nothing was read yet

@@ -93,8 +93,7 @@ def votes(picture: NDArray[np.uint8], region: Region) -> FloatArray:
     white, gray = COLORS.index("white"), COLORS.index("gray")
     if counted[white] >= MIN_LIT * (counted[white] + counted[gray]):
         counted[white], counted[gray] = counted[white] + counted[gray], 0
-    shares: FloatArray = counted / counted.sum()
-    return shares
+    return np.asarray(counted / counted.sum())
 
 
 def region_colors(picture: NDArray[np.uint8], region: Region) -> tuple[str, ...]:
@@ -109,5 +108,4 @@ def region_colors(picture: NDArray[np.uint8], region: Region) -> tuple[str, ...]
 def _middle(length: int) -> FloatArray:
     """Weights that fall from 1 in the middle to a quarter at the edge."""
     place = np.abs((np.arange(length) + 0.5) / length - 0.5) * 2
-    weights: FloatArray = 1 - 0.75 * place**2
-    return weights
+    return np.asarray(1 - 0.75 * place**2)

@@ -15,14 +15,10 @@ import pyarrow.compute as pc
 
 from seesay.metrics.base import BoolArray, FloatArray, IntArray
 
-DEPTHS = pa.schema(
-    [
-        ("distances", pa.list_(pa.float64())),
-        ("nearness", pa.list_(pa.float64())),
-        ("nearest", pa.float64()),
-        ("farthest", pa.float64()),
-    ]
-)
+DEPTHS = pa.schema([
+    ("distances", pa.list_(pa.float64())), ("nearness", pa.list_(pa.float64())),
+    ("nearest", pa.float64()), ("farthest", pa.float64()),
+])  # fmt: skip
 """What a source of depth adds to a picture.
 
 `distances`: each region's mean distance, in metres if the source is metric, else 1 − nearness.
@@ -81,38 +77,26 @@ def flatten(table: pa.Table | pa.RecordBatch) -> RegionArrays:
     offsets = flat_offsets(listed)
     boxes = _floats(regions.field("box").flatten()).reshape(-1, 4)
     top, bottom = boxes[:, 1], boxes[:, 1] + boxes[:, 3]
-    middle = (top + bottom) / 2
-    upper, lowest, centroid, corners = _outlines(single_chunk(regions.field("polygon")), top, bottom, middle)
+    upper, lowest, centroid, corner_mean = _outlines(single_chunk(regions.field("polygon")), top, bottom)
     names, words = encode_words(regions.field("name"))
     vocabulary = words.to_pylist()
     if vocabulary and not vocabulary[0]:  # "" comes first
         names, vocabulary = names - 1, vocabulary[1:]
     scenes, scene_names = encode_words(single_chunk(table.column("scene")))
 
-    def per_region(name: str) -> FloatArray:
-        return _per_region(table, name, offsets) if name in table.schema.names else np.full(len(regions), np.nan)
-
-    def per_picture(name: str) -> FloatArray:
-        known = name in table.schema.names
-        return _floats(single_chunk(table.column(name))) if known else np.full(len(table), np.nan)
+    def depths(name: str) -> FloatArray:
+        per_region = pa.types.is_list(DEPTHS.field(name).type)
+        if name not in table.schema.names:
+            return np.full(len(regions) if per_region else len(table), np.nan)
+        return _per_region(table, name, offsets) if per_region else _floats(single_chunk(table.column(name)))
 
     return RegionArrays(
-        ids=single_chunk(table.column("id")),
-        scenes=scenes,
-        scene_names=scene_names.to_pylist(),
-        offsets=offsets,
-        names=names,
-        vocabulary=vocabulary,
-        area=boxes[:, 2] * boxes[:, 3],
-        top=upper,
-        lowest=lowest,
-        centroid=centroid,
-        corner_mean=corners,
-        distance=per_region("distances"),
-        nearness=per_region("nearness"),
-        nearest=per_picture("nearest"),
-        farthest=per_picture("farthest"),
-    )
+        ids=single_chunk(table.column("id")), scenes=scenes, scene_names=scene_names.to_pylist(), offsets=offsets,
+        names=names, vocabulary=vocabulary, area=boxes[:, 2] * boxes[:, 3],
+        top=upper, lowest=lowest, centroid=centroid, corner_mean=corner_mean,
+        distance=depths("distances"), nearness=depths("nearness"),
+        nearest=depths("nearest"), farthest=depths("farthest"),
+    )  # fmt: skip
 
 
 def blocks(regions: RegionArrays, minimum: int = 2) -> Iterator[PictureBlock]:
@@ -172,14 +156,13 @@ def encode_words(words: pa.Array) -> tuple[IntArray, pa.Array]:
     return rank[encoded.indices.to_numpy(zero_copy_only=False)], encoded.dictionary.take(pa.array(order))
 
 
-def _outlines(
-    polygons: pa.Array, top: FloatArray, bottom: FloatArray, middle: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _outlines(polygons: pa.Array, top: FloatArray, bottom: FloatArray) -> list[FloatArray]:
     """Highest and lowest point, centroid of the area and mean of the corners: of the polygon, else of the box."""
     offsets = flat_offsets(polygons)
     has_polygon = np.diff(offsets) >= 6
+    results = [top.copy(), bottom.copy(), (top + bottom) / 2, (top + bottom) / 2]
     if not has_polygon.any():
-        return top, bottom, middle, middle
+        return results
     flat = _floats(polygons.flatten())
     starts, ends = offsets[:-1][has_polygon], offsets[1:][has_polygon]
     lengths = (ends - starts) // 2
@@ -195,8 +178,7 @@ def _outlines(
     corners = np.add.reduceat(y, first) / lengths
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = np.where(np.abs(double) > 1e-9, moment / (3 * double), corners)
-    results = [top.copy(), bottom.copy(), middle.copy(), middle.copy()]
     of_polygons = [np.minimum.reduceat(y, first), np.maximum.reduceat(y, first), centre, corners]
     for result, values in zip(results, of_polygons, strict=True):
         result[has_polygon] = values
-    return results[0], results[1], results[2], results[3]
+    return results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
 GIVEN, PIXELS = "given", "pixels"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class VisualFeatures:
-    """A batch with depths as further columns, the colours of every region, and what could not be used, by reason."""
-
-    table: pa.Table
-    colors: list[list[tuple[str, ...]]] | None
-    bad: Counter[str]
+VisualFeatures = tuple[pa.Table, list[list[tuple[str, ...]]] | None, Counter[str]]
+"""A batch with depths as further columns, the colours of every region, and what could not be used, by reason."""
 
 
 class VisualFeatureExtractor:
@@ -70,9 +65,9 @@ class VisualFeatureExtractor:
         return any(model is not None for model in (self._depth, self._colors, self._select))
 
     def __call__(self, table: pa.Table) -> VisualFeatures:
-        if not self.opens_files:
-            return VisualFeatures(table, None, Counter())
         bad: Counter[str] = Counter()
+        if not self.opens_files:
+            return table, None, bad
         pictures = list(from_batch(table))
         images = [self._open(picture, bad) for picture in pictures]
         if self._select is not None:
@@ -92,7 +87,7 @@ class VisualFeatureExtractor:
                 [] if image is None or not picture.regions else self._colors(np.asarray(image), picture.regions)
                 for picture, image in zip(pictures, images, strict=True)
             ]
-        return VisualFeatures(table, colors, bad)
+        return table, colors, bad
 
     def _select_names(self, picture: Picture, image: Image | None) -> Picture:
         """The picture with each region's name replaced by the subtype that it shows."""

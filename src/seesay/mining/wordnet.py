@@ -22,9 +22,7 @@ def find() -> Path:
     for place in (os.environ.get("WNSEARCHDIR"), "/usr/share/wordnet"):
         if place and (Path(place) / "data.noun").is_file():
             return Path(place)
-    raise UserError(
-        "WordNet is not installed: install Debian's wordnet-base, or set WNSEARCHDIR to a folder with data.noun."
-    )
+    raise UserError("WordNet is missing: install Debian's wordnet-base, or set WNSEARCHDIR to the folder of data.noun.")
 
 
 def hyponyms(names: Collection[str], folder: Path | None = None) -> dict[str, list[str]]:
@@ -68,9 +66,7 @@ def _synsets(path: Path) -> tuple[dict[str, list[str]], set[str]]:
     children: dict[str, list[str]] = {}
     visible = set()
     for offset, file, _, count, *rest in _lines(path):
-        pointers = rest[
-            2 * int(count, 16) + 1 :
-        ]  # after the words, each with a number: symbol, synset, part of speech, words
+        pointers = rest[2 * int(count, 16) + 1 :]  # after numbered words: symbol, synset, part of speech, words
         if below := [synset for symbol, synset in zip(pointers[::4], pointers[1::4], strict=True) if symbol == HYPONYM]:
             children[offset] = below
         if file in VISIBLE and INSTANCE not in pointers[::4]:
@@ -80,7 +76,4 @@ def _synsets(path: Path) -> tuple[dict[str, list[str]], set[str]]:
 
 def _senses(path: Path) -> dict[str, list[str]]:
     """The synsets of each name, the most frequent first."""
-    senses: dict[str, list[str]] = {}
-    for lemma, _, synsets, *rest in _lines(path):
-        senses[lemma.replace("_", " ")] = rest[len(rest) - int(synsets) :]
-    return senses
+    return {lemma.replace("_", " "): rest[len(rest) - int(synsets) :] for lemma, _, synsets, *rest in _lines(path)}

@@ -7,12 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from seesay.data import knowledge
-from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact
 from seesay.mining.aggregate import RelationCounts
 from seesay.mining.colors import color_facts
 from seesay.mining.count_relations import MinedCounts
 from seesay.mining.facts import Thresholds, place_facts, size_facts, transitive_sizes, without_subtypes
-from seesay.mining.subtypes import subtype_facts
 
 
 def write_facts(
@@ -48,21 +47,13 @@ def write_facts(
     return written, +unused
 
 
-def write_subtypes(folder: Path, subtypes: Mapping[str, Mapping[str, int]]) -> int:
-    """Write the table of subtypes; returns the number of rows."""
-    facts = subtype_facts(subtypes)
-    knowledge.write(folder, facts, SubtypeFact)
-    return len(facts)
-
-
 def _color_facts(counts: RelationCounts, subtypes: Mapping[str, Sequence[str]], min_answers: int) -> list[ColorFact]:
     color_counts: dict[str, list[int]] = {}
     answers: dict[str, int] = {}
     examples: dict[str, list[str]] = {}
     _, names, _, labels = counts.fields()
-    for i, (name_index, label, count) in enumerate(
-        zip(names.tolist(), labels.tolist(), counts.counts.tolist(), strict=True)
-    ):
+    rows = zip(names.tolist(), labels.tolist(), counts.counts.tolist(), strict=True)
+    for i, (name_index, label, count) in enumerate(rows):
         name = counts.names[name_index]
         row = color_counts.setdefault(name, [0] * len(COLORS))
         if label == len(COLORS):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -13,12 +12,9 @@ from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.probes.choice import choice_model, choice_task
 from seesay.probes.linear import linear_task, probe_texts, train_probe
 from seesay.probes.vector_cache import VectorCache
-from seesay.progress import ProgressCallback
+from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.runs.learning_curve import FRACTIONS, Point, curve
-
-ProgressFactory = Callable[[str, str], AbstractContextManager[ProgressCallback]]
-"""Given a title and a unit, a context in which progress is shown."""
 
 
 class How(StrEnum):
@@ -41,11 +37,6 @@ class How(StrEnum):
         return self in (How.LINEAR, How.LEARNING_CURVE)
 
 
-def no_progress(title: str, unit: str) -> AbstractContextManager[ProgressCallback]:
-    """Progress that nobody watches."""
-    return nullcontext(lambda done, total: None)
-
-
 @dataclass(frozen=True)
 class Asker:
     """Puts tasks to models in one way."""
@@ -53,7 +44,7 @@ class Asker:
     how: How = How.CLOZE
     options: ModelOptions = field(default_factory=ModelOptions)
     seeds: int = 1
-    progress: ProgressFactory = no_progress
+    progress: ProgressBars = no_progress
 
     def check_names(self, names: Sequence[str]) -> None:
         """Reject a name that cannot be a model's before any model is asked."""

@@ -310,12 +310,12 @@ def many(path: Path, count: int) -> Path:
 def test_to_parquet_cuts_into_parts(tmp_path: Path) -> None:
     spec = f"coco:{many(tmp_path / 'c.json', 25)}"
     reported: list[tuple[int, int]] = []
-    parts = to_parquet(
+    parts, bad = to_parquet(
         spec, tmp_path / "parts", rows_per_part=10, progress=lambda done, total: reported.append((done, total))
     )
-    assert (len(parts.parts), parts.pictures, parts.bad) == (3, 25, {})
+    assert bad == {}
     assert reported == [(10, 10), (10, 20), (5, 25)]
-    assert [pq.read_metadata(part).num_rows for part in parts.parts] == [10, 10, 5]
+    assert [pq.read_metadata(part).num_rows for part in parts] == [10, 10, 5]
     assert list(read(f"plain:{tmp_path / 'parts'}")) == list(read(spec))
     with pytest.raises(UserError, match="at least one"):
         to_parquet(spec, tmp_path / "parts", rows_per_part=0)
@@ -324,8 +324,8 @@ def test_to_parquet_cuts_into_parts(tmp_path: Path) -> None:
 def test_to_parquet_lists_what_is_bad(tmp_path: Path) -> None:
     images = [*IMAGES, {"image_id": 3}, {"image_id": 4}]
     objects = [{"image_id": 1, "objects": [an_object(box=(1, 2, 0, 4))]}]
-    parts = to_parquet(genome(tmp_path, images, objects), tmp_path / "parts")
-    assert parts.bad == {"the picture has no usable width and height": 2, "the box is empty": 1}
+    _, bad = to_parquet(genome(tmp_path, images, objects), tmp_path / "parts")
+    assert bad == {"the picture has no usable width and height": 2, "the box is empty": 1}
     listed = [json.loads(line) for line in (tmp_path / "parts/bad.jsonl").read_text().splitlines()]
     assert [entry["where"] for entry in listed] == ["1, region 0", "3", "4"]
 
@@ -335,8 +335,8 @@ def test_bad_rows_are_counted_by_kind_and_listed_with_details(tmp_path: Path) ->
     (picture,), bad = split(f"plain:{tmp_path / 'b.jsonl'}")
     assert picture.captions == ("a dog",)
     assert bad[1].reason.startswith("the line is not JSON (Expecting")
-    written = to_parquet(f"plain:{tmp_path / 'b.jsonl'}", tmp_path / "parts")
-    assert written.bad == {"the line is not JSON": 2, "the caption is not a text, or empty": 1}
+    _, counts = to_parquet(f"plain:{tmp_path / 'b.jsonl'}", tmp_path / "parts")
+    assert counts == {"the line is not JSON": 2, "the caption is not a text, or empty": 1}
     listed = [json.loads(line) for line in (tmp_path / "parts/bad.jsonl").read_text().splitlines()]
     assert listed == [{"where": row.where, "reason": row.reason} for row in bad]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -30,15 +29,6 @@ READERS: dict[str, Callable[[str, Path | None], Iterator[Picture | BadAnnotation
 BAD_ROWS = "bad.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotationParts:
-    """What `to_parquet` wrote: the parts in order, the number of pictures, and the bad annotations by kind."""
-
-    parts: tuple[Path, ...]
-    pictures: int
-    bad: dict[str, int]
-
-
 def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
     """The pictures of an annotation, given as `FORMAT:PLACE`.
 
@@ -58,10 +48,10 @@ def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotat
 def to_parquet(
     spec: str, folder: Path, rows_per_part: int = 10_000, images: Path | None = None,
     progress: ProgressCallback = lambda done, total: None,
-) -> AnnotationParts:  # fmt: skip
+) -> tuple[list[Path], dict[str, int]]:  # fmt: skip
     """Split an annotation into Parquet parts of so many pictures; `bad.jsonl` lists what was left out, and why.
 
-    No more than a few hundred pictures are in memory at any time.
+    Returns the parts in order and the bad annotations by kind. A few hundred pictures at most are in memory at a time.
     """
     if rows_per_part < 1:
         raise UserError("A part needs at least one picture.")
@@ -91,4 +81,4 @@ def to_parquet(
                     progress(len(batch), total)
                     batch = list(islice(pictures, min(plain.BATCH, left)))
             parts.append(path)
-    return AnnotationParts(tuple(parts), total, dict(bad.most_common()))
+    return parts, dict(bad.most_common())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ def describe(
         subject = objects[i]
         name = subject.subtype if rng.random() < 0.5 else subject.name
         others = [j for j in visible if objects[j].name != subject.name]
-        nearest = min(others, key=lambda j: _squared_distance(subject, objects[j]), default=None)
+        nearest = min(others, key=lambda j: math.dist(subject.at, objects[j].at), default=None)
         room = scene.replace("_", " ")
         colored = f"{_article(subject.color)} {subject.color} {name}"
         choices = [f"the {name} is {subject.color}", f"{_article(name)} {name} in the {room}", colored]
@@ -27,19 +28,12 @@ def describe(
         elif nearest is not None:
             choices += [f"{colored} next to the {objects[nearest].name}"] * 2
         if sum(objects[j].name == subject.name for j in visible) == 2:
-            choices.append(f"two {_plural(subject.name)} in the {room}")
+            plural = "bookshelves" if subject.name == "bookshelf" else f"{subject.name}s"
+            choices.append(f"two {plural} in the {room}")
         if rng.random() < 0.8:
             captions.append((i, str(rng.choice(choices))))
     return captions
 
 
-def _squared_distance(a: RoomObject, b: RoomObject) -> float:
-    return float(sum((p - q) ** 2 for p, q in zip(a.at, b.at, strict=True)))
-
-
 def _article(word: str) -> str:
     return "an" if word[0] in "aeiou" else "a"
-
-
-def _plural(name: str) -> str:
-    return "bookshelves" if name == "bookshelf" else f"{name}s"

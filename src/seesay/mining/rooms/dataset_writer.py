@@ -62,16 +62,9 @@ def snapshot(index: int, seed: int = 0, width: int = 320, height: int = 240) -> 
             visible.append(i)
     phrases = describe(rng, scene, room.objects, visible)
     region_of = {object_index: region for region, object_index in enumerate(visible)}
-    picture = Picture(
-        id=str(index + 1),
-        width=width,
-        height=height,
-        regions=tuple(regions),
-        captions=tuple(text for _, text in phrases),
-        scene=scene,
-        path=f"images/{index + 1}.jpg",
-        depth=f"depth/{index + 1}.png",
-    )
+    captions = tuple(text for _, text in phrases)
+    files = (f"images/{index + 1}.jpg", f"depth/{index + 1}.png")
+    picture = Picture(str(index + 1), width, height, tuple(regions), captions, scene, *files)
     objects = tuple(room.objects[i] for i in visible)
     return Snapshot(picture, room, view, objects, tuple((region_of[i], text) for i, text in phrases))
 
@@ -121,8 +114,8 @@ def write_rooms(
         write_json(folder / f"visual_genome/{name}.json", lists[name], indent=None)
     categories = [{"id": number, "name": name} for name, number in CATEGORIES.items()]
     instances = {"images": lists["images"], "annotations": lists["annotations"], "categories": categories}
-    write_json(folder / "coco/instances.json", instances, indent=None)
     captions = {"images": lists["images"], "annotations": lists["captions"]}
+    write_json(folder / "coco/instances.json", instances, indent=None)
     write_json(folder / "coco/captions.json", captions, indent=None)
     write_json(folder / "truth.json", truth.to_json(), indent=1)
     return folder
@@ -157,21 +150,13 @@ def _add_coco(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
         }
         for i, region in enumerate(picture.regions)
     ]  # fmt: skip
-    lists["captions"] += [
-        {"id": number * 1000 + i, "image_id": number, "caption": text} for i, text in enumerate(picture.captions)
-    ]
+    for i, text in enumerate(picture.captions):
+        lists["captions"].append({"id": number * 1000 + i, "image_id": number, "caption": text})
 
 
-def _true_values(room_object: RoomObject) -> dict[str, Any]:
-    return {
-        "name": room_object.name,
-        "subtype": room_object.subtype,
-        "color": room_object.color,
-        "size": [round(s, 4) for s in room_object.size],
-        "lowest": round(room_object.lowest, 4),
-        "centroid": round(room_object.centroid, 4),
-        "distance": round(room_object.at[2], 4),
-    }
+def _true_values(o: RoomObject) -> dict[str, Any]:
+    metres = {"lowest": round(o.lowest, 4), "centroid": round(o.centroid, 4), "distance": round(o.at[2], 4)}
+    return {"name": o.name, "subtype": o.subtype, "color": o.color, "size": [round(s, 4) for s in o.size], **metres}
 
 
 def _region(name: str, mask: NDArray[np.bool_]) -> Region:

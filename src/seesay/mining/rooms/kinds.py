@@ -52,20 +52,16 @@ SHAPES: dict[str, tuple[SolidPart, ...]] = {
     "ellipsoid": (SolidPart("ellipsoid", (0, 0.5, 0), (1, 1, 1)),),
     "table": (SolidPart("box", (0, 0.96, 0), (1, 0.08, 1)), *_legs(0.92, 0.08)),
     "chair": (
-        SolidPart("box", (0, 0.5, 0), (1, 0.08, 1)),
-        SolidPart("box", (0, 0.77, 0.46), (1, 0.46, 0.08)),
+        SolidPart("box", (0, 0.5, 0), (1, 0.08, 1)), SolidPart("box", (0, 0.77, 0.46), (1, 0.46, 0.08)),
         *_legs(0.46, 0.12),
     ),
     "sofa": (
-        SolidPart("box", (0, 0.28, 0), (1, 0.46, 1)),
-        SolidPart("box", (0, 0.72, 0.38), (1, 0.56, 0.24)),
-        SolidPart("box", (-0.46, 0.38, 0), (0.08, 0.66, 1)),
-        SolidPart("box", (0.46, 0.38, 0), (0.08, 0.66, 1)),
+        SolidPart("box", (0, 0.28, 0), (1, 0.46, 1)), SolidPart("box", (0, 0.72, 0.38), (1, 0.56, 0.24)),
+        SolidPart("box", (-0.46, 0.38, 0), (0.08, 0.66, 1)), SolidPart("box", (0.46, 0.38, 0), (0.08, 0.66, 1)),
         SolidPart("box", (0, 0.025, 0), (0.9, 0.05, 0.9), "black"),
     ),
     "bed": (
-        SolidPart("box", (0, 0.35, -0.02), (1, 0.3, 0.96)),
-        SolidPart("box", (0, 0.1, 0), (1, 0.2, 1), "brown"),
+        SolidPart("box", (0, 0.35, -0.02), (1, 0.3, 0.96)), SolidPart("box", (0, 0.1, 0), (1, 0.2, 1), "brown"),
         SolidPart("box", (0, 0.5, 0.48), (1, 1, 0.04), "brown"),
     ),
     "lamp": (
@@ -78,29 +74,20 @@ SHAPES: dict[str, tuple[SolidPart, ...]] = {
         SolidPart("cylinder", (0, 0.8, 0), (0.06, 0.4, 0.06), "black"),
     ),
     "toilet": (
-        SolidPart("cylinder", (0, 0.25, -0.12), (0.95, 0.5, 0.75)),
-        SolidPart("box", (0, 0.72, 0.36), (1, 0.56, 0.28)),
+        SolidPart("cylinder", (0, 0.25, -0.12), (0.95, 0.5, 0.75)), SolidPart("box", (0, 0.72, 0.36), (1, 0.56, 0.28)),
     ),
-    "sink": (
-        SolidPart("box", (0, 0.89, 0), (1, 0.22, 1)),
-        SolidPart("cylinder", (0, 0.4, 0.1), (0.3, 0.8, 0.4)),
-    ),
+    "sink": (SolidPart("box", (0, 0.89, 0), (1, 0.22, 1)), SolidPart("cylinder", (0, 0.4, 0.1), (0.3, 0.8, 0.4))),
     "plant": (
         SolidPart("ellipsoid", (0, 0.66, 0), (1, 0.68, 1)),
         SolidPart("cylinder", (0, 0.16, 0), (0.55, 0.32, 0.55), "brown"),
     ),
-    "framed": (
-        SolidPart("box", (0, 0.5, 0), (0.88, 0.88, 1)),
-        SolidPart("box", (0, 0.5, 0.2), (1, 1, 0.6), "brown"),
-    ),
+    "framed": (SolidPart("box", (0, 0.5, 0), (0.88, 0.88, 1)), SolidPart("box", (0, 0.5, 0.2), (1, 1, 0.6), "brown")),
     "window": (
-        SolidPart("box", (-0.235, 0.5, 0), (0.43, 0.92, 0.8)),
-        SolidPart("box", (0.235, 0.5, 0), (0.43, 0.92, 0.8)),
+        SolidPart("box", (-0.235, 0.5, 0), (0.43, 0.92, 0.8)), SolidPart("box", (0.235, 0.5, 0), (0.43, 0.92, 0.8)),
         SolidPart("box", (0, 0.5, 0.2), (1, 1, 0.6), "white"),
     ),
     "screen": (
-        SolidPart("box", (0, 0.58, 0), (1, 0.84, 0.3)),
-        SolidPart("box", (0, 0.09, 0.1), (0.1, 0.18, 0.1), "gray"),
+        SolidPart("box", (0, 0.58, 0), (1, 0.84, 0.3)), SolidPart("box", (0, 0.09, 0.1), (0.1, 0.18, 0.1), "gray"),
         SolidPart("box", (0, 0.01, 0), (0.4, 0.02, 1), "gray"),
     ),
     "cupboard": (
@@ -109,15 +96,11 @@ SHAPES: dict[str, tuple[SolidPart, ...]] = {
         SolidPart("box", (0.06, 0.5, -0.49), (0.02, 0.2, 0.02), "gray"),
     ),
     "shelf": (
-        SolidPart("box", (0, 0.5, 0.45), (1, 1, 0.1)),
-        SolidPart("box", (-0.475, 0.5, 0), (0.05, 1, 1)),
+        SolidPart("box", (0, 0.5, 0.45), (1, 1, 0.1)), SolidPart("box", (-0.475, 0.5, 0), (0.05, 1, 1)),
         SolidPart("box", (0.475, 0.5, 0), (0.05, 1, 1)),
         *(SolidPart("box", (0, y, 0), (1, 0.03, 1)) for y in (0.02, 0.26, 0.5, 0.74, 0.98)),
     ),
-    "bottle": (
-        SolidPart("cylinder", (0, 0.35, 0), (1, 0.7, 1)),
-        SolidPart("cylinder", (0, 0.85, 0), (0.4, 0.3, 0.4)),
-    ),
+    "bottle": (SolidPart("cylinder", (0, 0.35, 0), (1, 0.7, 1)), SolidPart("cylinder", (0, 0.85, 0), (0.4, 0.3, 0.4))),
 }  # fmt: skip
 
 WOOD = {"brown": 0.75, "white": 0.2, "black": 0.05}

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.mining.rooms.kinds import KINDS, MAIN, RGB, SHAPES, SolidPart
-from seesay.mining.rooms.sampling import Point, Room, RoomObject
+from seesay.mining.rooms.kinds import KINDS, MAIN, RGB, SHAPES
+from seesay.mining.rooms.sampling import Room, RoomObject
 
 Floats = NDArray[np.float32]
 
@@ -172,19 +172,13 @@ def _render_object(room: Room, item: RoomObject, rays: tuple[Floats, ...]) -> tu
         t, shade = _intersect(part.solid, o, d, half, light)
         closer = t < near
         near[closer] = t[closer]
-        rgb[closer] = shade[closer][:, None] * np.asarray(_color(part, item), np.float32)
+        color = item.rgb if part.color == MAIN else RGB[part.color]
+        rgb[closer] = shade[closer][:, None] * np.asarray(color, np.float32)
     if item.color == "brown":  # wood grain
         with np.errstate(invalid="ignore"):
             grain = np.sin((oy + near * dy) * 70 + 3 * np.sin((ox + near * dx) * 9))
         rgb *= np.where(np.isfinite(near), 1 + 0.05 * grain, 1)[..., None]
     return near, rgb
-
-
-def _color(part: SolidPart, item: RoomObject) -> Point:
-    if part.color == MAIN:
-        return item.rgb
-    r, g, b = RGB[part.color]
-    return float(r), float(g), float(b)
 
 
 def _intersect(
@@ -226,9 +220,7 @@ def _ball(o: tuple[np.float32, ...], d: tuple[Floats, ...]) -> tuple[Floats, Flo
     b = sum(x * y for x, y in zip(o, d, strict=True))
     c = sum(x * x for x in o) - 1
     root = np.sqrt(b * b - a * c)
-    near = np.asarray((-b - root) / a, np.float32)
-    far = np.asarray((-b + root) / a, np.float32)
-    return near, far
+    return np.asarray((-b - root) / a, np.float32), np.asarray((-b + root) / a, np.float32)
 
 
 def _smooth(

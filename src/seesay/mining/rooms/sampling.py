@@ -6,13 +6,14 @@ World coordinates are metres: x to the right, y up from the floor, z away from t
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.mining.rooms.kinds import KINDS, RGB, SCENES, ObjectKind
+from seesay.mining.rooms.kinds import KINDS, RGB, SCENES, Stand
 
 Point = tuple[float, float, float]
 
@@ -74,39 +75,29 @@ class Room:
 def sample_room(rng: np.random.Generator, scene: str) -> Room:
     """A random room of this scene."""
     size = (rng.uniform(4.2, 5.2), rng.uniform(2.5, 2.8), rng.uniform(4.4, 6.0))
-    new: list[RoomObject] = []
+    by_stand: defaultdict[Stand, list[RoomObject]] = defaultdict(list)
     for name, mean in SCENES[scene].items():
         count = int(mean) + (rng.random() < mean % 1)
-        new += [_sample_object(rng, scene, name) for _ in range(count)]
+        by_stand[KINDS[name].stand] += [_sample_object(rng, scene, name) for _ in range(count)]
     objects: list[RoomObject] = []
-    _along_walls(rng, [t for t in new if KINDS[t.name].stand == "wall"], size, objects)
-    for item in new:
-        if KINDS[item.name].stand == "floor":
-            _on_floor(rng, item, size, objects)
-    hung = [t for t in new if KINDS[t.name].stand == "hung"]
-    for item, x in _packed(rng, hung, size[0] - 0.6):
+    _along_walls(rng, by_stand["wall"], size, objects)
+    for item in by_stand["floor"]:
+        _on_floor(rng, item, size, objects)
+    for item, x in _packed(rng, by_stand["hung"], size[0] - 0.6):
         low, high = KINDS[item.name].bottom
         bottom = min(rng.uniform(low, high), size[1] - item.size[1] - 0.05)
         objects.append(_moved(item, (x, bottom, size[2] - item.size[2] / 2 - 0.01)))
-    for item in new:
-        if KINDS[item.name].stand == "ceiling":
-            at = (rng.uniform(-1, 1), size[1] - item.size[1], rng.uniform(3.2, size[2] - 0.6))
-            objects.append(_moved(item, at))
-    for item in new:
-        if KINDS[item.name].stand == "on":
-            _on_support(rng, item, objects)
+    for item in by_stand["ceiling"]:
+        at = (rng.uniform(-1, 1), size[1] - item.size[1], rng.uniform(3.2, size[2] - 0.6))
+        objects.append(_moved(item, at))
+    for item in by_stand["on"]:
+        _on_support(rng, item, objects)
     light = rng.uniform(185, 235)
     boards = bool(rng.random() < 0.6)
-    return Room(
-        scene=scene,
-        size=size,
-        eye=(rng.uniform(-0.5, 0.5), rng.uniform(1.4, 1.65), 0.0),
-        pitch=rng.uniform(0.12, 0.2),
-        wall=_point(light + rng.uniform(-18, 18, 3)),
-        floor=_point(np.array((150, 112, 78) if boards else (165, 160, 155)) + rng.uniform(-20, 20)),
-        boards=boards,
-        objects=tuple(objects),
-    )
+    eye, pitch = (rng.uniform(-0.5, 0.5), rng.uniform(1.4, 1.65), 0.0), rng.uniform(0.12, 0.2)
+    wall = _point(light + rng.uniform(-18, 18, 3))
+    floor = _point(np.array((150, 112, 78) if boards else (165, 160, 155)) + rng.uniform(-20, 20))
+    return Room(scene, size, eye, pitch, wall, floor, boards, tuple(objects))
 
 
 def _sample_object(rng: np.random.Generator, scene: str, name: str) -> RoomObject:
@@ -114,14 +105,9 @@ def _sample_object(rng: np.random.Generator, scene: str, name: str) -> RoomObjec
     color = str(rng.choice(list(kind.colors), p=list(kind.colors.values())))
     rgb = _point(np.clip(np.array(RGB[color]) + rng.uniform(-10, 10) + rng.uniform(-6, 6, 3), 8, 248))
     size = _point([rng.uniform(*side) for side in kind.size])
-    return RoomObject(name, _subtype(rng, scene, name, kind), color, rgb, size, (0.0, 0.0, 0.0))
-
-
-def _subtype(rng: np.random.Generator, scene: str, name: str, kind: ObjectKind) -> str:
-    """A longer name for the object; one that names a room only in that room."""
-    rooms = {"kitchen", "bathroom", "office"}
-    fit = [s for s in kind.subtypes if not rooms & set(s.split()) or scene in s]
-    return str(rng.choice(fit)) if fit else name
+    rooms = {"kitchen", "bathroom", "office"}  # a subtype that names a room is used only in that room
+    subtypes = [s for s in kind.subtypes if not rooms & set(s.split()) or scene in s]
+    return RoomObject(name, str(rng.choice(subtypes)) if subtypes else name, color, rgb, size, (0.0, 0.0, 0.0))
 
 
 def _packed(rng: np.random.Generator, objects: Sequence[RoomObject], length: float) -> list[tuple[RoomObject, float]]:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.strategies import random_items
 
-from seesay.metrics import Resamples, bootstrap, get, interval
-from seesay.metrics.base import FloatArray, weighted_mean
+from seesay.metrics import Interval, Resamples, bootstrap, get
+from seesay.metrics.base import FloatArray, Value, weighted_mean
 from seesay.metrics.bootstrap import Clusters
+
+
+def interval(
+    stats: FloatArray,
+    objects: Sequence[str] | npt.NDArray[np.generic],
+    value: Value,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Interval:
+    """One figure with its interval."""
+    return Resamples(objects, resamples, seed).interval(stats, value, level=level)
 
 
 def means(values: FloatArray) -> FloatArray:

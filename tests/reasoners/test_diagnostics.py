@@ -23,7 +23,7 @@ from seesay.reasoners.evaluate import Prediction, SceneTest, extract_items, pred
 from seesay.reasoners.networks.film import Film
 from seesay.reasoners.networks.registry import NAMES
 from seesay.scenes.plan import test_plan as plan_of
-from seesay.scenes.world import areas
+from seesay.scenes.world import area
 
 Folder = Callable[[str, str], Path]
 
@@ -161,7 +161,8 @@ def test_what_is_known_of_a_scene(folder: Folder) -> None:
     assert len(judged) == 20
     for one, item in zip(judged, test.items, strict=True):
         things = [thing for thing in item.scene.objects if thing.shape == item.cell.shape]
-        size, target = areas(things), areas(item.scene.objects)[item.target]
+        aim = item.scene.objects[item.target]
+        size, target = [area(each.shape, each.radius) for each in things], area(aim.shape, aim.radius)
         assert item.scene.k is not None
         line, usual = (max(size) - k * (max(size) - min(size)) for k in (item.scene.k, 0.29))
         assert one.distance == pytest.approx(abs(target - line) / (max(size) - min(size)))

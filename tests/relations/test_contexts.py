@@ -15,12 +15,12 @@ from seesay.data.relations import ANTONYMS, GROUPS, phrases, relations, shown_co
 from seesay.errors import UserError
 from seesay.models import Model
 from seesay.relations.contexts import Context, collect_contexts, seen_in_training, with_min_contexts
-from seesay.relations.lexicon import Lexicon, RelationMatch, read_lexicon, spellings
+from seesay.relations.lexicon import RelationLexicon, RelationMatch, read_lexicon, spellings
 from seesay.relations.matrix import SEEN_WARNINGS
 from seesay.training.captions import split
 from seesay.training.checkpoint import check_settings
 
-LEXICON = Lexicon()
+LEXICON = RelationLexicon()
 
 
 def test_the_published_words_are_all_there() -> None:

@@ -80,7 +80,7 @@ def test_published_h5_is_read_and_made_again(name: str) -> None:
     records = json.loads((folder / "test.json").read_text())["questions"]
     vocab = json.loads((folder / "vocab.json").read_text())
     assert published.vocabulary(one["question"] for one in records) == vocab
-    ours = published.arrays(records, vocab)
+    ours = published.arrays(records, vocab, max(len(row["question"].split()) for row in records) + 2)
     with h5.File(folder / "test_questions.h5") as file:
         assert set(file) == set(ours)
         for key, values in ours.items():

@@ -35,56 +35,36 @@ def data(context: typer.Context, as_json: Json = False) -> None:
     for status in store.check_files():
         statuses.setdefault(status.dataset, []).append(status)
     if as_json:
-        print_json(
-            {
-                "folder": str(data_folder()),
-                "datasets": [
-                    {
-                        "name": entry.name,
-                        "title": entry.title,
-                        "task": entry.task,
-                        "licence": entry.licence,
-                        "citation": entry.citation,
-                        "home": entry.home,
-                        "fetchable": entry.fetchable,
-                        "request": entry.request,
-                        "files": [_as_row(status) for status in statuses[entry.name]],
-                    }
-                    for entry in CATALOGUE.values()
-                ],
-            }
-        )
+        keys = ("name", "title", "task", "licence", "citation", "home", "fetchable", "request")
+        datasets = [
+            {key: getattr(entry, key) for key in keys} | {"files": [_as_row(status) for status in statuses[entry.name]]}
+            for entry in CATALOGUE.values()
+        ]
+        print_json({"folder": str(data_folder()), "datasets": datasets})
         return
     rows = [
         (entry.name, entry.title, ", ".join(sorted({status.state for status in statuses[entry.name]})), entry.licence)
         for entry in CATALOGUE.values()
     ]
     out.print(table(["name", "what it is", "state", "licence"], rows))
-    out.print(
-        "`seesay data fetch NAME` fetches one; `seesay data add NAME PATH` takes a file that you have.", soft_wrap=True
-    )
+    hint = "`seesay data fetch NAME` fetches one; `seesay data add NAME PATH` takes a file that you have."
+    out.print(hint, soft_wrap=True)
     for entry in CATALOGUE.values():
         if not entry.fetchable:
             out.print(f"{entry.name} is given out on request: {entry.request}", soft_wrap=True)
     out.print(f"The data folder is {data_folder()} (SEESAY_DATA names another).", soft_wrap=True)
 
 
-def _how(name: str) -> str:
-    from seesay.data.catalogue import CATALOGUE
-
-    return f"seesay data fetch {name}" if CATALOGUE[name].fetchable else CATALOGUE[name].request
-
-
 def _as_row(status: FileStatus) -> dict[str, Any]:
     return {"file": status.file, "state": status.state, "path": str(status.path)}
 
 
+def _as_rows(statuses: list[FileStatus]) -> list[dict[str, Any]]:
+    return [{"dataset": status.dataset, **_as_row(status)} for status in statuses]
+
+
 @app.command()
-def fetch(
-    names: Names,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
     """Fetch data sets into the data folder, checked by their published checksums."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
@@ -96,14 +76,8 @@ def fetch(
     selected = dict.fromkeys(
         name for typed in names for name in (every if typed == "all" else [store.get_dataset(typed).name])
     )
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bar:
+    bars = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn("{task.description}"), *bars, console=err, disable=quiet or not err.is_terminal) as bar:
         jobs: dict[str, TaskID] = {}
 
         def show_progress(file: str, done: int, size: int) -> None:
@@ -115,7 +89,7 @@ def fetch(
             store.fetch(name, progress=show_progress)
     statuses = store.check_files(list(selected))
     if as_json:
-        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in statuses]})
+        print_json({"files": _as_rows(statuses)})
     elif not quiet:
         for status in statuses:
             out.print(f"{status.dataset}: {status.path} ({status.state})", soft_wrap=True)
@@ -137,7 +111,7 @@ def add(
     placed = store.add(name, path, force=force)
     statuses = store.check_files([name])
     if as_json:
-        print_json({"files": [{"dataset": status.dataset, **_as_row(status)} for status in statuses]})
+        print_json({"files": _as_rows(statuses)})
         return
     for status in statuses:
         if status.path in placed:
@@ -155,10 +129,12 @@ def check(as_json: Json = False) -> None:
     statuses = store.check_files()
     damaged = [status for status in statuses if status.state == "damaged"]
     if as_json:
-        print_json({"files": [{"dataset": s.dataset, **_as_row(s)} for s in statuses], "damaged": len(damaged)})
+        print_json({"files": _as_rows(statuses), "damaged": len(damaged)})
     else:
         out.print(table(["data set", "file", "state"], [(s.dataset, s.file, s.state) for s in statuses]))
         for status in damaged:
-            out.print(f"{status.file} has changed since it was added: {_how(status.dataset)}", soft_wrap=True)
+            entry = store.get_dataset(status.dataset)
+            how = f"seesay data fetch {entry.name}" if entry.fetchable else entry.request
+            out.print(f"{status.file} has changed since it was added: {how}", soft_wrap=True)
     if damaged:
         raise typer.Exit(1)

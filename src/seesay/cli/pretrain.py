@@ -213,8 +213,11 @@ def _phrases(path: Path | None) -> tuple[str, ...]:
 
 def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> CaptionSplit:
     from seesay.cli.output import err
+    from seesay.errors import UserError
     from seesay.training.captions import split
 
+    if held_out == 0:
+        raise UserError("--held-out is 0: a training is validated on held-out pictures, so give a share such as 0.1.")
     captions = split(files, held_out=held_out, seed=seed)
     _report_bad_rows(captions.bad_rows, quiet)
     if captions.repeated and not quiet:

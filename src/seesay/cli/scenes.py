@@ -12,14 +12,8 @@ from seesay.cli.options import Json, Quiet
 
 app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
 
-TaskName = Annotated[
-    str,
-    typer.Option(
-        "--task",
-        "-t",
-        help="sup1, pos1, pos, set+pos, pos-hard, set+pos-hard, comparative, compositional, mixture-64 … mixture-4000.",
-    ),
-]
+_TASKS = "sup1, pos1, pos, set+pos, pos-hard, set+pos-hard, comparative, compositional, mixture-64 … mixture-4000."
+TaskName = Annotated[str, typer.Option("--task", "-t", help=_TASKS)]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same scenes.")]
 Objects = Annotated[str, typer.Option(help="Objects per scene, as in 5-9.")]
 AdjectiveName = Annotated[str, typer.Option(help="big (and small), tall (and short), bright (and dark).")]
@@ -32,18 +26,11 @@ Deviation = Annotated[float | None, typer.Option(help="Standard deviation of k. 
 def make(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the data set: new, or begun before.")],
     task: TaskName = "set+pos",
-    items: Annotated[
-        int | None, typer.Option("--items", "-n", help="Items in all splits. Default: as published.")
-    ] = None,
+    items: Annotated[int | None, typer.Option("--items", "-n", help="Items in all. Default: as published.")] = None,
     seed: Seed = 0,
     size: Annotated[int, typer.Option(help="Pixels per side of the PNGs; 0 for none.")] = 1478,
-    arrays: Annotated[
-        int, typer.Option(help="Also write memory-mapped RGB arrays of this many pixels per side; 0 for none.")
-    ] = 0,
-    formats: Annotated[
-        str | None,
-        typer.Option(help="Question files besides JSON: h5, parquet or h5,parquet; json for neither."),
-    ] = None,
+    arrays: Annotated[int, typer.Option(help="Pixels per side of memory-mapped RGB arrays; 0 for none.")] = 0,
+    formats: Annotated[str | None, typer.Option(help="Question files: h5, parquet, h5,parquet or json alone.")] = None,
     objects: Objects = "5-9",
     adjective: AdjectiveName = "big",
     threshold: ThresholdName = "rh-r",
@@ -79,10 +66,7 @@ def make(
 
 @app.command()
 def show(
-    source: Annotated[
-        Path | None,
-        typer.Argument(help="An annotation file or a data set to show. Default: newly sampled scenes."),
-    ] = None,
+    source: Annotated[Path | None, typer.Argument(help="An annotation file or data set. Default: new scenes.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The contact sheet.")] = Path("scenes.png"),
     task: TaskName = "set+pos",
     items: Annotated[int, typer.Option("--items", "-n", min=1, max=400, help="Number of scenes.")] = 20,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import Json
+from seesay.cli.options import Json, Seed
 
 if TYPE_CHECKING:
     from seesay.runs.records import Comparison, Record
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but the figures and errors.")]
-Seed = Annotated[int, typer.Option(help="Seed of the resampling.")]
 Many = Annotated[int, typer.Option("--resamples", min=100, help="Resamples behind intervals and p-values.")]
 
 
@@ -62,9 +61,7 @@ def parses(
     parameters: Annotated[
         Path | None, typer.Option("--parameters", "-p", help="evalb's parameter file; default: as COLLINS.prm.")
     ] = None,
-    per_sentence: Annotated[
-        Path | None, typer.Option(help="Write every sentence's scores here, as JSON lines.")
-    ] = None,
+    per_sentence: Annotated[Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")] = None,
     resamples: Many = 1000,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -100,14 +97,9 @@ def _show(records: Sequence[Record], comparisons: Sequence[Comparison], as_json:
     out.print(table([*["system"] * several, *["sentences"] * sliced, "metric", ">value", ">low", ">high"], rows))
     if comparisons:
         rows = [
-            [
-                c.metric,
-                f"{c.difference:+.4f}",
-                f"{c.low:+.4f}",
-                f"{c.high:+.4f}",
-                f"{c.p_bootstrap:.4f}",
-                f"{c.p_signflip:.4f}",
-            ]
+            [c.metric]
+            + [f"{value:+.4f}" for value in (c.difference, c.low, c.high)]
+            + [f"{p:.4f}" for p in (c.p_bootstrap, c.p_signflip)]
             for c in comparisons
         ]
         title = f"{comparisons[0].a} − {comparisons[0].b}"

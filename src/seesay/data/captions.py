@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
@@ -98,10 +98,8 @@ def read_captions(path: Path, *, single: bool = False) -> CaptionSet:
     start = head.lstrip()[:1]
     if start == "[" or (start == "{" and not _is_json_lines(head)):
         _read_document(captions, path, single)
-    elif start == "{":
-        _read_json_lines(captions, path, single)
     else:
-        _read_plain(captions, path, single)
+        _read_by_line(captions, path, single, is_json=start == "{")
     if not captions.texts:
         bad = next(iter(captions.bad), None)
         first = f"{captions.unit} {bad.row}: {bad.reason}" if bad else "it is empty"
@@ -126,9 +124,8 @@ def read_references(paths: Sequence[Path]) -> CaptionSet:
 def _check_same_length(a: CaptionSet, b: CaptionSet) -> None:
     left, right = len(a.texts) + len(a.bad), len(b.texts) + len(b.bad)
     if left != right:
-        raise UserError(
-            f"{a.source} has {left} {a.unit}s and {b.source} has {right}: without image ids they are paired in order."
-        )
+        sizes = f"{a.source} has {left} {a.unit}s and {b.source} has {right}"
+        raise UserError(f"{sizes}: without image ids they are paired in order.")
 
 
 @dataclass(frozen=True)
@@ -173,31 +170,19 @@ def _is_json_lines(head: str) -> bool:
     return False
 
 
-def _read_texts(captions: CaptionSet, path: Path) -> Iterator[tuple[int, str]]:
+def _read_by_line(captions: CaptionSet, path: Path, single: bool, *, is_json: bool) -> None:
+    """JSON lines, or one caption per line; references may stand side by side, separated by tabs."""
+    captions.plain = not is_json
     for number, line in read_lines(path):
         if isinstance(line, BadRow):
             captions.bad.append(line)
-        else:
-            yield number, line
-
-
-def _read_plain(captions: CaptionSet, path: Path, single: bool) -> None:
-    """One caption per line; references may stand side by side, separated by tabs."""
-    captions.plain = True
-    for number, line in _read_texts(captions, path):
-        captions.add(number, str(number), [line] if single else line.split("\t"), single=single)
-
-
-def _read_json_lines(captions: CaptionSet, path: Path, single: bool) -> None:
-    for number, line in _read_texts(captions, path):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            captions.bad.append(BadRow(number, "not JSON"))
-            continue
-        captions.add_row(number, row, single=single)
+        elif not is_json:
+            captions.add(number, str(number), [line] if single else line.split("\t"), single=single)
+        elif line.strip():
+            try:
+                captions.add_row(number, json.loads(line), single=single)
+            except (ValueError, RecursionError):
+                captions.bad.append(BadRow(number, "not JSON"))
 
 
 def _read_document(captions: CaptionSet, path: Path, single: bool) -> None:

@@ -42,6 +42,11 @@ class DataSet:
         return all(file.address for file in self.files)
 
 
+def _files(folder: str | None, *rows: tuple[str, int, str]) -> tuple[DataFile, ...]:
+    """Files by name, size and checksum; `folder` is the address they lie under, if they can be fetched."""
+    return tuple(DataFile(name, folder and f"{folder}/{name}", sha256, size) for name, size, sha256 in rows)
+
+
 HAGSTROM_JOHANSSON = (
     "Lovisa Hagström and Richard Johansson. 2022. What do Models Learn From Training on More Than Text? Measuring "
     "Visual Commonsense Knowledge. ACL Student Research Workshop, 252–261."
@@ -85,13 +90,9 @@ CATALOGUE: dict[str, DataSet] = {
         DataSet(
             name="memory-colors",
             title="Memory Colors: 109 things and the colour each is remembered by",
-            files=(
-                DataFile(
-                    "memory_colors.jsonl",
-                    f"{_COMMONSENSE}/memory_colors/data/memory_colors.jsonl",
-                    "e5e3bd2993bf5a464066f9f46f6bfeb73ab8b969d7d5d52a6689fc7a56e0364b",
-                    25_438,
-                ),
+            files=_files(
+                f"{_COMMONSENSE}/memory_colors/data",
+                ("memory_colors.jsonl", 25_438, "e5e3bd2993bf5a464066f9f46f6bfeb73ab8b969d7d5d52a6689fc7a56e0364b"),
             ),
             licence="none stated; read it, do not pass it on",
             citation=f"{NORLUND} {HAGSTROM_JOHANSSON}",
@@ -101,19 +102,10 @@ CATALOGUE: dict[str, DataSet] = {
         DataSet(
             name="property-norms",
             title="Visual Property Norms: the 614 answer words, and the articles of 638 concepts",
-            files=(
-                DataFile(
-                    "labels.txt",
-                    f"{_COMMONSENSE}/visual_property_norms/data/labels.txt",
-                    "1e6b05effcac73abe0781ca91703792a1ad2d1a934145b762e6155203bbeab27",
-                    4_095,
-                ),
-                DataFile(
-                    "descriptors.csv",
-                    f"{_COMMONSENSE}/visual_property_norms/data/descriptors.csv",
-                    "91e0e31378d22d95252a729de0f7a862df457a593405816fd130c883857c050d",
-                    6_007,
-                ),
+            files=_files(
+                f"{_COMMONSENSE}/visual_property_norms/data",
+                ("labels.txt", 4_095, "1e6b05effcac73abe0781ca91703792a1ad2d1a934145b762e6155203bbeab27"),
+                ("descriptors.csv", 6_007, "91e0e31378d22d95252a729de0f7a862df457a593405816fd130c883857c050d"),
             ),
             licence="none stated; derived from the CSLB norms: read it, do not pass it on",
             citation=f"{HAGSTROM_JOHANSSON} {DEVEREUX}",
@@ -133,19 +125,10 @@ CATALOGUE: dict[str, DataSet] = {
         DataSet(
             name="coda",
             title="CoDa: how annotators spread eleven colours over 521 kinds of things",
-            files=(
-                DataFile(
-                    "annotations.jsonl",
-                    f"{_CODA}/annotations.jsonl",
-                    "3cf9c4e85264712a907cf3a2947bf34a0016483b980e11c8cef5eec3a1aa5bd0",
-                    773_232,
-                ),
-                DataFile(
-                    "objects.jsonl",
-                    f"{_CODA}/objects.jsonl",
-                    "0b36761456f6c84eebd539b2ef3643373790c6544235d81855554ed4778ca8fa",
-                    76_249,
-                ),
+            files=_files(
+                _CODA,
+                ("annotations.jsonl", 773_232, "3cf9c4e85264712a907cf3a2947bf34a0016483b980e11c8cef5eec3a1aa5bd0"),
+                ("objects.jsonl", 76_249, "0b36761456f6c84eebd539b2ef3643373790c6544235d81855554ed4778ca8fa"),
             ),
             licence="Apache-2.0",
             citation=PAIK,
@@ -155,7 +138,7 @@ CATALOGUE: dict[str, DataSet] = {
         DataSet(
             name="viphy",
             title="ViPhy: the colours of 13,250 things, sizes of 43,096 pairs, places of 6,570 pairs in scenes",
-            files=tuple(DataFile(name, None, sha256, size) for name, size, sha256 in _VIPHY),
+            files=_files(None, *_VIPHY),
             licence="none stated; read it, do not pass it on",
             citation=SINGH,
             home="https://github.com/Axe--/ViPhy",
@@ -166,17 +149,17 @@ CATALOGUE: dict[str, DataSet] = {
             name="meteor",
             title="METEOR 1.5: function words, WordNet and the English paraphrase table",
             files=(
-                DataFile(
-                    "meteor-1.5.jar",
-                    f"{_COCO}/meteor-1.5.jar",
-                    "1e57b4c72c0830ebe68558f1c799a624e96cbc1b6045c9f6330e26dcff6eafc2",
-                    6_318_693,
+                *_files(
+                    _COCO,
+                    ("meteor-1.5.jar", 6_318_693, "1e57b4c72c0830ebe68558f1c799a624e96cbc1b6045c9f6330e26dcff6eafc2"),
                 ),
-                DataFile(
-                    "paraphrase-en.gz",
-                    f"{_COCO}/data/paraphrase-en.gz",
-                    "c147ac7d2c91f2fbb3ad31e4b352235061eb83145e0434daf217ee9ca5975f48",
-                    61_813_011,
+                *_files(
+                    f"{_COCO}/data",
+                    (
+                        "paraphrase-en.gz",
+                        61_813_011,
+                        "c147ac7d2c91f2fbb3ad31e4b352235061eb83145e0434daf217ee9ca5975f48",
+                    ),
                 ),
             ),
             licence="LGPL; WordNet under its own licence, inside the jar",

@@ -14,29 +14,17 @@ from pathlib import Path
 from seesay.data.tables import Cells, one_of, read_csv
 
 ANTONYMS = (
-    ("left", "right"),
-    ("above", "below"),
-    ("front", "back"),
-    ("with", "without"),
-    ("in", "out"),
-    ("up", "down"),
-)
+    ("left", "right"), ("above", "below"), ("front", "back"), ("with", "without"), ("in", "out"), ("up", "down"),
+)  # fmt: skip
 """The pairs of the analogies."""
 
 GROUPS = (("left", "right"), ("above", "over", "under", "below"), ("front", "back"), ("in", "out"), ("away", "near"))
 """The groups of the odd-one-out questions."""
 
 NEIGHBOURS = (
-    ("above", "over"),
-    ("below", "under"),
-    ("above", "below"),
-    ("over", "under"),
-    ("in", "inside"),
-    ("on", "on top of"),
-    ("beside", "next to"),
-    ("with", "without"),
-    ("up", "down"),
-)
+    ("above", "over"), ("below", "under"), ("above", "below"), ("over", "under"), ("in", "inside"),
+    ("on", "on top of"), ("beside", "next to"), ("with", "without"), ("up", "down"),
+)  # fmt: skip
 """Pairs that should be neighbours, and some that should not."""
 
 Variants = Mapping[str, tuple[str, ...]]
@@ -78,11 +66,6 @@ def shown_contexts() -> tuple[str, ...]:
     return tuple(relation.phrase for relation in relations() if relation.context)
 
 
-def simple_words() -> dict[str, str]:
-    """Phrase to simple word."""
-    return {relation.phrase: relation.simple for relation in relations()}
-
-
 def no_variants(words: Iterable[str]) -> Variants:
     """Every word stands for itself alone."""
     return {word: (word,) for word in words}
@@ -90,7 +73,7 @@ def no_variants(words: Iterable[str]) -> Variants:
 
 def variants(words: Iterable[str], simple: Mapping[str, str] | None = None) -> Variants:
     """Each simple word with those of the words that vary it; a word that no list knows varies itself."""
-    simple_word = simple_words() if simple is None else simple
+    simple_word = {each.phrase: each.simple for each in relations()} if simple is None else simple
     groups: dict[str, list[str]] = {}
     for word in words:
         groups.setdefault(simple_word.get(word, word), []).append(word)
@@ -98,5 +81,5 @@ def variants(words: Iterable[str], simple: Mapping[str, str] | None = None) -> V
 
 
 def _relation(cells: Cells) -> Relation:
-    yes = [one_of(cells[name], ("yes", "no"), name) == "yes" for name in ("shown", "context")]
-    return Relation(cells["relation"], cells["simple"], yes[0], yes[1])
+    shown, context = (one_of(cells[name], ("yes", "no"), name) == "yes" for name in ("shown", "context"))
+    return Relation(cells["relation"], cells["simple"], shown, context)

@@ -17,11 +17,9 @@ SHARES = {"train": 0.2, "val": 0.1, "test": 0.7}
 
 
 def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
-    """Rows shuffled and cut into train, val and test.
+    """Rows shuffled and cut into train, val and test; with seed 0 as in the nine published files, row for row.
 
-    Every part has int(share · n) rows, so that a row or two may be left over (`left_over`): the published files leave
-    them out.
-    With seed 0 the nine published files come out row for row.
+    Every part has int(share · n) rows, so that a row or two may be left over (`left_over`), as they are there.
     """
     order = shuffled(len(rows), seed)
     parts: dict[str, list[T]] = {}

@@ -73,9 +73,8 @@ def require_file(name: str, filename: str, near: Path | None = None) -> Path:
             return near
         if near.is_dir() and (near / filename).is_file():
             return near / filename
-        raise UserError(
-            f"There is no {filename} in {near}." if near.is_dir() else f"There is no file or folder {near}."
-        )
+        missing = f"{filename} in {near}" if near.is_dir() else f"file or folder {near}"
+        raise UserError(f"There is no {missing}.")
     if path := find_file(name, filename):
         return path
     have = f"if you have the file: `seesay data add {entry.name} PATH`"
@@ -113,9 +112,8 @@ def fetch(
     """Fetch and verify the files of a data set that are not there already; `address` may name another source."""
     entry = get_dataset(name)
     if not entry.fetchable:
-        raise UserError(
-            f"'{entry.name}' cannot be fetched: {entry.request}. Then: `seesay data add {entry.name} PATH`."
-        )
+        then = f"Then: `seesay data add {entry.name} PATH`."
+        raise UserError(f"'{entry.name}' cannot be fetched: {entry.request}. {then}")
     for file in entry.files:
         if _state(entry, file)[0] != "verified":
             _fetch_file(entry, file, (address(file) if address else None) or file.address or "", progress)
@@ -130,9 +128,8 @@ def _fetch_file(entry: DataSet, file: DataFile, address: str, progress: Download
                 digest.update(chunk)
                 copy.write(chunk)
         except UnreachableError as error:
-            raise UserError(
-                f"Could not reach {address} ({error}). If you have the file: `seesay data add {entry.name} PATH`."
-            ) from error
+            have = f"If you have the file: `seesay data add {entry.name} PATH`."
+            raise UserError(f"Could not reach {address} ({error}). {have}") from error
         if digest.hexdigest() != file.sha256:
             raise UserError(
                 f"{address} does not hold the published {file.name}: its checksum is {digest.hexdigest()}, "

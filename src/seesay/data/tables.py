@@ -62,8 +62,7 @@ def one_of(value: str, allowed: Iterable[str], column: str) -> str:
     """The value, if it is one of the words that the column may hold."""
     names = list(allowed)
     if value not in names:
-        listing = ", ".join(repr(name) for name in names)
-        raise BadValueError(f"'{column}' is {value!r}, not one of {listing}")
+        raise BadValueError(f"'{column}' is {value!r}, not one of {', '.join(map(repr, names))}")
     return value
 
 
@@ -85,10 +84,8 @@ def _header(path: Path, columns: Sequence[str], first: tuple[int, str | BadRow] 
         header = []
     missing = [name for name in columns if header.count(name) != 1]
     if missing:
-        raise UserError(
-            f"{path} needs a first line that names the columns {', '.join(columns)} once each: "
-            f"look at {', '.join(missing)}."
-        )
+        rule = f"{path} needs a first line that names the columns {', '.join(columns)} once each"
+        raise UserError(f"{rule}: look at {', '.join(missing)}.")
     return header
 
 

@@ -34,12 +34,8 @@ MOST = 10**12
 
 def read(path: Path, kind: type[Fact]) -> tuple[list[Fact], list[BadRow]]:
     """Every fact of a published file, in its order, and the rows that could not be used."""
-    readers: dict[type, Callable[[Path], tuple[list[Any], list[BadRow]]]] = {
-        ColorFact: _colors,
-        SizeFact: _sizes,
-        PlaceFact: _places,
-        SubtypeFact: _subtypes,
-    }
+    readers: dict[type, Callable[[Path], tuple[list[Any], list[BadRow]]]]
+    readers = {ColorFact: _colors, SizeFact: _sizes, PlaceFact: _places, SubtypeFact: _subtypes}
     facts, bad = readers[kind](path)
     if not facts:
         first = f" (row {bad[0].row}: {bad[0].reason})" if bad else ""
@@ -89,12 +85,9 @@ def _colors(path: Path) -> tuple[list[ColorFact], list[BadRow]]:
             one_of(color, COLORS, "colour")
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
                 raise BadValueError(f"the share of '{color}' is {share!r}, not a number from 0 to 1")
-        return ColorFact(
-            name,
-            shares=tuple(float(value.get(color, 0.0)) for color in COLORS),
-            typical=tuple(color for color in COLORS if color in value),
-            seen=seen.get(name, 0),
-        )
+        shares = tuple(float(value.get(color, 0.0)) for color in COLORS)
+        typical = tuple(color for color in COLORS if color in value)
+        return ColorFact(name, shares=shares, typical=typical, seen=seen.get(name, 0))
 
     facts, bad = _objects(path, fact)
     return facts, [*bad, *uncounted]

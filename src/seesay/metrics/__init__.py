@@ -8,37 +8,24 @@
 
 from __future__ import annotations
 
-from seesay.metrics.accuracy import ACCURACY
+from seesay.metrics.accuracy import ACCURACY, RELAXED_ACCURACY, TRUE_CONFIDENCE
 from seesay.metrics.average_precision import AVERAGE_PRECISION
-from seesay.metrics.base import FloatArray, Metric, ScoredItems, chance
-from seesay.metrics.bootstrap import Interval, Resamples, interval
+from seesay.metrics.base import FloatArray, Metric, ScoredItems, chance, spread
+from seesay.metrics.bootstrap import Interval, Resamples
 from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
-from seesay.metrics.paired import Difference, holm, mcnemar, paired_bootstrap, sign_flip
+from seesay.metrics.paired import holm, mcnemar, paired_bootstrap, sign_flip
 from seesay.metrics.rank_correlation import KENDALL, SPEARMAN
-from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
-from seesay.metrics.spread import spread
-from seesay.metrics.true_confidence import TRUE_CONFIDENCE
-from seesay.metrics.vocabulary_accuracy import VOCABULARY_ACCURACY
-from seesay.metrics.vocabulary_average_precision import VOCABULARY_AVERAGE_PRECISION
+from seesay.metrics.vocabulary import VOCABULARY_ACCURACY, VOCABULARY_AVERAGE_PRECISION
 from seesay.registry import unknown
 
 METRICS: dict[str, Metric[ScoredItems]] = {
     metric.name: metric
     for metric in (
-        ACCURACY,
-        RELAXED_ACCURACY,
-        TRUE_CONFIDENCE,
-        MACRO_F1,
-        MACRO_F1_SPACE,
-        AVERAGE_PRECISION,
-        VOCABULARY_ACCURACY,
-        VOCABULARY_AVERAGE_PRECISION,
-        JENSEN_SHANNON,
-        SPEARMAN,
-        KENDALL,
+        ACCURACY, RELAXED_ACCURACY, TRUE_CONFIDENCE, MACRO_F1, MACRO_F1_SPACE, AVERAGE_PRECISION, VOCABULARY_ACCURACY,
+        VOCABULARY_AVERAGE_PRECISION, JENSEN_SHANNON, SPEARMAN, KENDALL,
     )
-}
+}  # fmt: skip
 
 
 def get(name: str) -> Metric[ScoredItems]:
@@ -49,19 +36,6 @@ def get(name: str) -> Metric[ScoredItems]:
 
 
 __all__ = [
-    "METRICS",
-    "Difference",
-    "FloatArray",
-    "Interval",
-    "Metric",
-    "Resamples",
-    "ScoredItems",
-    "chance",
-    "get",
-    "holm",
-    "interval",
-    "mcnemar",
-    "paired_bootstrap",
-    "sign_flip",
-    "spread",
-]
+    "METRICS", "FloatArray", "Interval", "Metric", "Resamples", "ScoredItems", "chance", "get", "holm", "mcnemar",
+    "paired_bootstrap", "sign_flip", "spread",
+]  # fmt: skip

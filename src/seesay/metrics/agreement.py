@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from seesay.metrics.base import FloatArray, IntArray, ScoredItems
+from seesay.metrics.rank_correlation import rank_correlations
 from seesay.metrics.typical_labels import typical_labels
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -207,12 +208,4 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> float:
     >>> rank_correlation(np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 40, 30]))
     0.8
     """
-    a, b = _ranks(x), _ranks(y)
-    a, b = a - a.mean(), b - b.mean()
-    scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    return float((a * b).sum()) / scale if scale > 0 else float("nan")
-
-
-def _ranks(values: FloatArray) -> FloatArray:
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((counts.cumsum() - (counts - 1) / 2)[place.reshape(-1)], dtype=np.float64)
+    return float(rank_correlations(x[None], y[None], np.ones((1, len(x)), dtype=np.bool_))[0])

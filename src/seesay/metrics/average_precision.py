@@ -39,9 +39,5 @@ def random_order(items: ScoredItems) -> FloatArray:
     return np.asarray((harmonic + others * (n - harmonic)) / n)
 
 
-AVERAGE_PRECISION = mean_metric(
-    "average_precision",
-    "How far the gold labels stand at the top of the options.",
-    average_precision,
-    guess=random_order,
-)
+_MEANING = "How far the gold labels stand at the top of the options."
+AVERAGE_PRECISION = mean_metric("average_precision", _MEANING, average_precision, guess=random_order)

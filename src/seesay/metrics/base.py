@@ -176,6 +176,15 @@ def chance(metric: Metric[ScoredItems], items: ScoredItems) -> float:
     return metric(replace(items, scores=np.where(items.offered, 0.0, np.nan), ranks=None))
 
 
+def spread(values: FloatArray | list[float]) -> float | None:
+    """The sample standard deviation (n − 1), as Hagström & Johansson 2022 report; None for a single template.
+
+    >>> spread([0.25, 0.5, 0.75])
+    0.25
+    """
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
 def tie_bounds(ordered: FloatArray) -> tuple[IntArray, IntArray]:
     """For rows in order, the first and last position of the group of equal values that each position is in.
 

@@ -119,19 +119,6 @@ class Resamples:
         return draw_counts(self.clusters.size, self.resamples, self.seed)
 
 
-def interval(
-    stats: FloatArray,
-    objects: Sequence[str] | npt.NDArray[np.generic],
-    value: Value,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> Interval:
-    """One figure with its interval. For several figures of the same items, draw `Resamples` once."""
-    return Resamples(objects, resamples, seed).interval(stats, value, level=level)
-
-
 def summarise(point: float, drawn: FloatArray, level: float = 0.95) -> Interval:
     """The percentile interval of a figure's resamples; NaN where the figure is not defined."""
     if not 0 < level < 1:

@@ -24,9 +24,5 @@ def _relative_entropy(p: FloatArray, q: FloatArray) -> FloatArray:
     return np.asarray((p * np.log2(quotient)).sum(axis=1))
 
 
-JENSEN_SHANNON = mean_metric(
-    "jensen_shannon",
-    "Distance of the model's distribution from people's or the corpus's, in bits: 0 is best.",
-    jensen_shannon,
-    lower_is_better=True,
-)
+_MEANING = "Distance of the model's distribution from people's or the corpus's, in bits: 0 is best."
+JENSEN_SHANNON = mean_metric("jensen_shannon", _MEANING, jensen_shannon, lower_is_better=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -35,17 +36,8 @@ def undefined(items: ScoredItems) -> FloatArray:
     return np.full(len(items), np.nan)
 
 
-MACRO_F1 = Metric(
-    "macro_f1",
-    "F1 of the typical labels, averaged over labels.",
-    lambda items: confusion(items, typical_labels),
-    macro_f1,
-    guess=undefined,
-)
-MACRO_F1_SPACE = Metric(
-    "macro_f1_space",
-    "F1 of the typical labels by the rule for places, averaged over labels.",
-    lambda items: confusion(items, typical_space_labels),
-    macro_f1,
-    guess=undefined,
-)
+_PLAIN, _SPACE = (partial(confusion, typical=rule) for rule in (typical_labels, typical_space_labels))
+_MEANING = "F1 of the typical labels, averaged over labels."
+_SPACE_MEANING = "F1 of the typical labels by the rule for places, averaged over labels."
+MACRO_F1 = Metric("macro_f1", _MEANING, _PLAIN, macro_f1, guess=undefined)
+MACRO_F1_SPACE = Metric("macro_f1_space", _SPACE_MEANING, _SPACE, macro_f1, guess=undefined)

@@ -32,13 +32,7 @@ class Difference:
 
 
 def paired_bootstrap(
-    a: FloatArray,
-    b: FloatArray,
-    resamples: Resamples,
-    value: Value,
-    *,
-    where: BoolArray | None = None,
-    level: float = 0.95,
+    a: FloatArray, b: FloatArray, resamples: Resamples, value: Value, *, where: BoolArray | None = None
 ) -> Difference:
     """Both models' statistics (t, n, k) under the same resamples of objects.
 
@@ -49,7 +43,7 @@ def paired_bootstrap(
     figures = [(resamples.sums(stats, where), value) for stats in (a, b)]
     (value_a, drawn_a), (value_b, drawn_b) = resamples.values(figures)
     differences = drawn_a - drawn_b
-    between = summarise(value_a - value_b, differences, level)
+    between = summarise(value_a - value_b, differences)
     defined = differences[~np.isnan(differences)]
     tail = min(int((defined <= _NOISE).sum()), int((defined >= -_NOISE).sum()))
     p = min(1.0, 2 * (1 + tail) / (1 + len(defined))) if not np.isnan(between.low) else float("nan")

@@ -14,8 +14,12 @@ def spearman(items: ScoredItems) -> FloatArray:
 
     Ranks are taken of the scores: they order as the probabilities do, and do not underflow.
     """
-    x = _centred_ranks(items.scores, items.offered)
-    y = _centred_ranks(items.gold, items.offered)
+    return rank_correlations(items.scores, items.gold, items.offered)
+
+
+def rank_correlations(a: FloatArray, b: FloatArray, where: BoolArray) -> FloatArray:
+    """Spearman's rho, row by row, of the values where they count."""
+    x, y = _centred_ranks(a, where), _centred_ranks(b, where)
     return _quotient((x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1))
 
 

@@ -18,7 +18,7 @@ from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.questions import BadRow
 from seesay.relations import ContextPart
-from seesay.relations.lexicon import Lexicon
+from seesay.relations.lexicon import RelationLexicon
 from seesay.training import captions
 from seesay.training.checkpoint import SETTINGS
 
@@ -86,10 +86,10 @@ class ContextCorpus:
 
 
 def collect_contexts(
-    paths: Sequence[Path], lexicon: Lexicon | None = None, *, held_out: float = 0.1, seed: int = 0
+    paths: Sequence[Path], lexicon: RelationLexicon | None = None, *, held_out: float = 0.1, seed: int = 0
 ) -> ContextCorpus:
     """Every context in the files. Images are held out as `seesay pretrain` does, so that none is in both parts."""
-    lexicon = lexicon or Lexicon()
+    lexicon = lexicon or RelationLexicon()
     split = captions.split(paths, held_out=held_out, seed=seed)
     corpus = ContextCorpus(
         captions=len(split.train) + len(split.held_out) + split.repeated, repeated=split.repeated,

@@ -20,7 +20,7 @@ class RelationMatch(NamedTuple):
     after: str
 
 
-class Lexicon:
+class RelationLexicon:
     """A list of relations, longest first: `on top of` is one relation, and neither `on` nor `top`."""
 
     def __init__(self, relations: Iterable[str] | None = None) -> None:
@@ -38,13 +38,13 @@ class Lexicon:
         ]
 
 
-def read_lexicon(path: Path) -> Lexicon:
+def read_lexicon(path: Path) -> RelationLexicon:
     """A list of relations from a file, one per line."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read as a list of relations, one per line ({error}).") from error
-    return Lexicon([line for line in lines if line.strip()])
+    return RelationLexicon([line for line in lines if line.strip()])
 
 
 def spellings(model: Model, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seesay.metrics.spread import spread
+from seesay.metrics import spread
 from seesay.runs.run import Run
 
 

@@ -17,23 +17,7 @@ from seesay.scenes.sentences import sentence
 from seesay.scenes.world import Scene, SceneObject
 
 __all__ = [
-    "Scene",
-    "SceneBatch",
-    "SceneConfig",
-    "SceneDataset",
-    "SceneItem",
-    "SceneObject",
-    "SceneOutput",
-    "ScenePlan",
-    "askable",
-    "batches",
-    "draw",
-    "label_objects",
-    "make_plan",
-    "make_scenes",
-    "paint",
-    "rgb",
-    "scene_items",
-    "sentence",
-    "write_dataset",
-]
+    "Scene", "SceneBatch", "SceneConfig", "SceneDataset", "SceneItem", "SceneObject", "SceneOutput", "ScenePlan",
+    "askable", "batches", "draw", "label_objects", "make_plan", "make_scenes", "paint", "rgb", "scene_items",
+    "sentence", "write_dataset",
+]  # fmt: skip

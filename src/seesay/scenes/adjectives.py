@@ -55,31 +55,18 @@ class Adjective:
 _WIDTH = 1e-5 * (area("square", RADII[-1]) - area("circle", RADII[0]))
 _HEIGHTS = [height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)]
 
+_BY_HEIGHT = _WIDTH / (max(_HEIGHTS) - min(_HEIGHTS))
+_BY_LIGHT = _WIDTH / (brightness(LEVELS) - brightness(1))
+
 ADJECTIVES = {
-    "big": Adjective(
-        "big",
-        ("big", "small"),
-        ("bigger", "smaller"),
-        ("biggest", "smallest"),
-        _area,
-        1e-5,
-    ),
-    "tall": Adjective(
-        "tall",
-        ("tall", "short"),
-        ("taller", "shorter"),
-        ("tallest", "shortest"),
-        _height,
-        _WIDTH / (max(_HEIGHTS) - min(_HEIGHTS)),
-    ),
-    "bright": Adjective(
-        "bright",
-        ("bright", "dark"),
-        ("brighter", "darker"),
-        ("brightest", "darkest"),
-        _brightness,
-        _WIDTH / (brightness(LEVELS) - brightness(1)),
-    ),
+    pair.name: pair
+    for pair in (
+        Adjective("big", ("big", "small"), ("bigger", "smaller"), ("biggest", "smallest"), _area, 1e-5),
+        Adjective("tall", ("tall", "short"), ("taller", "shorter"), ("tallest", "shortest"), _height, _BY_HEIGHT),
+        Adjective(
+            "bright", ("bright", "dark"), ("brighter", "darker"), ("brightest", "darkest"), _brightness, _BY_LIGHT
+        ),
+    )
 }
 
 

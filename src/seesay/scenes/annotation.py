@@ -34,7 +34,6 @@ from seesay.scenes.world import (
     SceneObject,
     anchor,
     area,
-    areas,
     extent,
 )
 
@@ -55,7 +54,7 @@ class AnnotatedScene:
 
 def entry(config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] | None = None) -> list[Any]:
     """The value of one index. `pair` is the places of the two objects that a comparative compares."""
-    objects, sizes = scene.objects, areas(scene.objects)
+    objects, sizes = scene.objects, [area(obj.shape, obj.radius) for obj in scene.objects]
     object_labels = labels.label_objects(scene, config.kind, config.adjectives, config.threshold_fn)
     about = {
         "image_id": image.removesuffix(".png"),
@@ -88,12 +87,8 @@ def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dic
         "size": label.word,
     }
     if k is not None and label.prob is not None:
-        fields |= {
-            "k": _decimal(k),
-            "prob": _decimal(label.prob),
-            "thresh_dist": _decimal(label.distance),
-            "vagueness": _vagueness(label),
-        }
+        fields |= {"k": _decimal(k), "prob": _decimal(label.prob)}
+        fields |= {"thresh_dist": _decimal(label.distance), "vagueness": _vagueness(label)}
     if obj.shape in ("rectangle", "triangle"):
         fields["turn"] = str(obj.turn)
     if obj.level != LEVELS:
@@ -172,14 +167,10 @@ def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
     k = float(rows[0]["k"]) if "k" in rows[0] else None
     if k is not None and not np.isfinite(k):
         raise ValueError(f"k is {k}")
-    captions = []
-    for pair in value[2:]:
-        true, false = pair["captions"]
-        captions.append((str(true["caption_true"]), str(false["caption_false"])))
-    object_labels = tuple(_label(row) for row in rows)
-    return AnnotatedScene(
-        str(key), str(value[0]["image_url"]), Scene(fit_turns(objects, unknown), k), object_labels, tuple(captions)
-    )
+    both = [pair["captions"] for pair in value[2:]]
+    captions = tuple((str(true["caption_true"]), str(false["caption_false"])) for true, false in both)
+    scene = Scene(fit_turns(objects, unknown), k)
+    return AnnotatedScene(str(key), str(value[0]["image_url"]), scene, tuple(map(_label, rows)), captions)
 
 
 def _parse_object(o: Mapping[str, str]) -> SceneObject:

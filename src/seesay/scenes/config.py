@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
@@ -43,9 +43,8 @@ def design_cells() -> list[DesignCell]:
     for i in range(4 * len(SCENE_COLORS) * len(SHAPES)):
         rounds, pair = divmod(i, len(SCENE_COLORS) * len(SHAPES))
         way = (rounds + pair + pair // 4) % 4
-        cells.append(
-            DesignCell(SCENE_COLORS[pair % len(SCENE_COLORS)], SHAPES[pair % len(SHAPES)], way < 2, way % 2 == 0)
-        )
+        color, shape = SCENE_COLORS[pair % len(SCENE_COLORS)], SHAPES[pair % len(SHAPES)]
+        cells.append(DesignCell(color, shape, way < 2, way % 2 == 0))
     return cells
 
 
@@ -89,10 +88,7 @@ class SceneConfig:
 
     def settings(self) -> dict[str, object]:
         """What a data set's manifest records."""
-        full = asdict(self)
-        return {
-            name: full[name] for name in ("task", "seed", "objects", "adjective", "threshold", "k_mean", "k_deviation")
-        }
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
 
     @property
     def fingerprint(self) -> str:

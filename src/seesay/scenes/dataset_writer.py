@@ -129,32 +129,20 @@ def write_dataset(
         progress(total, total)
         return plan.splits()
     with lock_folder(output.folder / "parts"):
-        _write_all(config, plan, output, workers, command, progress)
+        _prepare(plan, output)
+        jobs = [
+            _Job(config, plan, output, split, start, min(start + CHUNK, size))
+            for split, size in plan.splits().items()
+            for start in range(0, size, CHUNK)
+        ]
+        waiting = [job for job in jobs if not job.part.exists()]
+        progress(total - sum(job.stop - job.start for job in waiting), total)
+        for job in _run(waiting, min(workers or os.cpu_count() or 1, max(len(waiting), 1))):
+            progress(job.stop - job.start, total)
+        _finish(config, plan, output, jobs, command)
     write_text(output.folder / MANIFEST, json.dumps(settings | {"complete": True}, ensure_ascii=False))
     shutil.rmtree(output.folder / "parts", ignore_errors=True)
     return plan.splits()
-
-
-def _write_all(
-    config: SceneConfig,
-    plan: ScenePlan,
-    output: SceneOutput,
-    workers: int | None,
-    command: str,
-    progress: ProgressCallback,
-) -> None:
-    total = sum(plan.splits().values())
-    _prepare(plan, output)
-    jobs = [
-        _Job(config, plan, output, split, start, min(start + CHUNK, size))
-        for split, size in plan.splits().items()
-        for start in range(0, size, CHUNK)
-    ]
-    waiting = [job for job in jobs if not job.part.exists()]
-    progress(total - sum(job.stop - job.start for job in waiting), total)
-    for job in _run(waiting, min(workers or os.cpu_count() or 1, max(len(waiting), 1))):
-        progress(job.stop - job.start, total)
-    _finish(config, plan, output, jobs, command)
 
 
 def _check(output: SceneOutput) -> None:
@@ -291,15 +279,13 @@ def _finish(config: SceneConfig, plan: ScenePlan, output: SceneOutput, jobs: lis
         _stream_json(folder / "annotation" / f"{split}_annotation.json", "{", scenes, "}")
         if "h5" in formats:
             records = (json.loads(question) for question, _ in _rows(jobs, split))
-            target = folder / "dataset" / f"{split}_questions.h5"
-            published.write_h5(target, records, vocab, count=count, length=length)
+            published.write_h5(folder / "dataset" / f"{split}_questions.h5", records, vocab, count=count, length=length)
         if "parquet" in formats:
             pictures = folder / "images" / split if output.picture is not None else None
             rows = (_flat(json.loads(question), scene) for question, scene in _rows(jobs, split))
             hub.write_parquet(folder / "data" / f"{split}.parquet", rows, pictures)
     if "parquet" in formats:
-        text = hub.card(plan.name, plan.splits(), config.settings(), output.picture, command)
-        write_text(folder / "README.md", text)
+        write_text(folder / "README.md", hub.card(plan, config.settings(), output.picture, command))
 
 
 def _rows(jobs: list[_Job], split: str) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.files import atomic_write
+from seesay.scenes.plan import ScenePlan
 
 ROWS = 500
 """Rows per group: what is in memory at a time."""
@@ -36,7 +37,8 @@ def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]], pictures: Path 
     """Write one split. `rows` have sentence, label, index and annotation; pictures are read from their folder."""
     columns = schema(pictures is not None)
     with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, columns, compression="zstd") as writer:
-        for group in _groups(rows):
+        remaining = iter(rows)
+        while group := [dict(row) for row in islice(remaining, ROWS)]:
             if pictures is not None:
                 for row in group:
                     name = f"{row['index']}.png"
@@ -44,14 +46,9 @@ def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]], pictures: Path 
             writer.write_table(pa.Table.from_pylist(group, schema=columns))
 
 
-def _groups(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    remaining = iter(rows)
-    while group := [dict(row) for row in islice(remaining, ROWS)]:
-        yield group
-
-
-def card(name: str, splits: Mapping[str, int], settings: Mapping[str, Any], size: int | None, command: str) -> str:
+def card(plan: ScenePlan, settings: Mapping[str, Any], size: int | None, command: str) -> str:
     """README.md: what the data set is, for people and for `datasets`."""
+    name, splits = plan.name, plan.splits()
     files = "\n".join(f"  - split: {split}\n    path: data/{split}.parquet" for split in splits)
     numbers = "\n".join(f"| {split} | {count:,} |" for split, count in splits.items())
     chosen = "\n".join(f"- {key}: `{json.dumps(value)}`" for key, value in settings.items())

@@ -59,10 +59,10 @@ def superlatives(scene: Scene, adjective: Adjective = BIG) -> list[Label]:
     values = measure(scene.objects, adjective)
     high, low = (values == values.max()).sum() == 1, (values == values.min()).sum() == 1
     words = adjective.superlative
-    return [
-        Label(words[0] if high and v == values.max() else words[1] if low and v == values.min() else "NA")
-        for v in values
-    ]
+    names = (
+        words[0] if high and v == values.max() else words[1] if low and v == values.min() else "NA" for v in values
+    )
+    return [Label(name) for name in names]
 
 
 def positives(scene: Scene, by_set: bool, adjective: Adjective = BIG, threshold: Threshold = RH_R) -> list[Label]:
@@ -103,9 +103,7 @@ def askable(scene: Scene, kind: TaskKind, adjective: Adjective = BIG) -> list[in
     for i, obj in enumerate(scene.objects):
         if names.count(names[i]) > 1 or has_extreme_size(obj, adjective):
             continue
-        same = [
-            v for v, other in zip(values, scene.objects, strict=True) if not kind.by_set or other.shape == obj.shape
-        ]
+        same = [v for v, o in zip(values, scene.objects, strict=True) if not kind.by_set or o.shape == obj.shape]
         if kind.degree == "superlative":
             fair = values[i] in ends and values.count(values[i]) == 1
         else:

@@ -28,22 +28,14 @@ def find_scene(picture: str | Path) -> AnnotatedScene:
     """The annotated scene of a picture."""
     picture = Path(picture)
     path = annotation_path(picture.parent.parent.parent, picture.parent.name)
-    if path.is_file():
-        scene = _by_index(path).get(picture.stem)
-        if scene is not None:
-            return scene
+    if path.is_file() and (scene := _scenes(path, "index").get(picture.stem)):
+        return scene
     for path in sorted(picture.parent.glob("annotations_*.json")):
-        scene = _by_image(path).get(picture.name)
-        if scene is not None:
+        if scene := _scenes(path, "image").get(picture.name):
             return scene
     raise UserError(f"There is no annotation of '{picture}': expected {annotation_path(Path('ROOT'), 'SPLIT')}.")
 
 
 @lru_cache(maxsize=16)
-def _by_index(path: Path) -> dict[str, AnnotatedScene]:
-    return {scene.index: scene for scene in read(path)[0]}
-
-
-@lru_cache(maxsize=16)
-def _by_image(path: Path) -> dict[str, AnnotatedScene]:
-    return {scene.image: scene for scene in read(path)[0]}
+def _scenes(path: Path, key: str) -> dict[str, AnnotatedScene]:
+    return {getattr(scene, key): scene for scene in read(path)[0]}

@@ -106,16 +106,9 @@ def _compositional(name: str, items: int) -> ScenePlan:
         unseen = int(name.removeprefix("mixture-"))
         if unseen >= train:
             raise UserError(f"{name} needs more than {unseen} training items: ask for {unseen * 11 // 8 + 40} or more.")
-        parts = [
-            _part("train", known, train - unseen),
-            PlanPart("train", _STREAMS["train unseen"], new, unseen),
-        ]
-    tests = (
-        _part("val", known, held_out),
-        _part("test_seen", known, held_out),
-        _part("test_unseen", new, held_out),
-    )
-    return ScenePlan(name, "set+pos", (*parts, *(part for part in tests if part.count)))
+        parts = [_part("train", known, train - unseen), PlanPart("train", _STREAMS["train unseen"], new, unseen)]
+    tests = {"val": known, "test_seen": known, "test_unseen": new} if held_out else {}
+    return ScenePlan(name, "set+pos", (*parts, *(_part(split, cells, held_out) for split, cells in tests.items())))
 
 
 def _part(split: str, cells: tuple[DesignCell, ...], count: int) -> PlanPart:

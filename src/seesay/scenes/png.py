@@ -21,20 +21,18 @@ _RGB, _PALETTE = 2, 3
 
 def encode_indices(picture: Bytes, colors: Bytes) -> bytes:
     """A palette picture with 8 bits per pixel."""
-    height, width = picture.shape
-    return _png(width, height, 8, _PALETTE, picture, colors)
+    return _png(picture.shape[1], 8, _PALETTE, picture, colors)
 
 
 def encode_halves(picture: Bytes, colors: Bytes) -> bytes:
     """A palette picture with 4 bits per pixel, already packed in pairs."""
-    height, width = picture.shape
-    return _png(2 * width, height, 4, _PALETTE, picture, colors)
+    return _png(2 * picture.shape[1], 4, _PALETTE, picture, colors)
 
 
 def encode_rgb(picture: Bytes) -> bytes:
     """A picture of (rows, columns, 3)."""
     height, width, _ = picture.shape
-    return _png(width, height, 8, _RGB, picture.reshape(height, width * 3), None)
+    return _png(width, 8, _RGB, picture.reshape(height, width * 3), None)
 
 
 @lru_cache(maxsize=4)
@@ -43,7 +41,8 @@ def workspace(height: int, width: int) -> Bytes:
     return np.empty((height, width), dtype=np.uint8)
 
 
-def _png(width: int, height: int, depth: int, kind: int, rows: Bytes, colors: Bytes | None) -> bytes:
+def _png(width: int, depth: int, kind: int, rows: Bytes, colors: Bytes | None) -> bytes:
+    height = len(rows)
     lines = workspace(height, rows.shape[1] + 1)
     lines[:, 0] = _UP
     lines[0, 1:] = rows[0]

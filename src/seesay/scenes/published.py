@@ -23,6 +23,8 @@ SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
 START, END, UNKNOWN = 1, 2, 3
 ANSWERS = ("no", "yes")
 LONGEST_LINE = 10_000
+ROWS = 10_000
+Vocabulary = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,8 @@ def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
             image = _name(row["image_filename"])
             original = _name(row.get("image_filename_original", image))
             split = str(row.get("split", path.stem))
-            questions.append(
-                SceneQuestion(int(row["image_index"]), row["question"], row["answer"] == "yes", image, original, split)
-            )
+            index, answer = int(row["image_index"]), row["answer"] == "yes"
+            questions.append(SceneQuestion(index, row["question"], answer, image, original, split))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             bad.append(BadRow(number, f"{type(error).__name__} {error}"))
     if not questions:
@@ -114,12 +115,9 @@ def encode(sentence: str, tokens: Mapping[str, int], length: int) -> list[int]:
     return ids + [0] * (length - len(ids))
 
 
-def arrays(
-    records: Sequence[Mapping[str, Any]], vocab: Mapping[str, Mapping[str, int]], length: int | None = None
-) -> dict[str, NDArray[Any]]:
-    """What the .h5 file holds, by name; questions of `length` tokens, or of as many as the longest has."""
+def arrays(records: Sequence[Mapping[str, Any]], vocab: Vocabulary, length: int) -> dict[str, NDArray[Any]]:
+    """What the .h5 file holds, by name; questions of `length` tokens."""
     tokens, answers = vocab["question_token_to_idx"], vocab["answer_token_to_idx"]
-    length = length or max(len(row["question"].split()) for row in records) + 2
     columns = {
         "answers": [answers[row["answer"]] for row in records],
         "image_idxs": [row["image_index"] for row in records],
@@ -138,20 +136,12 @@ def require_h5py() -> Any:
         raise missing_extra("Writing .h5 files", "scenes", error) from error
 
 
-def write_h5(
-    path: Path,
-    records: Iterable[Mapping[str, Any]],
-    vocab: Mapping[str, Mapping[str, int]],
-    *,
-    count: int,
-    length: int,
-    rows: int = 10_000,
-) -> None:
-    """Write the questions as token ids, `rows` at a time."""
+def write_h5(path: Path, records: Iterable[Mapping[str, Any]], vocab: Vocabulary, *, count: int, length: int) -> None:
+    """Write the questions as token ids, some thousands at a time."""
     remaining = iter(records)
     with atomic_write(path) as unfinished, require_h5py().File(unfinished, "w") as file:
-        for start in range(0, count, rows):
-            for name, values in arrays(list(islice(remaining, rows)), vocab, length).items():
+        for start in range(0, count, ROWS):
+            for name, values in arrays(list(islice(remaining, ROWS)), vocab, length).items():
                 if not start:
                     file.create_dataset(name, shape=(count, *values.shape[1:]), dtype=values.dtype)
                 file[name][start : start + len(values)] = values

@@ -85,15 +85,12 @@ def _attempt(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) ->
         return _one_by_one(config, cell, candidates, rng)
     if not len(candidates.count):
         return None
-    top, left = placement.corners(
-        candidates.shape, candidates.radius, candidates.turn, rng.random((*candidates.shape.shape, 2))
-    )
-    state, meeting = placement.collisions(
-        candidates.shape, candidates.radius, candidates.turn, top, left, candidates.present
-    )
+    shape, radius, turn = candidates.shape, candidates.radius, candidates.turn
+    top, left = placement.corners(shape, radius, turn, rng.random((*shape.shape, 2)))
+    state, meeting = placement.collisions(shape, radius, turn, top, left, candidates.present)
     for row in np.flatnonzero(state != placement.BLOCKED).tolist():
         shapes = _placed_shapes(candidates, row, top[row], left[row])
-        if state[row] == placement.CLEAR or placement.apart(shapes, meeting[row], candidates.shape.shape[1]):
+        if state[row] == placement.CLEAR or placement.apart(shapes, meeting[row], shape.shape[1]):
             return _item(config, cell, candidates, row, shapes, rng)
     return None
 

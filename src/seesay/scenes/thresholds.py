@@ -23,21 +23,18 @@ Members = NDArray[np.bool_]
 
 def highest(values: Values, members: Members) -> Values:
     """The largest value of every set."""
-    result: Values = values.max(axis=-1, where=members, initial=-np.inf)
-    return result
+    return np.asarray(values.max(axis=-1, where=members, initial=-np.inf))
 
 
 def lowest(values: Values, members: Members) -> Values:
     """The smallest value of every set."""
-    result: Values = values.min(axis=-1, where=members, initial=np.inf)
-    return result
+    return np.asarray(values.min(axis=-1, where=members, initial=np.inf))
 
 
 def relative_by_range(values: Values, members: Members, k: Values) -> Values:
     """RH-R: the top k of the range, T = max − k (max − min)."""
     top = highest(values, members)
-    result: Values = top - k * (top - lowest(values, members))
-    return result
+    return np.asarray(top - k * (top - lowest(values, members)))
 
 
 def relative_by_number(values: Values, members: Members, k: Values) -> Values:
@@ -45,8 +42,7 @@ def relative_by_number(values: Values, members: Members, k: Values) -> Values:
     count = members.sum(axis=-1)
     descending = -np.sort(-np.where(members, values, -np.inf), axis=-1)
     first_below = np.clip(np.ceil(k * count), 0, count - 1).astype(np.intp)
-    result: Values = np.take_along_axis(descending, first_below[..., None], axis=-1)[..., 0]
-    return result
+    return np.asarray(np.take_along_axis(descending, first_below[..., None], axis=-1)[..., 0])
 
 
 def relative_by_deviation(values: Values, members: Members, k: Values) -> Values:
@@ -54,8 +50,7 @@ def relative_by_deviation(values: Values, members: Members, k: Values) -> Values
     count = members.sum(axis=-1)
     mean = np.where(members, values, 0.0).sum(axis=-1) / count
     spread = np.sqrt(np.where(members, (values - mean[..., None]) ** 2, 0.0).sum(axis=-1) / count)
-    result: Values = mean + k * spread
-    return result
+    return np.asarray(mean + k * spread)
 
 
 def absolute(values: Values, members: Members, k: Values) -> Values:

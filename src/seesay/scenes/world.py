@@ -7,8 +7,9 @@ writing lose nothing; its pixels follow from that in `raster`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import isqrt
 
 CANVAS = 1024
 SHAPES = ("circle", "square", "rectangle", "triangle")
@@ -26,9 +27,6 @@ LEVELS = 10
 
 WIDE, TALL = 0, 1
 """Turns. A rectangle lies or stands; a triangle has its base on top or on its left. Other shapes have one turn only."""
-
-_CIRCLE_AREAS = {30: 2809, 40: 5013, 50: 7825, 60: 11277, 70: 15361}
-_CIRCLE_AREAS |= {80: 20069, 90: 25433, 100: 31397, 110: 37969, 120: 45213}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +69,15 @@ def anchor(shape: str, radius: int, turn: int) -> tuple[int, int]:
     return rows // 2, columns // 2
 
 
+@lru_cache(maxsize=1024)
 def area(shape: str, radius: int) -> int:
     """Number of pixels that the shape covers. All but the circle have exactly 4r²; a triangle's steps sum to it too."""
     if shape != "circle":
         return 4 * radius * radius
-    if radius in _CIRCLE_AREAS:
-        return _CIRCLE_AREAS[radius]
-    return sum(2 * _half_chord(radius, y) + 1 for y in range(-radius + 1, radius))
+    # In every row the pixels left and right of the middle, and the middle: x² + y² < r².
+    return sum(2 * isqrt(radius * radius - y * y - 1) + 1 for y in range(-radius + 1, radius))
 
 
 def brightness(level: int) -> int:
     """The strongest channel of a object's color, 71 … 255: every level can be told from the black background."""
     return round(255 * (0.28 + 0.72 * (level - 1) / (LEVELS - 1)))
-
-
-def _half_chord(radius: int, y: int) -> int:
-    """The largest x with x² + y² < r²."""
-    x = int((radius * radius - y * y) ** 0.5)
-    return x - 1 if x * x + y * y >= radius * radius else x
-
-
-def areas(objects: Sequence[SceneObject]) -> list[int]:
-    """Pixel areas, in order."""
-    return [area(obj.shape, obj.radius) for obj in objects]

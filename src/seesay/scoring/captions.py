@@ -90,9 +90,8 @@ def score_captions(
             "brings them, or name their folder with --meteor.",
             resources.modules,
         )
-    frequency = document_frequency
-    if isinstance(frequency, Path):
-        frequency = DocumentFrequency.load(frequency)
+    given = document_frequency
+    frequency = DocumentFrequency.load(given) if isinstance(given, Path) else given
     systems = []
     for name, each in zip(system_names(sources), pairs, strict=True):
         chosen = dict(zip(each.images, zip(each.hypotheses, each.references, strict=True), strict=True))

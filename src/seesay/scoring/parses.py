@@ -70,11 +70,15 @@ def score_parses(
         raise UserError(f"No sentence of {test_name} could be compared with {gold_name}: {left_out[0]}.")
     source = parameters.name if isinstance(parameters, Path) else "COLLINS.prm" if parameters is None else "custom"
     line = f"evalb:{source}|sentences:{len(golds)}|boot:{resamples}-seed{seed}|seesay:{__version__}"
-    name = system_names([test])[0]
-    records = _records(name, sentences, rules, resamples, seed, line)
     short = {number: counts for number, counts in sentences.items() if counts.length <= rules.cutoff}
+    parts: dict[str | None, dict[int, ParseScore]] = {None: sentences}
     if short and len(short) < len(sentences):
-        records += _records(name, short, rules, resamples, seed, line, f"length<={rules.cutoff}")
+        parts[f"length<={rules.cutoff}"] = short
+    records = []
+    for part, scores in parts.items():
+        drawn = Resamples([str(number) for number in scores], resamples, seed)
+        measurements = parseval(list(scores.values()), rules)
+        records += make_records("parses", system_names([test])[0], measurements, drawn, line, part)
     return ParseScores(records, sentences, left_out, line)
 
 
@@ -101,16 +105,3 @@ def _compare(
         elif tree is None:
             reasons.append(f"{name}, line {at}: no parse (sentence {number} skipped)")
     return reasons
-
-
-def _records(
-    name: str,
-    sentences: dict[int, ParseScore],
-    rules: EvalbParameters,
-    resamples: int,
-    seed: int,
-    line: str,
-    part: str | None = None,
-) -> list[Record]:
-    drawn = Resamples([str(number) for number in sentences], resamples, seed)
-    return make_records("parses", name, parseval(list(sentences.values()), rules), drawn, line, part)

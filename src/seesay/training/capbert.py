@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import lock_folder
+from seesay.files import lock_folder, write_text
 from seesay.models.hf.loading import require_models
 from seesay.models.hf.logits import logits_at
 from seesay.training import checkpoint, loop, masking, ragged
@@ -255,9 +255,9 @@ def _new(texts: Sequence[str], folder: Path, config: CapBertConfig) -> tuple[Pre
     from transformers import AutoTokenizer
 
     if not (folder / "tokenizer.json").is_file():
-        with tempfile.TemporaryDirectory(dir=folder) as unfinished:
-            train_tokenizer(texts, config.vocabulary).save_pretrained(unfinished)
-            for path in sorted(Path(unfinished).iterdir(), key=lambda path: path.name == "tokenizer.json"):
-                path.replace(folder / path.name)  # tokenizer.json last: it marks a complete tokeniser
+        with tempfile.TemporaryDirectory() as temporary:
+            train_tokenizer(texts, config.vocabulary).save_pretrained(temporary)
+            for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == "tokenizer.json"):
+                write_text(folder / path.name, path.read_text(encoding="utf-8"))  # tokenizer.json last
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

@@ -98,7 +98,7 @@ def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Cap
     digest among its captions: with the same captions, it is on the same side in every corpus. A held-out caption that
     is still word for word among the training captions is left out.
     """
-    if not 0 < held_out < 1:
+    if not 0 <= held_out < 1:
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
     pictures: dict[str, list[tuple[int, str]]] = {}
     bad_rows: list[tuple[Path, BadRow]] = []

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.captions.strategies import PAIRS, SENTENCES
 
-from seesay.metrics.captions import CaptionCorpus, longest_common_subsequence, rouge, rouge_l
+from seesay.metrics.captions import CaptionCorpus, rouge, rouge_l
+from seesay.metrics.captions.rouge import longest_common_subsequence, word_places
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)
 
@@ -34,7 +35,7 @@ def test_subsequence_by_brute_force(left: list[str], right: list[str]) -> None:
         return all(word in rest for word in part)
 
     longest = max(n for n in range(len(left) + 1) if any(inside(part) for part in combinations(left, n)))
-    assert longest_common_subsequence(left, right) == longest
+    assert longest_common_subsequence(word_places(left), len(left), right) == longest
 
 
 @settings(deadline=None)

@@ -13,27 +13,10 @@ from seesay.metrics.captions.cider import DocumentFrequency, cider, cider_d
 from seesay.metrics.captions.corpus import CaptionCorpus
 from seesay.metrics.captions.evaluate import PairedTest, compare, evaluate, fuse, signature
 from seesay.metrics.captions.meteor import MeteorResources, load, meteor
-from seesay.metrics.captions.rouge import longest_common_subsequence, rouge, rouge_l
+from seesay.metrics.captions.rouge import rouge, rouge_l
 from seesay.metrics.captions.tokenize import tokenize
 
 __all__ = [
-    "CaptionCorpus",
-    "DocumentFrequency",
-    "Measurement",
-    "MeteorResources",
-    "PairedTest",
-    "bleu",
-    "cider",
-    "cider_d",
-    "compare",
-    "evaluate",
-    "fuse",
-    "load",
-    "longest_common_subsequence",
-    "meteor",
-    "rouge",
-    "rouge_l",
-    "signature",
-    "tokenize",
-    "unigram_precision",
-]
+    "CaptionCorpus", "DocumentFrequency", "Measurement", "MeteorResources", "PairedTest", "bleu", "cider", "cider_d",
+    "compare", "evaluate", "fuse", "load", "meteor", "rouge", "rouge_l", "signature", "tokenize", "unigram_precision",
+]  # fmt: skip

@@ -67,9 +67,9 @@ def _grams(text: str) -> list[str]:
     return [" ".join(words[i : i + k]) for k in range(1, ORDERS + 1) for i in range(len(words) - k + 1)]
 
 
-def cider_d(corpus: CaptionCorpus, frequency: DocumentFrequency | None = None, sigma: float = SIGMA) -> Measurement:
+def cider_d(corpus: CaptionCorpus, frequency: DocumentFrequency | None = None) -> Measurement:
     """CIDEr-D of each caption; the corpus figure is their mean. Without `frequency`, counted from the references."""
-    return _measurement("CIDEr-D", corpus, frequency, sigma)
+    return _measurement("CIDEr-D", corpus, frequency, SIGMA)
 
 
 def cider(corpus: CaptionCorpus, frequency: DocumentFrequency | None = None) -> Measurement:

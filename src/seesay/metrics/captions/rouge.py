@@ -12,19 +12,16 @@ from seesay.metrics.captions.corpus import CaptionCorpus
 BETA = 1.2
 
 
-def longest_common_subsequence(left: Sequence[str], right: Sequence[str]) -> int:
-    """Its length, one bit per word of `left` (Hyyrö, 2004): a row of the table is one addition of integers."""
-    return _subsequence(_places(left), len(left), right)
-
-
-def _places(words: Sequence[str]) -> dict[str, int]:
+def word_places(words: Sequence[str]) -> dict[str, int]:
+    """Where each word stands, as a bit per place."""
     places: dict[str, int] = {}
     for i, word in enumerate(words):
         places[word] = places.get(word, 0) | 1 << i
     return places
 
 
-def _subsequence(places: dict[str, int], length: int, right: Sequence[str]) -> int:
+def longest_common_subsequence(places: dict[str, int], length: int, right: Sequence[str]) -> int:
+    """Its length, one bit per word of a text (Hyyrö, 2004): a row of the table is one addition of integers."""
     full = (1 << length) - 1
     row = full
     for word in right:
@@ -41,11 +38,11 @@ def rouge_l(hypothesis: str, references: Sequence[str], beta: float = BETA) -> f
     An empty text is one empty token, as the COCO evaluation has it.
     """
     words = hypothesis.split(" ")
-    places = _places(words)
+    places = word_places(words)
     precision = recall = 0.0
     for reference in references:
         other = reference.split(" ")
-        common = _subsequence(places, len(words), other)
+        common = longest_common_subsequence(places, len(words), other)
         precision = max(precision, common / len(words))
         recall = max(recall, common / len(other))
     if not precision or not recall:
@@ -59,8 +56,7 @@ def rouge(corpus: CaptionCorpus) -> Measurement:
 
 
 def _scores(corpus: CaptionCorpus) -> FloatArray:
-    scores = [rouge_l(text, refs) for text, refs in zip(corpus.hypotheses, corpus.references, strict=True)]
-    return np.asarray(scores)
+    return np.asarray([rouge_l(*texts) for texts in zip(corpus.hypotheses, corpus.references, strict=True)])
 
 
 ROUGE_L = mean_metric("ROUGE-L", "Longest common subsequence with the references.", _scores, undefined=0.0)

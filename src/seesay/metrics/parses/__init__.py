@@ -11,15 +11,6 @@ from seesay.metrics.parses.parseval import MismatchError, ParseScore, parseval, 
 from seesay.metrics.parses.trees import BadTreeError, Bracket, ParseTree, parse, read_trees
 
 __all__ = [
-    "BadTreeError",
-    "Bracket",
-    "EvalbParameters",
-    "MismatchError",
-    "ParseScore",
-    "ParseTree",
-    "parse",
-    "parseval",
-    "read_parameters",
-    "read_trees",
-    "score",
-]
+    "BadTreeError", "Bracket", "EvalbParameters", "MismatchError", "ParseScore", "ParseTree", "parse", "parseval",
+    "read_parameters", "read_trees", "score",
+]  # fmt: skip

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from seesay.data.lines import read_lines
 from seesay.errors import UserError
 from seesay.models.hf.loading import file_digest
 from seesay.models.options import ModelOptions
 from seesay.models.words.vocabulary import BEGIN, END
 from seesay.models.words.word_model import WordModel
+from seesay.questions import BadRow
 
 # A comment before \data\, which every reader skips. It says how texts become words; other files' words are separated
 # by spaces, as in KenLM.
@@ -88,39 +88,15 @@ class NgramModel(WordModel):
 
 def read_arpa(path: Path) -> Ngrams:
     """The file's n-grams. It is somebody else's: what does not fit the format is named with its line."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            return _parse(file, path)
-    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UserError(f"'{path}' is no ARPA file or a damaged one: {error}.") from error
-
-
-def write_arpa(path: Path, ngrams: Ngrams) -> None:
-    """The file that `read_arpa`, KenLM and SRILM read."""
-    orders: list[list[Gram]] = [[] for _ in range(ngrams.order)]
-    for gram in ngrams.probabilities:
-        orders[len(gram) - 1].append(gram)
-    with path.open("w", encoding="utf-8") as file:
-        file.write(f"{OURS}\n\n" if ngrams.ours else "")
-        file.write("\\data\\\n")
-        file.writelines(f"ngram {n}={len(grams)}\n" for n, grams in enumerate(orders, 1))
-        for n, grams in enumerate(orders, 1):
-            file.write(f"\n\\{n}-grams:\n")
-            for gram in sorted(grams):
-                backoff = ngrams.backoffs.get(gram)
-                tail = "" if backoff is None else f"\t{backoff:.9g}"
-                file.write(f"{ngrams.probabilities[gram]:.9g}\t{' '.join(gram)}{tail}\n")
-        file.write("\n\\end\\\n")
-
-
-def _parse(file: Iterable[str], path: Path) -> Ngrams:
     probabilities: dict[Gram, float] = {}
     backoffs: dict[Gram, float] = {}
     declared: dict[int, int] = {}
     counts: dict[int, int] = {}
     ours, begun, order, ended = False, False, 0, False
-    for number, line in enumerate(file, 1):
-        line = line.strip()
+    for number, text in read_lines(path):
+        if isinstance(text, BadRow):
+            raise UserError(f"'{path}' is no ARPA file or a damaged one: line {number} is {text.reason}.")
+        line = text.strip()
         if not begun:
             ours = ours or line == OURS
             begun = line == "\\data\\"
@@ -144,6 +120,24 @@ def _parse(file: Iterable[str], path: Path) -> Ngrams:
     if (END,) not in probabilities:
         raise UserError(f"'{path}' has no {END}: it cannot score sentences.")
     return Ngrams(probabilities, backoffs, max(declared), ours)
+
+
+def write_arpa(path: Path, ngrams: Ngrams) -> None:
+    """The file that `read_arpa`, KenLM and SRILM read."""
+    orders: list[list[Gram]] = [[] for _ in range(ngrams.order)]
+    for gram in ngrams.probabilities:
+        orders[len(gram) - 1].append(gram)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{OURS}\n\n" if ngrams.ours else "")
+        file.write("\\data\\\n")
+        file.writelines(f"ngram {n}={len(grams)}\n" for n, grams in enumerate(orders, 1))
+        for n, grams in enumerate(orders, 1):
+            file.write(f"\n\\{n}-grams:\n")
+            for gram in sorted(grams):
+                backoff = ngrams.backoffs.get(gram)
+                tail = "" if backoff is None else f"\t{backoff:.9g}"
+                file.write(f"{ngrams.probabilities[gram]:.9g}\t{' '.join(gram)}{tail}\n")
+        file.write("\n\\end\\\n")
 
 
 def _row(line: str, order: int, path: Path, number: int) -> tuple[Gram, float, float | None]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch
-from seesay.metrics.captions.meteor.paraphrases import Paraphrases, Spans
+from seesay.metrics.captions.meteor.paraphrases import Spans
 from seesay.metrics.captions.meteor.resources import MeteorResources
 from seesay.metrics.captions.meteor.stem import stem
 
@@ -47,11 +47,8 @@ class Matcher:
         self._spans: Spans | None = None
         self._paraphrases: dict[int, dict[int, int]] = {}
         if resources.paraphrases:
-            self._look_up(resources.paraphrases, texts)
-
-    def _look_up(self, table: Paraphrases, texts: Sequence[Sequence[str]]) -> None:
-        self._spans = table.spans(texts)
-        self._paraphrases = table.among(np.unique(self._spans.rows[:, 2]))
+            self._spans = resources.paraphrases.spans(texts)
+            self._paraphrases = resources.paraphrases.among(np.unique(self._spans.rows[:, 2]))
 
     def text(self, number: int, words: list[str]) -> Text:
         """The corpus's text of that number, prepared."""
@@ -60,10 +57,7 @@ class Matcher:
             return text
         phrases, sources, paraphrases = text.phrases, text.sources, self._paraphrases
         for start, size, state in self._spans.of(number):
-            if state in phrases:
-                phrases[state].append((start, size))
-            else:
-                phrases[state] = [(start, size)]
+            phrases.setdefault(state, []).append((start, size))
             if state in paraphrases:
                 sources.append((start, size, paraphrases[state]))
         return text

@@ -49,9 +49,8 @@ class Prefixes:
     def parse(cls, text: str) -> Prefixes:
         """From the format of METEOR's list: one word per line, `#` for comments, `#NUMERIC_ONLY#` after a word."""
         rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-        return cls(
-            frozenset(row[0] for row in rows if len(row) == 1), frozenset(row[0] for row in rows if len(row) > 1)
-        )
+        always, before_number = ([row[0] for row in rows if (len(row) > 1) == marked] for marked in (False, True))
+        return cls(frozenset(always), frozenset(before_number))
 
 
 def normalize(text: str, prefixes: Prefixes) -> list[str]:

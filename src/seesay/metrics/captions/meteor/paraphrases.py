@@ -102,14 +102,16 @@ def open_table(source: Path, cache: Path, notify: Callable[[str], None] | None =
     if not folder.is_dir():
         if notify:
             notify(f"Preparing the paraphrase table in {folder}, once: about half a minute.")
-        _prepare(source, folder)
+        words, phrases, pairs = _read(source)
+        with atomic_folder(folder) as unfinished:
+            (unfinished / "words.txt").write_text("\n".join(words), encoding="utf-8")
+            for name, values in zip(_ARRAYS, _compile(len(words), phrases, pairs), strict=True):
+                np.save(unfinished / f"{name}.npy", values)
     try:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
         keys, starts, targets, phrase = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS)
     except (OSError, ValueError) as error:
-        raise UserError(
-            f"The prepared paraphrase table {folder} is damaged: delete that folder and try again."
-        ) from error
+        raise UserError(f"The prepared paraphrase table {folder} is damaged: delete that folder and retry.") from error
     return Paraphrases({word: i for i, word in enumerate(words)}, keys, starts, targets, phrase)
 
 
@@ -127,15 +129,6 @@ def _fingerprint(source: Path) -> str:
     return digest.hexdigest()
 
 
-def _prepare(source: Path, folder: Path) -> None:
-    words, phrases, pairs = _read(source)
-    arrays = _compile(len(words), phrases, pairs)
-    with atomic_folder(folder) as unfinished:
-        (unfinished / "words.txt").write_text("\n".join(words), encoding="utf-8")
-        for name, values in zip(_ARRAYS, arrays, strict=True):
-            np.save(unfinished / f"{name}.npy", values)
-
-
 def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:
     """The vocabulary, the phrases as numbers of words, and the pairs as numbers of phrases."""
     numbers: dict[str, int] = {}
@@ -145,10 +138,8 @@ def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:
     try:
         with gzip.open(source, "rt", encoding="utf-8", newline="\n") as file:
             for row, line in enumerate(file):
-                kind = row % 3
-                if kind:
-                    phrase = line.rstrip("\n")
-                    pairs.append(phrase_ids.setdefault(phrase, len(phrase_ids)))
+                if row % 3:
+                    pairs.append(phrase_ids.setdefault(line.rstrip("\n"), len(phrase_ids)))
                 else:
                     float(line)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:

@@ -41,8 +41,7 @@ class MeteorResources:
     @property
     def modules(self) -> str:
         """The matchers in short, as METEOR writes them: exact, stem, synonym, paraphrase."""
-        names = ["ex", "st"] + (["sy"] if self.wordnet else []) + (["pa"] if self.paraphrases else [])
-        return "_".join(names)
+        return "_".join(["ex", "st"] + ["sy"] * bool(self.wordnet) + ["pa"] * bool(self.paraphrases))
 
     @property
     def complete(self) -> bool:

@@ -1,0 +1,77 @@
+"""The house rules that a linter does not know: one atomic writer, a declared contract, unique names, small files."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from seesay.models.base import Model
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "seesay"
+LONGEST_FILE = 350
+HOOKS = {name for name in vars(Model) if not name.startswith("__")} | set(Model.__annotations__)
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {
+        path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in SOURCE.rglob("*.py")
+    }
+
+
+def calls(tree: ast.Module) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def test_files_are_moved_into_place_by_one_module() -> None:
+    """`path.replace(target)` and `path.rename(target)` take one argument; a string's `replace` takes two."""
+    movers = {
+        name
+        for name, tree in modules().items()
+        for call in calls(tree)
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("replace", "rename", "move")
+        and len(call.args) == 1
+        and not call.keywords
+    }
+    assert movers == {"files.py"}
+
+
+def test_fsync_and_locks_have_one_home() -> None:
+    """The journal appends, so that it flushes for itself; everything else is written through `files`."""
+    text = {name: (SOURCE / name).read_text(encoding="utf-8") for name in modules()}
+    assert {name for name in text if "os.fsync" in text[name]} == {"files.py", "runs/journal.py"}
+    assert {name for name in text if "FileLock(" in text[name]} == {"files.py"}
+    assert not [name for name in text if "showwarning" in text[name] or "warnings.warn" in text[name]]
+    assert {name for name in text if "sys.argv" in text[name]} == {"command_line.py"}
+
+
+def test_no_hook_of_the_contract_is_fetched_by_name() -> None:
+    fetched = [
+        (name, call.lineno)
+        for name, tree in modules().items()
+        for call in calls(tree)
+        if isinstance(call.func, ast.Name)
+        and call.func.id in ("getattr", "hasattr")
+        and len(call.args) > 1
+        and isinstance(call.args[1], ast.Constant)
+        and call.args[1].value in HOOKS
+    ]
+    assert fetched == []
+
+
+def test_no_two_classes_share_a_name() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for name, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(name)
+    assert {cls: files for cls, files in homes.items() if len(files) > 1} == {}
+
+
+def test_files_are_short() -> None:
+    lengths = {name: len((SOURCE / name).read_text(encoding="utf-8").splitlines()) for name in modules()}
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}

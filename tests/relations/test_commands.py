@@ -147,7 +147,7 @@ def test_published_figures() -> None:
         (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--minimum", 5000), "No relation has 5000 contexts"),
         (("test", "OUT"), "holds no matrix"),
         (("test", "MATRIX", "--pair", "in,far"), "needs two relations of the matrix"),
-        (("find", "NOWHERE"), "no caption file"),
+        (("find", "NOWHERE"), "There is no file"),
     ],
 )
 def test_mistakes_are_reported(

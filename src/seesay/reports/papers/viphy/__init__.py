@@ -12,9 +12,8 @@ from pathlib import Path
 from seesay.files import write_json
 from seesay.reports.groups import TaskRuns
 from seesay.reports.pages.sections import write_page
-from seesay.reports.papers.viphy.agreement import category_agreement
 from seesay.reports.papers.viphy.analysis import Analysis
-from seesay.reports.papers.viphy.gold import has_tag, task_analyses
+from seesay.reports.papers.viphy.gold import category_agreement, has_tag, task_analyses
 from seesay.reports.papers.viphy.scores import BY_TAG, by_tag, cross_task_analyses, learning_curves
 
 __all__ = ["Analysis", "category_agreement", "cross_task_analyses", "learning_curves", "task_analyses"]

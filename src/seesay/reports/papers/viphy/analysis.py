@@ -68,13 +68,9 @@ class Analysis:
     @property
     def record(self) -> dict[str, Any]:
         """The analysis as JSON: every number finite, null where there is none."""
-        return {
-            "name": self.name,
-            "task": self.task,
-            "title": self.title,
-            "figure": f"{PAPER}, {self.figure}" if self.figure else None,
-            "rows": [json_value(asdict(row)) for row in self.rows],
-        }
+        figure = f"{PAPER}, {self.figure}" if self.figure else None
+        rows = [json_value(asdict(row)) for row in self.rows]
+        return {"name": self.name, "task": self.task, "title": self.title, "figure": figure, "rows": rows}
 
     @property
     def section(self) -> Section:
@@ -94,7 +90,8 @@ def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
     flat: list[dict[str, Any]] = []
     for row in rows:
         cells = asdict(row)
-        flat.append({**cells, **cells.pop("shares", {})})
-    header = [name for name in dict.fromkeys(n for cells in flat for n in cells) if name != "shares"]
-    header = [name for name in header if any(cells.get(name) is not None for cells in flat)]
+        shares = cells.pop("shares", {})
+        flat.append({**cells, **shares})
+    names = dict.fromkeys(name for cells in flat for name in cells)
+    header = [name for name in names if any(cells.get(name) is not None for cells in flat)]
     return DataTable(header, [[cells.get(name) for name in header] for cells in flat])

@@ -6,15 +6,16 @@ They work for the published data and for knowledge that `seesay mine` wrote: bot
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
 from seesay.questions import Question, Task
-from seesay.reports.charts import columns, histogram, stacked_bars
+from seesay.reports.charts import columns, heat_map, histogram, stacked_bars
 from seesay.reports.formatting import count
 from seesay.reports.papers.viphy.analysis import Analysis, GoldDistribution, LabelShares
+from seesay.tasks.categories import CATEGORIES, agreement
 
 WORDS = {
     "viphy-space": {">": "above", "=": "similar level", "<": "below"},
@@ -52,33 +53,32 @@ def cardinality(task: Task) -> Analysis:
     axis = "right labels"
     counted = columns([(row.part, row.n) for row in rows], title="Questions", y_label="questions", x_label=axis)
     divided = _stacked(rows, task, f"Labels by number of {axis}")
+    title, figure = "How many labels are right", "Fig. 10 and 11"
     text = "Questions with one right label, two, or more, and the shares of the labels among them."
-    return Analysis(
-        "cardinality", task.name, "How many labels are right", "Fig. 10 and 11", text, rows, (counted, divided)
-    )
+    return Analysis("cardinality", task.name, title, figure, text, rows, (counted, divided))
 
 
 def by_category(task: Task) -> Analysis:
     """The shares of the labels in each category of objects (Fig. 15)."""
-    rows = label_shares(task, {q.id: q.tags["category"] for q in task.questions if "category" in q.tags})
-    chart = _stacked(rows, task, "Labels by category")
     text = "The shares of the gold answers in each category of objects, every object weighted equally."
-    return Analysis("labels-by-category", task.name, "Labels by category", "Fig. 15", text, rows, (chart,))
+    return _labels_by(task, "category", "Labels by category", "Fig. 15", text)
 
 
 def by_scene(task: Task) -> Analysis:
     """The shares of the relations in each scene (Fig. 14)."""
-    rows = label_shares(task, {q.id: q.tags["scene"] for q in task.questions if "scene" in q.tags})
-    chart = _stacked(rows, task, "Relations by scene")
     text = "The shares of the gold relations in each scene, every pair weighted equally."
-    return Analysis("labels-by-scene", task.name, "Relations by scene", "Fig. 14", text, rows, (chart,))
+    return _labels_by(task, "scene", "Relations by scene", "Fig. 14", text)
+
+
+def _labels_by(task: Task, tag: str, title: str, figure: str, text: str) -> Analysis:
+    rows = label_shares(task, {q.id: q.tags[tag] for q in task.questions if tag in q.tags})
+    return Analysis(f"labels-by-{tag}", task.name, title, figure, text, rows, (_stacked(rows, task, title),))
 
 
 def entropies(task: Task) -> Analysis:
     """Every object's distribution, from a single color to many equal ones (Fig. 16)."""
-    rows = sorted(
-        (distribution(question, task) for question in task.questions), key=lambda row: (row.entropy, row.object)
-    )
+    rows = [distribution(question, task) for question in task.questions]
+    rows.sort(key=lambda row: (row.entropy, row.object))
     drawn = [rows[index] for index in even_steps(len(rows), MAX_BARS)]
     labels = [_word(task, label) for label in task.labels]
     bars = [(row.object, [row.shares.get(label, 0.0) for label in labels]) for row in drawn]
@@ -88,9 +88,8 @@ def entropies(task: Task) -> Analysis:
         histogram([row.entropy for row in rows], title="Entropy", x_label="bits", y_label="objects"),
     )
     text = "Objects sorted by the entropy of their gold distribution: from those of one colour to those of many."
-    return Analysis(
-        "distributions-by-entropy", task.name, "From one colour to many", "Fig. 16", text, rows, charts, shown=0
-    )
+    heading = "From one colour to many"
+    return Analysis("distributions-by-entropy", task.name, heading, "Fig. 16", text, rows, charts, shown=0)
 
 
 def distribution(question: Question, task: Task) -> GoldDistribution:
@@ -98,15 +97,32 @@ def distribution(question: Question, task: Task) -> GoldDistribution:
     total = sum(question.gold.values())
     shares = {label: weight / total for label, weight in question.gold.items() if weight > 0}
     entropy = -sum(share * math.log2(share) for share in shares.values())
-    return GoldDistribution(
-        question.object, abs(entropy), {_word(task, label): share for label, share in shares.items()}
-    )
+    in_words = {_word(task, label): share for label, share in shares.items()}
+    return GoldDistribution(question.object, abs(entropy), in_words)
+
+
+def category_agreement(ours: Mapping[str, str], published: Mapping[str, str], encoder: str) -> Analysis:
+    """How the names of each published category are distributed when an encoder assigns them (Table 8)."""
+    agreed = agreement(ours, published)
+    labels = list(dict.fromkeys((*CATEGORIES, *ours.values())))
+    pairs = Counter((published[name], ours[name]) for name in ours if name in published)
+    rows = []
+    for label in sorted({theirs for theirs, _ in pairs}):
+        n = sum(pairs[label, other] for other in labels)
+        rows.append(LabelShares(label, n, {other: pairs[label, other] / n for other in labels}))
+    title = f"Published category (rows) and category by {encoder} (columns)"
+    matrix = [[row.shares[label] for label in labels] for row in rows]
+    chart = heat_map(matrix, [row.part for row in rows], labels, title=title)
+    share = f"{100 * agreed.share:.1f} % of {agreed.names:,} names"
+    text = f"{encoder} puts {share} into their published category (Cohen's kappa {agreed.kappa:.3f})."
+    heading = "Categories by a sentence encoder"
+    return Analysis("category-agreement", "viphy-color", heading, "Table 8", text, rows, (chart,))
 
 
 def label_shares(task: Task, part_of: Mapping[str, str]) -> list[LabelShares]:
     """The mean gold distribution of each part; `part_of` maps the ids of questions to parts."""
     sums: dict[str, dict[str, float]] = {}
-    counts: dict[str, int] = defaultdict(int)
+    counts: Counter[str] = Counter()
     for question in task.questions:
         part = part_of.get(question.id)
         if part is not None:
@@ -115,12 +131,10 @@ def label_shares(task: Task, part_of: Mapping[str, str]) -> list[LabelShares]:
             part_sums = sums.setdefault(part, dict.fromkeys(task.labels, 0.0))
             for label, weight in question.gold.items():
                 part_sums[label] += weight / total
-    return [
-        LabelShares(
-            part, counts[part], {_word(task, label): share / counts[part] for label, share in sums[part].items()}
-        )
-        for part in sorted(sums)
-    ]
+    rows = []
+    for part, n in sorted(counts.items()):
+        rows.append(LabelShares(part, n, {_word(task, label): share / n for label, share in sums[part].items()}))
+    return rows
 
 
 def even_steps(n: int, most: int) -> list[int]:

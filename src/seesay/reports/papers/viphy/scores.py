@@ -58,11 +58,10 @@ def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
 
 def _size_sets(of_set: Mapping[str, TaskRuns], asked: str) -> Analysis:
     rows = [row for name, part in SIZE_SETS.items() if name in of_set for row in _overall(of_set[name], part)]
-    by_model = sorted(rows, key=lambda row: row.source is not None)
-    drawn = [
-        Bar(f"{row.model} (published)" if row.source else row.model, row.value, row.low, row.high, row.part)
-        for row in by_model
-    ]
+    drawn = []
+    for row in sorted(rows, key=lambda row: row.source is not None):
+        name = f"{row.model} (published)" if row.source else row.model
+        drawn.append(Bar(name, row.value, row.low, row.high, row.part))
     text = (
         "The standard pairs, their subtypes, and pairs that are comparable only through a third object. In the "
         "published transitive set the first object is always the smaller one: a model that always says so scores 1."

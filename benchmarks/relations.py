@@ -25,7 +25,7 @@ from seesay.models.words.lstm import LstmModel
 from seesay.models.words.lstm_network import LstmNetwork
 from seesay.models.words.vocabulary import Vocabulary, joined, words
 from seesay.relations.contexts import collect_contexts
-from seesay.relations.lexicon import Lexicon
+from seesay.relations.lexicon import RelationLexicon
 from seesay.relations.matrix import Gap, perplexity_matrix
 from seesay.training.captions import split
 
@@ -39,7 +39,7 @@ FEWEST = 100
 
 def contexts(paths: Sequence[Path], size: int) -> dict[str, list[Gap]]:
     """The first `size` contexts of each relation that has as many."""
-    by_relation = collect_contexts(paths, Lexicon(RELATIONS), held_out=0.0).train
+    by_relation = collect_contexts(paths, RelationLexicon(RELATIONS), held_out=0.0).train
     return {relation: [*gaps[:size]] for relation, gaps in sorted(by_relation.items()) if len(gaps) >= size}
 
 

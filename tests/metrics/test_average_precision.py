@@ -12,7 +12,7 @@ from tests.metrics.strategies import items, random_items
 
 from seesay.metrics import ScoredItems, get
 from seesay.metrics.average_precision import average_precision, random_order
-from seesay.metrics.vocabulary import vocabulary_average_precision
+from seesay.metrics.vocabulary_average_precision import vocabulary_average_precision
 
 
 def test_by_hand() -> None:

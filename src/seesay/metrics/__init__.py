@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from seesay.metrics.accuracy import ACCURACY, RELAXED_ACCURACY, TRUE_CONFIDENCE
+from seesay.metrics.accuracy import ACCURACY
 from seesay.metrics.average_precision import AVERAGE_PRECISION
 from seesay.metrics.base import FloatArray, Metric, ScoredItems, chance, spread
 from seesay.metrics.bootstrap import Interval, Resamples
@@ -16,7 +16,10 @@ from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
 from seesay.metrics.paired import holm, mcnemar, paired_bootstrap, sign_flip
 from seesay.metrics.rank_correlation import KENDALL, SPEARMAN
-from seesay.metrics.vocabulary import VOCABULARY_ACCURACY, VOCABULARY_AVERAGE_PRECISION
+from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
+from seesay.metrics.true_confidence import TRUE_CONFIDENCE
+from seesay.metrics.vocabulary_accuracy import VOCABULARY_ACCURACY
+from seesay.metrics.vocabulary_average_precision import VOCABULARY_AVERAGE_PRECISION
 from seesay.registry import unknown
 
 METRICS: dict[str, Metric[ScoredItems]] = {

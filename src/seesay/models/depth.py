@@ -85,7 +85,7 @@ class DepthEstimator:
     """A depth model of transformers: DPT, Depth-Anything, GLPN, ZoeDepth, Depth Pro."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        from seesay.models.hf.components import load_component
+        from seesay.models.hf.loading import load_component
 
         self.name = name
         self._network: Any = load_component(name, options, "AutoModelForDepthEstimation", "depth model")

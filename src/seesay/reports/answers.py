@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from seesay.metrics.accuracy import top_credit
+from seesay.metrics.relaxed_accuracy import top_credit
 from seesay.questions import SLOT, Question, Task, Template
 from seesay.reports.charts.kernel import RAMP, hue, swatch, swatches
 from seesay.reports.groups import TaskRuns

@@ -37,10 +37,8 @@ class DiskJoin:
 
     def add_picture(self, picture_id: str, body: Any = None) -> bool:
         """Add a picture; False if its id is already taken."""
-        cursor = self._database.execute(
-            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)", (picture_id, json.dumps(body))
-        )
-        return cursor.rowcount == 1
+        insert = "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)"
+        return self._database.execute(insert, (picture_id, json.dumps(body))).rowcount == 1
 
     def add_entry(self, picture_id: str, kind: str, body: Any) -> None:
         """Add something that belongs to a picture, whether the picture is already there or not."""

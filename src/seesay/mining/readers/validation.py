@@ -138,10 +138,8 @@ def check_picture(path: Path, size: tuple[int, int]) -> None:
     if file_format == "JPEG" and not has_end:
         raise BadAnnotationError("the picture file is cut off")
     if file_size != size:
-        width, height = file_size
-        raise BadAnnotationError(
-            "the picture has another size than annotated", f"{width} x {height}, not {size[0]} x {size[1]}"
-        )
+        detail = "{} x {}, not {} x {}".format(*file_size, *size)
+        raise BadAnnotationError("the picture has another size than annotated", detail)
 
 
 def _number(value: Any) -> float | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
@@ -65,7 +66,7 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
     from seesay.models.hf.loading import read_config
 
     config = read_config(name, source, options)
-    from seesay.models.encoders import clip_bert, sentence, text, text_towers
+    from seesay.models.encoders import clip_bert, sentence, text_towers
 
     if config.model_type in text_towers.TOWERS:
         return text_towers.load_tower(name, source, options, text_towers.TOWERS[config.model_type])
@@ -74,4 +75,33 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
     steps = sentence.steps_of(name, source, options)
     if steps is not None:
         return sentence.load_sentence(name, source, options, config, steps)
-    return text.load_text(name, source, options, config)
+    return _load_text(name, source, options, config)
+
+
+def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any) -> Model:
+    """A model of text, of the family that its configuration names unless the user says which: a causal one is read at
+    its last token, which has seen all others, a masked one and the encoder of an encoder-decoder at the first."""
+    from transformers import AutoModel
+
+    from seesay.models.encoders.base import BatchEncoder, encoder_class, first_token, load_complete
+    from seesay.models.hf.loading import family_of, load_transformers
+
+    try:
+        family = options.family or family_of(name, config)
+    except UserError as error:
+        raise UserError(
+            f"'{name}' is a {config.model_type}, whose texts seesay cannot encode: use a text model, CLIP, SigLIP, "
+            "FLAVA, ViLT, VisualBERT, LXMERT or CLIP-BERT."
+        ) from error
+    if family == "causal":
+        model = load_transformers(name, source, options)
+        model.fingerprint += "-last"
+        return model
+    if family == "encoder-decoder":  # the decoder's weights may be absent
+        network_class = encoder_class(config)
+        checkpoint = load_complete(name, source, options, network_class, spare=("decoder", "lm_head"))
+        network = checkpoint.model.get_encoder() if network_class is AutoModel else checkpoint.model
+    else:  # neither a language-model head nor a pooler is needed
+        checkpoint = load_complete(name, source, options, AutoModel, spare=("pooler",))
+        network = checkpoint.model
+    return BatchEncoder(name, checkpoint, first_token(network), options, pooling="first")

@@ -97,6 +97,14 @@ def load_complete(
     return checkpoint
 
 
+def encoder_class(config: Any) -> Any:
+    """T5 and its relatives have a class for the encoder alone; of the others the whole model is loaded."""
+    from transformers import AutoModel, AutoModelForTextEncoding
+    from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ALONE
+
+    return AutoModelForTextEncoding if config.model_type in ALONE else AutoModel
+
+
 def first_token(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
     """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 5)."""
     return lambda ids: network(input_ids=ids)[0][:, 0]

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import BatchEncoder, find_file, load_complete
-from seesay.models.encoders.text import encoder_class
+from seesay.models.encoders.base import BatchEncoder, encoder_class, find_file, load_complete
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,21 @@ def load_network(
     except Exception as error:
         raise loading_error(name, source, options, error, what) from error
     return aligned(model).eval(), tuple(sorted(report["missing_keys"]))
+
+
+def load_component(name: str, options: ModelOptions, kind: str, what: str) -> Any:
+    """A network, image processor or tokenizer by its `Auto…` class in transformers; `what` names the expected model in
+    an error. Missing weights are no error: the published DPT lacks some that its network never uses."""
+    source = find_source(name, options.revision)
+    import transformers
+
+    auto_class: Any = getattr(transformers, kind)
+    if kind.startswith("AutoModel"):
+        return load_network(name, source, replace(options, device="cpu"), auto_class, what)[0]
+    try:
+        return auto_class.from_pretrained(source, **hub_arguments(options))
+    except Exception as error:
+        raise loading_error(name, source, options, error, what) from error
 
 
 def hub_arguments(options: ModelOptions) -> dict[str, Any]:

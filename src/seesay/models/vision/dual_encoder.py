@@ -21,7 +21,7 @@ class DualEncoder:
     """Pictures and texts in one space."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        from seesay.models.hf.components import load_component
+        from seesay.models.hf.loading import load_component
 
         self.name = name
         self._network: Any = load_component(name, options, "AutoModel", "dual encoder")

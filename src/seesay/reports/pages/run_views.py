@@ -62,11 +62,10 @@ def headline(group: TaskRuns) -> DotPlot:
 
 def templates(group: TaskRuns) -> DotPlot:
     """The headline figure for each template, the first model's best template on top."""
-    by_template = [
-        (template, [entry.figure(group.headline, template.name) for entry in group.entries])
-        for template in group.task.templates
-    ]
-    by_template = [(template, figures) for template, figures in by_template if any(figures)]
+    by_template = []
+    for template in group.task.templates:
+        if any(figures := [entry.figure(group.headline, template.name) for entry in group.entries]):
+            by_template.append((template, figures))
     sign = 1 if metrics.get(group.headline).lower_is_better else -1
     by_template.sort(key=lambda item: sign * next(figure.value for figure in item[1] if figure))
     x = _axis([figure for _, figures in by_template for figure in figures])

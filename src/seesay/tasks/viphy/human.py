@@ -17,9 +17,9 @@ import numpy as np
 from seesay.data import jsonl, store
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.errors import UserError
-from seesay.metrics.accuracy import RELAXED_ACCURACY
 from seesay.metrics.base import ScoredItems
 from seesay.metrics.macro_f1 import macro_f1
+from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
 from seesay.metrics.typical_labels import typical_labels
 from seesay.questions import Published
 from seesay.tasks import coda

@@ -1,21 +1,10 @@
-"""Metrics over the model's whole vocabulary: ViPhy's zero-shot accuracy, Visual Property Norms' average precision."""
+"""Average precision over the model's whole vocabulary (Visual Property Norms, the second figure)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
-
-
-def vocabulary_accuracy(items: ScoredItems) -> FloatArray:
-    """1 where a gold option has rank 1, NaN where the model ranks no option at all.
-
-    An option of several tokens has no rank and cannot be the top word: a question whose gold options are all such is
-    answered wrongly, as the published rule has it.
-    """
-    if items.ranks is None or not items.ranks.any():
-        return np.full(len(items), np.nan)
-    return np.asarray((items.is_gold & (items.ranks == 1)).any(axis=1).astype(np.float64))
 
 
 def vocabulary_average_precision(items: ScoredItems) -> FloatArray:
@@ -38,13 +27,6 @@ def vocabulary_average_precision(items: ScoredItems) -> FloatArray:
     return np.where(defined, precision.sum(axis=1) / gold.sum(axis=1), np.nan)
 
 
-VOCABULARY_ACCURACY = mean_metric(
-    "vocabulary_accuracy",
-    "How often a gold label is the most probable word of the model's whole vocabulary.",
-    vocabulary_accuracy,
-    binary=True,
-    whole_vocabulary=True,
-)
 VOCABULARY_AVERAGE_PRECISION = mean_metric(
     "vocabulary_average_precision",
     "How far the gold labels stand at the top of the model's whole vocabulary.",

@@ -162,7 +162,7 @@ def weighted_mean(sums: FloatArray, undefined: float = np.nan) -> FloatArray:
 def ratio(numerator: FloatArray, denominator: FloatArray, *, undefined: float) -> FloatArray:
     """A quotient; `undefined` where the denominator is 0."""
     denominator = np.asarray(denominator)
-    quotient = np.full(denominator.shape, undefined)
+    quotient = np.full_like(denominator, undefined, dtype=np.float64)  # in its memory order, which later sums follow
     np.divide(numerator, denominator, out=quotient, where=denominator != 0)
     return quotient
 

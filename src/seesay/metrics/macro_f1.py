@@ -36,8 +36,17 @@ def undefined(items: ScoredItems) -> FloatArray:
     return np.full(len(items), np.nan)
 
 
-_PLAIN, _SPACE = (partial(confusion, typical=rule) for rule in (typical_labels, typical_space_labels))
-_MEANING = "F1 of the typical labels, averaged over labels."
-_SPACE_MEANING = "F1 of the typical labels by the rule for places, averaged over labels."
-MACRO_F1 = Metric("macro_f1", _MEANING, _PLAIN, macro_f1, guess=undefined)
-MACRO_F1_SPACE = Metric("macro_f1_space", _SPACE_MEANING, _SPACE, macro_f1, guess=undefined)
+MACRO_F1 = Metric(
+    "macro_f1",
+    "F1 of the typical labels, averaged over labels.",
+    partial(confusion, typical=typical_labels),
+    macro_f1,
+    guess=undefined,
+)
+MACRO_F1_SPACE = Metric(
+    "macro_f1_space",
+    "F1 of the typical labels by the rule for places, averaged over labels.",
+    partial(confusion, typical=typical_space_labels),
+    macro_f1,
+    guess=undefined,
+)

@@ -82,7 +82,7 @@ def read_captions(path: Path) -> tuple[list[Caption], list[tuple[Path, BadRow]]]
     rows = list(read(path))
     captions = [row for row in rows if isinstance(row, Caption)]
     if not captions:
-        raise UserError(f"{path} holds no caption: give a text file with one caption per line.")
+        raise UserError(f"{path} holds no caption or other text: give a text file with one per line.")
     return captions, [(path, row) for row in rows if isinstance(row, BadRow)]
 
 

@@ -138,7 +138,7 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
         (("captions.txt", "--mix", "captions.txt"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
         (("captions.txt", "--mix", "captions.txt:-1"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
         (("captions.txt", "--mix", "absent.txt:1"), "There is no file"),
-        (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no caption or other text: give a text file with one per line."),
+        (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no caption or other text: give"),
         (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
         (("captions.txt", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
         (("captions.txt", "--learning-rate", "nan"), "--learning-rate is nan: give a number above 0"),

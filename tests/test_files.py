@@ -94,7 +94,7 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     refuse_other_settings(path, {"rate": 0.1, "seed": 0}, what="The training", hint="give another folder")
     refuse_other_settings(path, {"seed": 0, "rate": 0.1}, what="The training", hint="give another folder")
-    with pytest.raises(UserError, match=r"The training was begun with rate 0\.1, not 0\.2: give another folder"):
+    with pytest.raises(UserError, match=r"The training was started with rate 0\.1, not 0\.2: give another folder"):
         refuse_other_settings(path, {"rate": 0.2, "seed": 0}, what="The training", hint="give another folder")
     path.write_text("{")
     with pytest.raises(UserError, match="is damaged"):

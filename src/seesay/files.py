@@ -107,7 +107,7 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str, hint: str) -> None:
-    """Write the settings of resumable work beside it, or check that they are the ones it was begun with.
+    """Write the settings of resumable work beside it, or check that they are the ones it was started with.
 
     `what` names the work ("The training in FOLDER"), `hint` says what to do about a difference.
     """
@@ -116,14 +116,14 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
         write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
         return
     try:
-        begun = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): {hint}.") from error
-    changed = [key for key in {**begun, **wanted} if wanted.get(key) != begun.get(key)]
+    changed = [key for key in {**stored, **wanted} if wanted.get(key) != stored.get(key)]
     if changed:
         key = changed[0]
         more = f" (and {', '.join(changed[1:])})" if changed[1:] else ""
-        raise UserError(f"{what} was begun with {key} {begun.get(key)!r}, not {wanted.get(key)!r}{more}: {hint}.")
+        raise UserError(f"{what} was started with {key} {stored.get(key)!r}, not {wanted.get(key)!r}{more}: {hint}.")
 
 
 def _unfinished(path: Path) -> Path:

@@ -99,6 +99,7 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
         (["serve", "core-colour"], "Did you mean 'core-color'"),
         (["serve", "nowhere.csv"], "There is no file"),
         (["serve", source, "--pages", "0"], "--pages"),
+        (["serve", source, "--lease", "0"], "--lease: "),
         (["serve", source, "--study", "not.sqlite"], "cannot be used as a study"),
         (["export", "nowhere.sqlite", "-o", "out"], "There is no study"),
         (["link", "nowhere.sqlite"], "There is no study"),

@@ -53,8 +53,8 @@ def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     run("curve", folder, "-o", tmp_path / "page.html", "--json")
     files = json.loads(capsys.readouterr().out)["files"]
     assert files == [str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")]
-    assert "was begun with seed 0, not 1" in refused(capsys, *command, "--seed", "1")
-    assert "was begun with learning_rate" in refused(capsys, *command, "--learning-rate", "0.1")
+    assert "was started with seed 0, not 1" in refused(capsys, *command, "--seed", "1")
+    assert "was started with learning_rate" in refused(capsys, *command, "--learning-rate", "0.1")
 
 
 def test_untrained_from_scratch(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +86,7 @@ def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     told = json.loads(capsys.readouterr().out)
     assert told["validation"]["validation_perplexity"] < 27  # every one of its words alike
     assert "on_top_of" in (tmp_path / "made" / "vocabulary.txt").read_text(encoding="utf-8").split()
-    assert "was begun with phrases" in refused(capsys, *command)
+    assert "was started with phrases" in refused(capsys, *command)
 
 
 def test_unknown_choices_are_answered_with_the_choices(

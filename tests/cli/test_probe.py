@@ -143,7 +143,7 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
         (["\x1b[31m"], "is not a model's name"),
         (["baselin:uniform"], "Unknown model 'baselin:uniform'. Did you mean 'baseline:'"),
         (["baseline:unifrom"], "Did you mean 'uniform'"),
-        (["./nowhere"], "'./nowhere' is no folder"),
+        (["./nowhere"], "'./nowhere' is not a folder"),
         (["nowhere.gguf"], "There is no file 'nowhere.gguf'"),
         (["mock:0:soon"], "milliseconds"),
         (["mock:0:²"], "milliseconds"),

@@ -65,8 +65,8 @@ def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert told["steps"] == 2
     assert (folder / "training" / "result.json").stat().st_mtime_ns == ended
     assert load_model(str(folder)).family == "reasoner"
-    assert "was begun with seed 0, not 1" in refused(capsys, *command[1:], "-o", folder, "--seed", "1")
-    assert "was begun with sizes" in refused(capsys, *command[1:], "--no-batch-norm")
+    assert "was started with seed 0, not 1" in refused(capsys, *command[1:], "-o", folder, "--seed", "1")
+    assert "was started with sizes" in refused(capsys, *command[1:], "--no-batch-norm")
 
 
 def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +136,7 @@ def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out)["tests"] == tests
     before, after = (load_file(folder / "model.safetensors") for folder in (first, second))
     assert all(np.allclose(before[name], after[name], atol=1e-6) for name in before)
-    assert "was begun with start " in refused(capsys, *command[1:])
+    assert "was started with start " in refused(capsys, *command[1:])
     small = ("--image-size", "16", *QUICK, "-o", tmp_path / "third")
     said = refused(capsys, "train", "film", "-t", "pos", "--from", first, *small)
     assert f"The reasoner in '{first}' (object-centred) has other layers: start from one of the same network" in said
@@ -233,8 +233,8 @@ def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("train", "flim"), "No network 'flim': choose cnn-lstm, stacked-attention, film, object-centred."),
-        (("train", "film", "-t", "positive"), "There is no scene task 'positive': choose sup1"),
+        (("train", "flim"), "Unknown network 'flim': choose one of cnn-lstm, stacked-attention, film, object-centred."),
+        (("train", "film", "-t", "positive"), "Unknown scene task 'positive': choose one of sup1"),
         (("train", "film", "-t", "pos-hard"), "pos-hard is only a test: train on pos, which is tested on it too."),
         (("train", "film", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
         (("train", "film", "--features", "objects"), "takes pixels or feature maps, not objects"),

@@ -46,7 +46,7 @@ def test_json_is_a_list_of_records(files: tuple[Path, Path], caplog: pytest.LogC
     assert {(record.model, record.task, record.n) for record in records} == {("ours", "captions", 12)}
     assert all(record.low <= record.value <= record.high for record in records)
     assert "nrefs:1" in records[0].signature
-    assert "METEOR(ex_st) is a lesser variant" in caplog.text
+    assert "the reduced variant METEOR(ex_st) is computed" in caplog.text
 
 
 def test_the_table_and_the_quiet_one(files: tuple[Path, Path]) -> None:

@@ -129,7 +129,7 @@ def test_another_content_is_refused(served: Served, folder: Path) -> None:
 
 def test_more_than_the_declared_size_is_refused(served: Served, folder: Path) -> None:
     (served[0] / "one.jsonl").write_bytes(CONTENT["one.jsonl"] + b"!")
-    with pytest.raises(UserError, match="sends more than the 300,000 bytes"):
+    with pytest.raises(UserError, match="sent more than the expected 300,000 bytes"):
         store.fetch("a-pair", address=served[1])
     assert left_behind(folder) == []
 

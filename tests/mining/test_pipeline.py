@@ -97,10 +97,10 @@ def test_other_settings_are_refused_and_other_thresholds_are_not(world: Path, tm
     assert strict.counting is not None
     assert strict.counting.depth == ""
     assert {fact.larger + fact.smaller >= 8 for fact in knowledge.read(tmp_path, SizeFact)} == {True}
-    message = r"begun with space_rule 'boxes', not 'paper' \(and depth\): give another folder"
+    message = r"started with space_rule 'boxes', not 'paper' \(and depth\): give another folder"
     with pytest.raises(UserError, match=message):
         mine_world(world, tmp_path, **boxes | {"space_rule": "paper"})
-    with pytest.raises(UserError, match=r"begun with rows 15, not 5: its pictures or their files have changed"):
+    with pytest.raises(UserError, match=r"started with rows 15, not 5: its pictures or their files have changed"):
         mine_world(world, tmp_path, **boxes, rows=5)
 
 
@@ -132,7 +132,7 @@ def test_files_that_changed_are_not_mixed_in(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     mine_boxes(Path("small.jsonl"), Path("k"))  # the same file by another name
     small(tmp_path, "cup", "elephant")
-    with pytest.raises(UserError, match=r"begun with files .* their files have changed since"):
+    with pytest.raises(UserError, match=r"started with files .* their files have changed since"):
         mine_boxes(path, tmp_path / "k")
 
 
@@ -144,10 +144,10 @@ def test_models_and_subtypes_that_changed_are_not_mixed_in(tmp_path: Path) -> No
     names = NameRules(subtypes={"table": ["table", "side table"]})
     count_relations.check_settings(counts, chosen, names, parts)
     count_relations.check_settings(counts, chosen, names, parts)
-    with pytest.raises(UserError, match="begun with subtypes "):
+    with pytest.raises(UserError, match="started with subtypes "):
         count_relations.check_settings(counts, chosen, NameRules(), parts)
     (tmp_path / "model/config.json").write_text("[1]")
-    with pytest.raises(UserError, match="begun with select model's files "):
+    with pytest.raises(UserError, match="started with select model's files "):
         count_relations.check_settings(counts, chosen, names, parts)
 
 

@@ -95,8 +95,8 @@ def test_gzipped_and_written_again_it_is_the_same(small: Path, tmp_path: Path) -
         (lambda text: text.replace("-0.7\tthe", "0.7\tthe"), "line 9: not an n-gram"),
         (lambda text: text.replace("ngram 2=2", "ngram 2=3"), "ends too early or is damaged"),
         (lambda text: text.replace("</s>", "end"), "has no </s>"),
-        (lambda text: "A man in a hat.\n", "no ARPA file"),
-        (lambda text: "", "no ARPA file"),
+        (lambda text: "A man in a hat.\n", "is not an ARPA file"),
+        (lambda text: "", "is not an ARPA file"),
     ],
 )
 def test_files_that_are_no_models(small: Path, change: object, sentence: str) -> None:
@@ -110,7 +110,7 @@ def test_other_mistakes(small: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="There is no ARPA file"):
         load(tmp_path / "none.arpa")
     small.write_bytes(b"\xff\xfe\x00rubbish")
-    with pytest.raises(UserError, match="no ARPA file or a damaged one"):
+    with pytest.raises(UserError, match="is not an ARPA file, or is damaged"):
         load(small)
     small.write_text(SMALL.replace("-2\t<unk>\n", "").replace("1=5", "1=4"), encoding="utf-8")
     with pytest.raises(UserError, match="has no <unk>"):

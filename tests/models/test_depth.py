@@ -138,7 +138,7 @@ def test_disparity_becomes_distance() -> None:
 
 
 def test_what_is_no_depth_model(tiny_folder: Callable[[str], Path]) -> None:
-    with pytest.raises(UserError, match="no depth model"):
+    with pytest.raises(UserError, match="is not a depth model"):
         load_depth(str(tiny_folder("bert")), ModelOptions())
     with pytest.raises(UserError, match="no such folder"):
         load_depth("nobody/nothing", ModelOptions())

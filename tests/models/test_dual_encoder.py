@@ -75,5 +75,5 @@ def test_a_region_gets_its_subtype(tmp_path: Path) -> None:
 
 
 def test_what_is_no_dual_encoder(tiny_folder: Callable[[str], Path]) -> None:
-    with pytest.raises(UserError, match="no dual encoder"):
+    with pytest.raises(UserError, match="not a dual encoder"):
         DualEncoder(str(tiny_folder("bert")), ModelOptions())

@@ -214,7 +214,7 @@ def test_what_cannot_encode_is_refused_in_one_sentence(folder: Folder, tmp_path:
         ("baseline:uniform", "cannot encode texts"),
         ("openai:some-model", "cannot encode texts"),
         ("clip-bert:", "needs a checkpoint or two models"),
-        (str(tmp_path / "nowhere"), "no folder"),
+        (str(tmp_path / "nowhere"), "is not a folder"),
         ("smolm2:x", "Unknown model"),
     ):
         with pytest.raises(UserError, match=why):
@@ -286,7 +286,7 @@ def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> No
     bert = copytree(folder("bert"), tmp_path / "b+ert")
     built = [load_encoder(f"clip-bert:{of}+{folder('clip')}").fingerprint for of in (bert, folder("bert"))]
     assert built[0] == built[1]
-    with pytest.raises(UserError, match="is no folder"):
+    with pytest.raises(UserError, match="is not a folder"):
         locate_encoder(f"clip-bert:{bert}+{tmp_path}/nowhere", ModelOptions())
 
 

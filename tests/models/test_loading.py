@@ -209,7 +209,7 @@ def test_a_text_just_short_enough_is_read(tiny_folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("./no/such/folder", "'./no/such/folder' is no folder"),
+        ("./no/such/folder", "'./no/such/folder' is not a folder"),
         ("http://localhost:8080/v1", "openai:MODEL --base-url http://localhost:8080/v1"),
         ("basline:uniform", "Did you mean 'baseline:'"),
         ("baseline:unifrom", "Did you mean 'uniform'"),
@@ -232,7 +232,7 @@ def test_a_hub_out_of_reach_is_given_up_soon(
         raising=False,
     )
     began = time.monotonic()
-    with pytest.raises(UserError, match="the model hub did not give it"):
+    with pytest.raises(UserError, match="the model hub did not provide it"):
         load_model("nobody/has-this-model")
     assert time.monotonic() - began < 10
     assert "Retrying" not in capfd.readouterr().err

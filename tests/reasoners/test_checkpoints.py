@@ -91,7 +91,7 @@ def test_a_training_of_the_first_format_is_resumed(tmp_path: Path) -> None:
     assert written["format"] == checkpoints.FORMAT
     settings.write_text(json.dumps(old_settings(config.schedule)))
     other = replace(config, augment=False)
-    with pytest.raises(UserError, match="was begun with augment True, not False"):
+    with pytest.raises(UserError, match="was started with augment True, not False"):
         train(items, validation, tmp_path / "parts", other, settings=SOURCE, device="cpu")
     settings.write_text(json.dumps(old_settings(config.schedule)))
     checkpoints.refuse_other_training(tmp_path / "parts", config, SOURCE)  # as a sweep checks it

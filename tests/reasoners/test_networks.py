@@ -130,7 +130,7 @@ def test_presets_are_of_their_network(name: str, preset: str) -> None:
 
 
 def test_unknown_names_are_told() -> None:
-    with pytest.raises(UserError, match="No network 'flim': choose cnn-lstm"):
+    with pytest.raises(UserError, match="Unknown network 'flim': choose one of cnn-lstm"):
         configs.preset_config("flim")
     with pytest.raises(UserError, match="choose paper, cpu or auto"):
         configs.preset_config("film", "gpu")

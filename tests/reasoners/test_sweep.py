@@ -152,7 +152,7 @@ def test_a_training_whose_folder_is_gone_is_done_again(tmp_path: Path) -> None:
 def test_other_settings_are_refused_before_anything_is_trained(tmp_path: Path) -> None:
     learner = Learner()
     sweep.sweep(tmp_path, tiny(1, tasks=("pos",)), learner)
-    with pytest.raises(UserError, match=r"was begun with epochs 1, not 2.*another folder"):
+    with pytest.raises(UserError, match=r"was started with epochs 1, not 2.*another folder"):
         sweep.sweep(tmp_path, tiny(1, epochs=2, tasks=("set+pos", "pos")), learner)
     assert len(learner.begun) == 1
 

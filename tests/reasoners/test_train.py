@@ -118,7 +118,7 @@ def test_the_folder_is_a_model_with_its_best_weights(tmp_path: Path) -> None:
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
     config = small_config("film", epochs=1)
     run(tmp_path, config)
-    with pytest.raises(UserError, match=r"was begun with batch_size 16, not 8"):
+    with pytest.raises(UserError, match=r"was started with batch_size 16, not 8"):
         run(tmp_path, replace(config, batch_size=8))
 
 

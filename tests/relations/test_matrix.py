@@ -101,7 +101,7 @@ def test_a_damaged_column_is_computed_again(folder: Path, tmp_path: Path) -> Non
 
 
 def test_mistakes(folder: Path) -> None:
-    with pytest.raises(UserError, match="no perplexity of level 'word'"):
+    with pytest.raises(UserError, match="Unknown perplexity level 'word'"):
         perplexity_matrix(loaded(folder), CONTEXTS, WORDS, level="word")
     with pytest.raises(UserError, match="'near' has no contexts"):
         perplexity_matrix(loaded(folder), {**CONTEXTS, "near": []}, WORDS)

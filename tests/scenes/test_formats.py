@@ -209,5 +209,5 @@ def test_h5_rubbish(tmp_path: Path) -> None:
     needed("h5py")
     (tmp_path / "q.h5").write_bytes(b"\x89HDF rubbish")
     (tmp_path / "vocab.json").write_text(json.dumps(published.vocabulary(["a b"])))
-    with pytest.raises(UserError, match="no questions file"):
+    with pytest.raises(UserError, match="is not a questions file"):
         published.read_h5(tmp_path / "q.h5", tmp_path / "vocab.json")

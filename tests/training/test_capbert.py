@@ -230,7 +230,7 @@ def test_a_model_without_a_mask_is_refused(captions: CaptionSplit, tmp_path: Pat
 
 def test_a_refused_command_leaves_the_begun_model_alone(captions: CaptionSplit, trained: Path, tmp_path: Path) -> None:
     kept = {path: path.read_bytes() for path in trained.iterdir() if path.is_file()}
-    with pytest.raises(UserError, match="was begun with start None"):
+    with pytest.raises(UserError, match="was started with start None"):
         capbert.pretrain(captions, trained, CONFIG, start=str(save_tiny("bert", tmp_path)), device="cpu")
     assert {path: path.read_bytes() for path in trained.iterdir() if path.is_file()} == kept
 

@@ -155,7 +155,7 @@ def test_another_seed_is_another_training(tmp_path: Path) -> None:
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, stop_after=3)
-    with pytest.raises(UserError, match=r"was begun with learning_rate 0.05, not 0.1.*another folder"):
+    with pytest.raises(UserError, match=r"was started with learning_rate 0.05, not 0.1.*another folder"):
         run(tmp_path, SCHEDULE.changed(learning_rate=0.1))
 
 

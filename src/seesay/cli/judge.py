@@ -40,7 +40,7 @@ Seed = Annotated[int | None, typer.Option(help="Seed of the order of items and o
 def serve(
     source: Source,
     study: Annotated[
-        Path | None, typer.Option(help="The study file, new or begun. [default: NAME.judge.sqlite]")
+        Path | None, typer.Option(help="The study file, new or existing. [default: NAME.judge.sqlite]")
     ] = None,
     database: Annotated[str | None, typer.Option(help="postgresql://… instead of a file, for many people.")] = None,
     name: Annotated[str, typer.Option(help="The name of the study. [default: the task's or the file's]")] = "",
@@ -218,7 +218,7 @@ def export(
     seconds_below: Annotated[
         float, typer.Option(min=0, help="Exclude people with a smaller median time per item.")
     ] = 0,
-    seed: Annotated[int, typer.Option(help="Seed of intervals and splits.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and splits.")] = 0,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples per interval.")] = 10_000,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -20,7 +20,9 @@ def mine(
             help="visual-genome:FOLDER, ade20k:FOLDER, coco:FILES or plain:FILE; captions:FILES for names only.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the knowledge, new or begun before.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the knowledge, new, or of an interrupted run.")
+    ],
     images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
     size_rule: Annotated[SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")] = SizeRule.PAPER,
     space_rule: Annotated[

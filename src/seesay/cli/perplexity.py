@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Revision, TrustRemoteCode
+from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, QuietFigures, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -46,7 +46,7 @@ def perplexity(
     revision: Revision = None,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the figures and errors.")] = False,
+    quiet: QuietFigures = False,
     as_json: Json = False,
 ) -> None:
     """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines were left out."""

@@ -25,7 +25,7 @@ CPU = PretrainPreset.cpu
 Files = Annotated[
     list[Path], typer.Argument(metavar="FILES…", help="Captions: one per line, or Flickr's name#0 form; also gzipped.")
 ]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new or begun before.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new, or of an interrupted run.")]
 Epochs = Annotated[int | None, typer.Option(min=0, help="Passes through the captions; 0 saves untrained weights.")]
 Phrases = Annotated[
     Path | None, typer.Option(help="Phrases read as one word, one per line. Default: the 97 spatial relations.")

@@ -39,7 +39,7 @@ Items = Annotated[
     ),
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="Passes through the items.")]
-ImageSize = Annotated[int | None, typer.Option(min=16, max=1024, help="Pixels a side of the pictures.")]
+ImageSize = Annotated[int | None, typer.Option(min=16, max=1024, help="Pixels per side of the pictures.")]
 OldImageSize = Annotated[int | None, typer.Option("--side", min=16, max=1024, hidden=True)]
 
 
@@ -57,7 +57,9 @@ def train(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Folder of the model, new or begun before. Default: reasoners/NETWORK-TASK-SEED."
+            "--output",
+            "-o",
+            help="Folder of the model, new, or of an interrupted run. Default: reasoners/NETWORK-TASK-SEED.",
         ),
     ] = None,
     preset: Preset = ReasonerPreset.auto,
@@ -116,7 +118,7 @@ def train(
 
 @app.command()
 def sweep(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sweep, new or begun before.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sweep, new, or of an interrupted run.")],
     networks: Annotated[
         list[str] | None, typer.Option(help="Networks, separated by commas or repeated. Default: all four.")
     ] = None,

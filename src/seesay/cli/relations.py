@@ -26,7 +26,7 @@ Files = Annotated[
 Relations = Annotated[Path | None, typer.Option("--relations", help="Your own list of relations, one per line.")]
 Minimum = Annotated[int, typer.Option(min=1, help="Contexts that a relation needs.")]
 HeldOut = Annotated[float, typer.Option(min=0, max=0.99, help="Share of the images to hold out.")]
-Seed = Annotated[int, typer.Option(help="Seed of the held-out images and of all sampling.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the held-out images and of all sampling.")]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder written by `seesay relations matrix`.")]
 VectorFiles = Annotated[
     list[Path] | None, typer.Option("--vectors", help="Word vectors to compare: GloVe or word2vec. Repeat for more.")

@@ -24,7 +24,9 @@ Deviation = Annotated[float | None, typer.Option(help="Standard deviation of k. 
 
 @app.command()
 def make(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the data set: new, or begun before.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the data set: new, or of an interrupted run.")
+    ],
     task: TaskName = "set+pos",
     items: Annotated[int | None, typer.Option("--items", "-n", help="Items in all. Default: as published.")] = None,
     seed: Seed = 0,

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import Json, Seed
+from seesay.cli.options import Json, QuietFigures, Seed
 
 if TYPE_CHECKING:
     from seesay.runs.records import Comparison, Record
 
 app = typer.Typer(help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
 
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but the figures and errors.")]
 Many = Annotated[int, typer.Option("--resamples", min=100, help="Resamples behind intervals and p-values.")]
 
 
@@ -34,7 +33,7 @@ def captions(
     jobs: Annotated[int, typer.Option(min=0, help="Processes for METEOR; 0: one per processor.")] = 0,
     resamples: Many = 1000,
     seed: Seed = 0,
-    quiet: Quiet = False,
+    quiet: QuietFigures = False,
     as_json: Json = False,
 ) -> None:
     """Score captions as the COCO evaluation does, with intervals. Exit code 1: some rows were left out."""
@@ -64,7 +63,7 @@ def parses(
     per_sentence: Annotated[Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")] = None,
     resamples: Many = 1000,
     seed: Seed = 0,
-    quiet: Quiet = False,
+    quiet: QuietFigures = False,
     as_json: Json = False,
 ) -> None:
     """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be compared."""

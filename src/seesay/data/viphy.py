@@ -172,5 +172,5 @@ def _json_object(path: Path) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON ({error}).") from error
     if not isinstance(value, dict):
-        raise UserError(f"{path} is not a JSON object with one member an object.")
+        raise UserError(f"{path} is not a JSON object with one member per object.")
     return value

@@ -21,6 +21,11 @@ MAX_CONTROLS = 40
 """Different controls of one kind in a study."""
 
 
+def option_name(field: str) -> str:
+    """The option of `seesay judge serve` that sets a field of a study."""
+    return "--" + field.replace("_minutes", "").replace("_", "-")
+
+
 def build_study(
     source: str,
     design: Mapping[str, Any],
@@ -37,7 +42,7 @@ def build_study(
         study_design = StudyDesign(**design)
     except ValidationError as error:
         first = error.errors()[0]
-        raise UserError(f"--{str(first['loc'][0]).replace('_', '-')}: {first['msg']}.") from None
+        raise UserError(f"{option_name(str(first['loc'][0]))}: {first['msg']}.") from None
     if source.endswith((".csv", ".tsv", ".txt")) or Path(source).is_file():
         if not Path(source).is_file():
             raise UserError(f"There is no file '{source}'.")

@@ -63,9 +63,8 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     if path.is_dir():
         return lambda: load_transformers(str(Path(name)), path, options)
     if name.startswith((".", "/", "~")) or path.is_file():
-        raise UserError(
-            f"'{name}' is {'not a model' if path.is_file() else 'no folder'}: give a model's folder, GGUF or ARPA file."
-        )
+        wanted = "model" if path.is_file() else "folder"
+        raise UserError(f"'{name}' is not a {wanted}: give a model's folder, GGUF or ARPA file.")
     if "://" in name:
         raise UserError(f"A server is named by its model: seesay probe openai:MODEL --base-url {name}")
     if colon or name.count("/") > 1:

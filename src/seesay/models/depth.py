@@ -126,8 +126,8 @@ def _output_of(name: str, config: Any) -> str:
     kind = config.model_type
     if kind not in OUTPUTS:
         raise UserError(
-            f"'{name}' is a {kind}, of which it is not known whether it returns disparity or metres. "
-            f"Known are: {', '.join(OUTPUTS)}."
+            f"'{name}' is a {kind}: seesay does not know whether it returns disparity or metres. "
+            f"Supported model types: {', '.join(OUTPUTS)}."
         )
     backbone = getattr(getattr(config, "backbone_config", None), "model_type", "")
     if getattr(config, "depth_estimation_type", "") == "metric" or (kind == "dpt" and backbone == "dinov2"):

@@ -90,7 +90,7 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
 def preset_config(network: str, preset: str = "auto") -> ReasonerConfig:
     """The preset of a network; `auto` is the published one where there is a GPU to run it on."""
     if network not in NAMES:
-        raise UserError(f"No network '{network}': choose {', '.join(NAMES)}.")
+        raise UserError(f"Unknown network '{network}': choose one of {', '.join(NAMES)}.")
     if preset == "auto":
         import torch
 

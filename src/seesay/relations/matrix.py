@@ -102,7 +102,7 @@ def perplexity_matrix(
     Finished columns are stored in `folder`, so that an interrupted matrix is resumed.
     """
     if level not in list(PerplexityLevel):
-        raise UserError(f"There is no perplexity of level '{level}': choose one of {', '.join(PerplexityLevel)}.")
+        raise UserError(f"Unknown perplexity level '{level}': choose one of {', '.join(PerplexityLevel)}.")
     empty = [name for name, gaps in contexts.items() if not gaps]
     if empty:
         raise UserError(f"'{empty[0]}' has no contexts: its column has no perplexity.")

@@ -15,7 +15,7 @@ from seesay.reports.charts.kernel import WIDTH, chart, element, text
 from seesay.scenes.raster import rgb
 from seesay.scenes.world import CANVAS, Scene, anchor, extent
 
-IMAGE_SIZE = 192  # pixels a side
+IMAGE_SIZE = 192  # pixels per side
 PANEL = 140.0
 GAP = 10.0
 TOP = 22.0

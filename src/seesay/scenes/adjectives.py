@@ -73,5 +73,5 @@ ADJECTIVES = {
 def adjective(name: str) -> Adjective:
     """The pair by the name of its positive member."""
     if name not in ADJECTIVES:
-        raise UserError(f"There is no adjective '{name}': choose {', '.join(ADJECTIVES)}.")
+        raise UserError(f"Unknown adjective '{name}': choose one of {', '.join(ADJECTIVES)}.")
     return ADJECTIVES[name]

@@ -1,7 +1,7 @@
 """The published annotation: `{"index": [scene, {"objects": […]}, {"captions": [true, false]}, …]}`, all strings.
 
 Written files have the published keys and two more, which the published ones lack and readers of them pass over: a
-triangle's or rectangle's `turn`, and the `level` of a object that does not shine fully.
+triangle's or rectangle's `turn`, and the `level` of an object that does not shine fully.
 """
 
 from __future__ import annotations

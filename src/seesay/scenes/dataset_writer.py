@@ -151,7 +151,7 @@ def _check(output: SceneOutput) -> None:
             check_size(size)
     unknown = set(output.formats) - set(FORMATS)
     if unknown:
-        raise UserError(f"There is no format '{min(unknown)}': choose among {', '.join(FORMATS)}.")
+        raise UserError(f"Unknown format '{min(unknown)}': choose one of {', '.join(FORMATS)}.")
     if "h5" in output.formats:
         published.require_h5py()
 

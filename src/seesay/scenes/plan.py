@@ -72,7 +72,7 @@ def make_plan(name: str, items: int | None = None) -> ScenePlan:
     name = name.lower()
     name = {"set-pos": "set+pos", "set-pos-hard": "set+pos-hard"}.get(name, name)
     if name not in NAMES:
-        raise UserError(f"There is no scene task '{name}': choose {', '.join(NAMES)}.")
+        raise UserError(f"Unknown scene task '{name}': choose one of {', '.join(NAMES)}.")
     items = default_size(name) if items is None else items
     if not 1 <= items <= LARGEST:
         raise UserError(f"A data set has 1 to {LARGEST:,} items, not {items:,}.")

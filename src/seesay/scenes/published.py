@@ -58,7 +58,7 @@ def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
     """The questions of a dataset JSON, and those that cannot be used."""
     raw = load_json(path)
     if not isinstance(raw, dict) or not isinstance(raw.get("questions"), list):
-        raise UserError(f"'{path}' is no dataset file: expected an object with a list of questions.")
+        raise UserError(f"'{path}' is not a dataset file: expected an object with a list of questions.")
     questions, bad = [], []
     for number, row in enumerate(raw["questions"]):
         try:
@@ -162,7 +162,7 @@ def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
                 for row, answer, image in zip(questions, answers, images, strict=True)
             ]
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
-        raise UserError(f"'{path}' is no questions file: {type(error).__name__} {error}.") from error
+        raise UserError(f"'{path}' is not a questions file: {type(error).__name__} {error}.") from error
 
 
 def _column(file: Any, name: str) -> NDArray[np.int64]:

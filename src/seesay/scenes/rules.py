@@ -18,7 +18,7 @@ from seesay.scenes.world import Scene, SceneObject
 FIXED_K = RH_R.mean
 
 Positive = Callable[[Scene, int, Adjective, bool], bool]
-"""Whether a object is big (tall, bright): scene, place, adjective, and whether its own shape is the reference set."""
+"""Whether an object is big (tall, bright): scene, place, adjective, and whether its own shape is the reference set."""
 
 
 def fixed_k(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:

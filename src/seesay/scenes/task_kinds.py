@@ -54,4 +54,4 @@ def task_kind(name: str) -> TaskKind:
     for kind in TASK_KINDS.values():
         if name.lower() in (kind.name, kind.slug):
             return kind
-    raise UserError(f"There is no scene task '{name}': choose {', '.join(TASK_KINDS)}.")
+    raise UserError(f"Unknown scene task '{name}': choose one of {', '.join(TASK_KINDS)}.")

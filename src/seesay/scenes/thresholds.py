@@ -1,6 +1,6 @@
 """The threshold between small and big: the functions that Schmidt, Goodman, Barner & Tenenbaum (2009) compare.
 
-Each takes the values of a reference set and k, and gives T: a object is big if its value is above T. MALeViC uses
+Each takes the values of a reference set and k, and gives T: an object is big if its value is above T. MALeViC uses
 RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, eq. 1). The defaults of k for the other three are
 ours: they call about as many objects big as RH-R does in MALeViC's scenes.
 
@@ -80,5 +80,5 @@ THRESHOLDS = {
 def threshold(name: str) -> Threshold:
     """The function by its name."""
     if name not in THRESHOLDS:
-        raise UserError(f"There is no threshold function '{name}': choose {', '.join(THRESHOLDS)}.")
+        raise UserError(f"Unknown threshold function '{name}': choose one of {', '.join(THRESHOLDS)}.")
     return THRESHOLDS[name]

@@ -23,7 +23,7 @@ RGB = {
 }
 RADII = tuple(range(30, 121, 10))
 LEVELS = 10
-"""Steps of brightness; a object of MALeViC shines with all of them, the adjectives bright and dark use the others."""
+"""Steps of brightness; an object of MALeViC shines with all of them, the adjectives bright and dark use the others."""
 
 WIDE, TALL = 0, 1
 """Turns. A rectangle lies or stands; a triangle has its base on top or on its left. Other shapes have one turn only."""
@@ -79,5 +79,5 @@ def area(shape: str, radius: int) -> int:
 
 
 def brightness(level: int) -> int:
-    """The strongest channel of a object's color, 71 … 255: every level can be told from the black background."""
+    """The strongest channel of an object's color, 71 … 255: every level can be told from the black background."""
     return round(255 * (0.28 + 0.72 * (level - 1) / (LEVELS - 1)))

@@ -86,8 +86,8 @@ def score_captions(
     resources = load(meteor, notify) if use_meteor else None
     if resources is not None and not resources.complete:
         log.warning(
-            "METEOR's data are incomplete: METEOR(%s) is a lesser variant. `pip install --no-deps pycocoevalcap` "
-            "brings them, or name their folder with --meteor.",
+            "METEOR's data are incomplete, so the reduced variant METEOR(%s) is computed. Install them with "
+            "`pip install --no-deps pycocoevalcap`, or give their folder with --meteor.",
             resources.modules,
         )
     given = document_frequency

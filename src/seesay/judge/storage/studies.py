@@ -18,7 +18,7 @@ from seesay.judge import participants, security
 from seesay.judge.storage.database import Database, Transaction, get_setting, set_setting
 from seesay.judge.storage.sqlite import SqliteDatabase
 from seesay.judge.study import Study
-from seesay.judge.study_builder import build_study
+from seesay.judge.study_builder import build_study, option_name
 
 FORMAT = "1"
 SUFFIX = ".judge.sqlite"
@@ -182,10 +182,9 @@ def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str,
     settings = {**study.model_dump(include={"title", "consent", "instructions"}), **study.design.model_dump()}
     for key, value in {**design, **texts}.items():
         if settings[key] != value:
-            option = key.replace("_minutes", "").replace("_", "-")
             raise UserError(
-                f"The study '{study.name}' was created with another --{option}: leave this option out to continue that "
-                "study, or choose another --study."
+                f"The study '{study.name}' was created with another {option_name(key)}: leave this option out to "
+                "continue that study, or choose another --study."
             )
 
 

@@ -44,7 +44,7 @@ class AppContext:
             return await asyncio.wrap_future(self.database.submit(work))
         except UnavailableError:
             raise RequestRejectedError(
-                503, "This could not be saved just now: it is tried again, or reload the page."
+                503, "This could not be saved just now. The page will try again; if it does not, reload it."
             ) from None
 
     def limit(self, limit: RateLimit, key: str) -> None:

@@ -56,9 +56,11 @@ class DocumentFrequency:
         except OSError as error:
             raise UserError(f"Cannot read the document frequencies {path}: {error.strerror or error}.") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(f"{path} is no table of document frequencies: expected 'images' and 'counts'.") from error
+            raise UserError(
+                f"{path} is not a table of document frequencies: expected 'images' and 'counts'."
+            ) from error
         if not good:
-            raise UserError(f"{path} is no table of document frequencies: a count is not a whole number.")
+            raise UserError(f"{path} is not a table of document frequencies: a count is not a whole number.")
         return cls(images, counts)
 
 

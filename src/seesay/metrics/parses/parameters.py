@@ -52,7 +52,7 @@ def read_parameters(path: Path) -> EvalbParameters:
         elif _SETS.get(name) == len(values):
             sets[name].add(tuple(values))
         else:
-            raise UserError(f"Line {number} of {path} is no parameter of evalb: {line.strip()[:60]!r}.")
+            raise UserError(f"Line {number} of {path} is not an evalb parameter: {line.strip()[:60]!r}.")
     return EvalbParameters(
         frozenset(label for (label,) in sets["DELETE_LABEL"]),
         frozenset(label for (label,) in sets["DELETE_LABEL_FOR_LENGTH"]),

@@ -44,7 +44,7 @@ def parts_of(name: str, where: str) -> tuple[str, str]:
         raise UserError(f"'{name}' needs a checkpoint or two models: clip-bert:FOLDER or clip-bert:BERT+CLIP.")
     for part in filter(None, (bert, clip)):
         if part.startswith((".", "/", "~")) and not _folder(part):
-            raise UserError(f"'{part}' is no folder: give the folder of a model, or a Hub id.")
+            raise UserError(f"'{part}' is not a folder: give the folder of a model, or a Hub id.")
     return bert, clip
 
 

@@ -70,7 +70,7 @@ def _modules(name: str, listed: Any) -> list[tuple[str, str]]:
 
 def _pooling(name: str, settings: Any) -> str | None:
     if not isinstance(settings, dict):
-        raise UserError(f"'{name}' has a pooling whose config.json is no JSON object.")
+        raise UserError(f"The pooling of '{name}' has a config.json that is not a JSON object.")
     if settings.get("pooling_mode_lasttoken"):
         return None  # a causal model's own way
     poolings = [pooling for key, pooling in POOLING.items() if settings.get(key)]

@@ -135,7 +135,7 @@ def find_source(name: str, revision: str | None) -> str | Path:
         return folder
     if not on_hub(name, revision):
         raise UserError(
-            f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not give it "
+            f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not provide it "
             "(offline, unknown or private?). `seesay models` lists what works without the hub."
         )
     return name
@@ -255,7 +255,9 @@ def commit(hub_id: str, revision: str | None) -> str:
 
     copy = try_to_load_from_cache(hub_id, "config.json", revision=revision)
     if not isinstance(copy, str):
-        raise UserError(f"The hub gave '{hub_id}', but no copy of it is kept on this machine: download it to a folder.")
+        raise UserError(
+            f"The hub provided '{hub_id}', but no copy of it was cached on this machine: download it to a folder."
+        )
     return Path(copy).parent.name
 
 
@@ -299,7 +301,7 @@ def loading_error(name: str, source: str | Path, options: ModelOptions, error: E
     if "trust_remote_code" in str(error):
         sentence = f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
     elif "Unrecognized configuration class" in str(error) and what:
-        sentence = f"'{name}' is no {what}."
+        sentence = f"'{name}' is not a {what}."
     elif "Unrecognized configuration class" in str(error):
         sentence = f"'{name}' is not a {options.family or 'known'} model: try another --family ({', '.join(Family)})."
     elif is_out_of_memory(error):

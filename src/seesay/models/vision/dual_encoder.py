@@ -26,7 +26,7 @@ class DualEncoder:
         self.name = name
         self._network: Any = load_component(name, options, "AutoModel", "dual encoder")
         if not hasattr(self._network, "get_image_features"):
-            raise UserError(f"'{name}' is a {self._network.config.model_type}, no dual encoder: try CLIP or SigLIP.")
+            raise UserError(f"'{name}' is a {self._network.config.model_type}, not a dual encoder: try CLIP or SigLIP.")
         self._images: Any = load_component(name, options, "AutoImageProcessor", "dual encoder")
         self._tokenizer: Any = load_component(name, options, "AutoTokenizer", "dual encoder")
 

@@ -32,4 +32,4 @@ def open_picture(path: str | None, name: str) -> Image:
     except FileNotFoundError as error:
         raise UserError(f"There is no picture '{path}'.") from error
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
-        raise UserError(f"'{path}' is no picture that can be opened ({type(error).__name__}).") from error
+        raise UserError(f"'{path}' cannot be opened as a picture ({type(error).__name__}).") from error

@@ -95,7 +95,7 @@ def read_arpa(path: Path) -> Ngrams:
     ours, begun, order, ended = False, False, 0, False
     for number, text in read_lines(path):
         if isinstance(text, BadRow):
-            raise UserError(f"'{path}' is no ARPA file or a damaged one: line {number} is {text.reason}.")
+            raise UserError(f"'{path}' is not an ARPA file, or is damaged: line {number} is {text.reason}.")
         line = text.strip()
         if not begun:
             ours = ours or line == OURS
@@ -114,7 +114,7 @@ def read_arpa(path: Path) -> Ngrams:
         elif count := COUNT.fullmatch(line):
             declared[int(count.group(1))] = int(count.group(2))
     if not declared:
-        raise UserError(f"'{path}' is no ARPA file: it has no \\data\\ section with counts of n-grams.")
+        raise UserError(f"'{path}' is not an ARPA file: it has no \\data\\ section with counts of n-grams.")
     if not ended or declared != counts | {n: 0 for n, count in declared.items() if count == 0}:
         raise UserError(f"'{path}' ends too early or is damaged: it declares {declared} n-grams and has {counts}.")
     if (END,) not in probabilities:

@@ -14,7 +14,7 @@ Pictures = NDArray[np.uint8]
 
 
 class FeatureExtractor(Protocol):
-    """Turns pictures of `image_size` pixels a side into the input of a network; `name` is how a user asks for it."""
+    """Turns pictures of `image_size` pixels per side into the input of a network; `name` is how a user asks for it."""
 
     name: str
     image_size: int
@@ -64,7 +64,7 @@ def open_extractor(name: str, image_size: int) -> FeatureExtractor:
 
 
 def read_picture(path: str, image_size: int) -> Pictures:
-    """A picture file as RGB, `image_size` pixels a side, every pixel the mean of the area it covers."""
+    """A picture file as RGB, `image_size` pixels per side, every pixel the mean of the area it covers."""
     from PIL import Image
 
     try:

@@ -26,7 +26,7 @@ ON_CPU = 4
 RESNET, CONV4 = "microsoft/resnet-101", 3
 RESNET_REVISION = "refs/pr/2"  # the Hub's own conversion to safetensors, which is not on its main branch
 CELL = 16
-"""The coarsest cell, in pixels a side, of the hidden state that is taken by default: that of conv4."""
+"""The coarsest cell, in pixels per side, of the hidden state that is taken by default: that of conv4."""
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
@@ -65,7 +65,7 @@ class PretrainedExtractor:
                 maps = backbone.maps((pixels - mean) / std)
         except (RuntimeError, TypeError, ValueError) as error:  # third-party networks have their own demands
             raise UserError(
-                f"{self.name} cannot take pictures of {self.image_size} pixels a side: {first_line(error)}"
+                f"{self.name} cannot take pictures of {self.image_size} pixels per side: {first_line(error)}"
             ) from error
         largest = torch.finfo(torch.float16).max  # a vision transformer has rare values beyond it
         features: NDArray[np.float16] = maps.clamp(-largest, largest).half().cpu().numpy()
@@ -130,7 +130,7 @@ def _backbone(source: str, image_size: int) -> PretrainedExtractor:
     if "@" in source and not Path(source).expanduser().is_dir():
         source, _, number = source.rpartition("@")
         if not number.isdecimal():
-            raise UserError(f"'@{number}' is no hidden state of {source}: give a number, backbone:{source}@3.")
+            raise UserError(f"'@{number}' is not a hidden state of {source}: give a number, as in backbone:{source}@3.")
         state = int(number)
     origin = _Origin.find(source, None)
     name = f"backbone:{origin.source}" + ("" if state is None else f"@{state}")

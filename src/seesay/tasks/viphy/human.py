@@ -59,7 +59,7 @@ def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> Human
     by_name = {name: distributions[kind] for kind, name in names.values() if kind in distributions}
     both = [(fact, by_name[fact.object]) for fact in facts if fact.object in by_name]
     if not both:
-        raise UserError("CoDa and these facts about colours share no thing.")
+        raise UserError("CoDa and these colour facts have no thing in common.")
     shares = np.array([[gold.get(color, 0.0) for color in COLORS] for _, gold in both])
     gold = np.array([[color in fact.typical for color in COLORS] for fact, _ in both])
     typical = typical_labels(shares)

@@ -145,7 +145,7 @@ def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise UserError(f"{source} cannot be read as a gzipped paraphrase table: {error}.") from error
     except ValueError as error:
-        raise UserError(f"Line {row + 1} of the paraphrase table {source} is no probability.") from error
+        raise UserError(f"Line {row + 1} of the paraphrase table {source} is not a probability.") from error
     if not pairs or len(pairs) % 2 or row % 3 != 2:
         raise UserError(f"The paraphrase table {source} does not end with a whole entry of three lines.")
     spelled = [[numbers.setdefault(word, len(numbers)) for word in phrase.split()] for phrase in phrase_ids]

@@ -117,6 +117,8 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
         return
     try:
         begun = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(begun, dict):
+            raise ValueError("not a JSON object")
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): {hint}.") from error
     changed = [key for key in {**begun, **wanted} if wanted.get(key) != begun.get(key)]

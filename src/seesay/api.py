@@ -142,7 +142,8 @@ def probe(
     names, loaded, errors = _prepare(asker, models, tasks, data, categories)
     runs: list[Run] = []
     for model in names:
-        log.info("Loading %s …", model) if isinstance(model, str) else None
+        if isinstance(model, str):
+            log.info("Loading %s …", model)
         try:
             for asked, task in asker.pairs(model, loaded):
                 try:

@@ -117,6 +117,8 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
         return
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(stored, dict):
+            raise ValueError("not a JSON object")
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): {hint}.") from error
     changed = [key for key in {**stored, **wanted} if wanted.get(key) != stored.get(key)]

@@ -262,7 +262,7 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert out == ""
     assert "Traceback" not in err
     assert err.splitlines()[-1] == (
-        "seesay: Interrupted. Everything answered so far is kept: the same command resumes from there."
+        "seesay: Interrupted. What was saved is kept: commands that save their progress resume when run again."
     )
     (journal,) = tmp_path.rglob(store.JOURNAL)
     assert journal.read_bytes().count(b"\n") >= 64

@@ -154,6 +154,7 @@ class Says(Counting):
     ) -> None:
         super().__init__(breaks_after=breaks_after)
         self.scope, self._logp, self._warning = scope, logp, warning
+        self.only_chooses = scope == "choice"
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         if self._warning:

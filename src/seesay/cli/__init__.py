@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except _Stopped as stopped:
         if isinstance(stopped.__cause__, BrokenPipeError):
             _closed_pipe()
-        _fail("Interrupted. Everything answered so far is kept: the same command resumes from there.", 130)
+        _fail("Interrupted. What was saved is kept: commands that save their progress resume when run again.", 130)
     except BrokenPipeError:
         _closed_pipe()
     except OSError as error:

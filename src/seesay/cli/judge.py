@@ -163,15 +163,15 @@ def preview(
                 "controls": len(study.controls),
                 "judgements": len(study.measured) * study.design.judgements,
                 "people_needed": study.participants_needed,
-                "left_out": list(study.left_out),
+                "left_out": list(map(str, study.left_out)),
                 "page": [{"item": entry.item.id, "control": entry.item.control} for entry in page],
             }
         )
         return
     out.print(f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} judgements each.")
     out.print(f"At least {study.participants_needed} people, {study.design.pages} pages of {len(page)} items each.")
-    for reason in study.left_out[:5]:
-        out.print(f"Left out: {reason}")
+    for row in study.left_out[:5]:
+        out.print(f"Left out: {row}")
     rows = [
         (entry.place, " · ".join(entry.item.words) if entry.item.words else entry.item.text, entry.item.control)
         for entry in page

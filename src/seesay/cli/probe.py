@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from seesay.api import Results
     from seesay.errors import UserError
     from seesay.runs.learning_curve import Point
+    from seesay.runs.ways import How
 
 
 def probe(
@@ -93,7 +94,7 @@ def probe(
 
     set_quiet(quiet)
     way = How(how)
-    _check(way, scope, endpoint, seeds, limit)
+    _check(way, seeds, limit)
     target = report or output / f"{'learning-curve' if way is How.LEARNING_CURVE else 'report'}.html"
     if target.is_dir():
         raise UserError(f"'{target}' is a folder: name a file for the report.")
@@ -139,7 +140,7 @@ def probe(
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
 
-def _check(how: Any, scope: str, endpoint: str, seeds: int | None, limit: int | None) -> None:
+def _check(how: How, seeds: int | None, limit: int | None) -> None:
     """Reject what makes no sense, alone or together."""
     from seesay.errors import UserError
     from seesay.runs.ways import How

@@ -11,8 +11,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from seesay.judge import SliderStart
-from seesay.questions import SLOT, Task
-from seesay.runs.upgrades import upgrade_task
+from seesay.questions import SLOT, BadRow, Task
+from seesay.runs.upgrades import upgrade_bad_rows, upgrade_task
 
 ControlKind = Literal["", "distinct", "same", "known"]
 
@@ -113,9 +113,10 @@ class Study(FrozenModel):
     instructions: str = Field(default="", max_length=50_000, description="Markdown, shown above every page.")
     items: tuple[StudyItem, ...] = Field(description="Measured items, then controls.")
     task: Task | None = Field(default=None, description="The task that is asked; null for pairs.")
-    left_out: tuple[str, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
+    left_out: tuple[BadRow, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
 
     _upgrade_task = field_validator("task", mode="before")(upgrade_task)
+    _upgrade_left_out = field_validator("left_out", mode="before")(upgrade_bad_rows)
 
     @cached_property
     def items_by_id(self) -> dict[str, StudyItem]:

@@ -14,7 +14,7 @@ from seesay.data.jsonl import BadValueError
 from seesay.data.tables import Cells, read_csv
 from seesay.errors import UserError
 from seesay.judge.study import INSTRUCTIONS, Study, StudyDesign, StudyItem
-from seesay.questions import SEPARATOR, BadRow, Question, Task, Template
+from seesay.questions import SEPARATOR, Question, Task, Template
 
 ODD_WORD = "green"
 MAX_CONTROLS = 40
@@ -74,7 +74,7 @@ def study_from_pairs(path: Path, design: StudyDesign, *, odd_word: str = ODD_WOR
         design=design,
         instructions=INSTRUCTIONS["rating"],
         items=(*items, *_pair_controls(words, odd_word, design)),
-        left_out=_reasons(bad_rows),
+        left_out=tuple(bad_rows),
     )
 
 
@@ -140,12 +140,8 @@ def study_from_task(
         instructions=INSTRUCTIONS["choice"],
         items=(*items, *_known_controls(task, items, known, design)),
         task=replace(task, load_splits=None),  # people are not trained; a function cannot be stored
-        left_out=_reasons(task.bad_rows),
+        left_out=task.bad_rows,
     )
-
-
-def _reasons(bad_rows: Sequence[BadRow]) -> tuple[str, ...]:
-    return tuple(f"row {bad.row}: {bad.reason}" for bad in bad_rows)
 
 
 def _find_template(task: Task, name: str | None) -> Template:

@@ -76,6 +76,9 @@ class Model:
     prompts_per_batch: int = 64
     """The size of the batches that `plan` makes by default."""
 
+    only_chooses: bool = False
+    """Whether the model picks an option and gives no probabilities: right-or-wrong metrics only."""
+
     probabilities_hint: str = "ask a model that gives every option a probability"
     """Where a task needs probabilities and this model only chooses: what the user can do about it."""
 

@@ -21,6 +21,7 @@ class SceneRule(Baseline):
     """A rule as a model. It finds the scene beside the prompt's picture and the sentence in the prompt's fields."""
 
     scope = "choice"
+    only_chooses = True
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

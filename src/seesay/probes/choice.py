@@ -47,7 +47,8 @@ class ChoiceModel(Model):
     def __init__(self, model: Model) -> None:
         self._model = model
         self.name, self.family, self.fingerprint = model.name, model.family, model.fingerprint
-        self.accepts = model.accepts
+        self.accepts, self.only_chooses = model.accepts, model.only_chooses
+        self.probabilities_hint = model.probabilities_hint
         self.scope = f"{model.scope}-rotated"
         self._rotated: list[Scores] = []
 

@@ -53,6 +53,7 @@ class Reasoner(Model):
 
     family = "reasoner"
     scope = "choice"
+    only_chooses = True
     accepts = TEXT_AND_PICTURES
     probabilities_hint = "ask it a task that is scored right or wrong"
 

@@ -66,7 +66,7 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
         task = limited(task, settings.limit, settings.seed)
     if "pictures" not in model.accepts and any(question.picture for question in task.questions):
         raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text only: try vision:MODEL.")
-    if model.scope.startswith("choice"):
+    if model.only_chooses:
         task = without_probabilities(task, model)
     manifest = describe(model, task, settings)
     folder = store.folder_for(root, manifest)

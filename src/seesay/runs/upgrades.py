@@ -25,16 +25,20 @@ def upgrade_manifest(document: Any) -> Any:
     return {
         **upgrade_task(document),
         "format": 1,
-        "bad_rows": [upgrade_bad_row(text) for text in document.get("bad_rows", ())],
+        "bad_rows": upgrade_bad_rows(document.get("bad_rows", ())),
         "probe": seeded["probe"] if seeded else None,
         "probe_seed": int(seeded["seed"]) if seeded else None,
     }
 
 
-def upgrade_bad_row(text: str) -> BadRow:
-    """A bad row from the sentence that described it."""
-    found = _BAD_ROW.fullmatch(text)
-    return BadRow(int(found["row"]), found["reason"]) if found else BadRow(0, text)
+def upgrade_bad_rows(rows: Any) -> Any:
+    """Bad rows, of which format 1 kept the sentences that described them."""
+    return [_bad_row(row) if isinstance(row, str) else row for row in rows]
+
+
+def _bad_row(text: str) -> BadRow:
+    match = _BAD_ROW.fullmatch(text)
+    return BadRow(int(match["row"]), match["reason"]) if match else BadRow(0, text)
 
 
 def upgrade_task(document: Any) -> Any:

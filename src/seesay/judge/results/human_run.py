@@ -21,7 +21,6 @@ from seesay.runs.ask import Settings, describe
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
-from seesay.runs.upgrades import upgrade_bad_row
 
 SMOOTHING = 1e-6
 """Added to every option's share, so that its logarithm is finite; no figure changes by more than a millionth per
@@ -59,7 +58,7 @@ def write_human_run(
     )
     settings = Settings(seed=seed, resamples=resamples, command=command)
     manifest = describe(People(name, study, judgements), task, settings, details).model_copy(
-        update={"bad_rows": [upgrade_bad_row(text) for text in study.left_out]}
+        update={"bad_rows": list(study.left_out)}
     )
     answers = [
         Answer(question.id, template.name, question.options, share_scores(shares[question.id]))

@@ -26,6 +26,7 @@ class ChatServer(Model):
 
     family = "chat"
     scope = "choice"
+    only_chooses = True
     prompts_per_batch = 16
     probabilities_hint = "use its completions endpoint (--endpoint completions)"
 

@@ -34,7 +34,7 @@ class VisionServer(ChatServer):
     def __init__(self, name: str, client: Client) -> None:
         self.name, self._client = name, client
         self._logprobs = self._reports_logprobs()
-        self.scope = "reply" if self._logprobs else "choice"
+        self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
         self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
 

@@ -246,7 +246,7 @@ def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.Capt
             "other holds another model (config.json)",
         ),
         (("train", "film", "-t", "mixture-64", "--items", "64"), "mixture-64 needs more than 64 training items"),
-        (("sweep", "-o", "made", "--networks", "film,flim"), "No network 'flim'"),
+        (("sweep", "-o", "made", "--networks", "film,flim"), "Unknown network 'flim'"),
         (("sweep", "-o", "made", "--tasks", "pos,pos-hard"), "pos-hard is only a test"),
         (("sweep", "-o", "made", "--tasks", ","), "Name at least one network and one task."),
     ],

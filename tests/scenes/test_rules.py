@@ -84,7 +84,7 @@ def test_each_form_by_hand() -> None:
 
 def test_what_no_rule_can_answer() -> None:
     scene = Scene((SceneObject("square", "red", 60, 200, 200), SceneObject("square", "red", 50, 200, 600)), 0.29)
-    with pytest.raises(UserError, match="no sentence"):
+    with pytest.raises(UserError, match="not a sentence"):
         holds(RULES["fixed-k"], scene, "What is this?")
     with pytest.raises(UserError, match="2 red squares"):
         holds(RULES["fixed-k"], scene, "The red square is a big square")

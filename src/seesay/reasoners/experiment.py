@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,8 @@ from seesay.reasoners.networks.registry import network_class
 from seesay.reasoners.sources import ItemSource, tested_splits
 from seesay.reasoners.train import train, validate
 from seesay.training import loop
+
+log = logging.getLogger(__name__)
 
 TEST_RESULTS = "test.json"
 
@@ -84,9 +87,12 @@ def accuracies(folder: Path, splits: Mapping[str, ReasonerDataset], device: str 
     }
     path = folder / TEST_RESULTS
     if path.is_file():
-        cached: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if {name: cached.get(name) for name in key} == key:
-            return dict(cached["accuracy"])
+        try:
+            cached: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if {name: cached.get(name) for name in key} == key:
+                return dict(cached["accuracy"])
+        except (ValueError, AttributeError, KeyError):
+            log.warning("%s is damaged: the accuracies are computed again.", path)
     network, config, _ = checkpoints.load(folder)
     network.to(Accelerator(cpu=device == "cpu").device)
     accuracy: dict[str, float] = {}

@@ -78,6 +78,7 @@ def test_comparisons_and_the_page(results: seesay.Results, tmp_path: Path) -> No
     page = results.save_report(tmp_path / "page.html", results.compare(resamples=100))
     assert "core-color" in page.read_text(encoding="utf-8")
     assert "mock" in results._repr_html_()
+    assert repr(results) == "<Results: mock on core-color, baseline:majority on core-color>"
     with pytest.raises(UserError, match="is a folder"):
         results.save_report(tmp_path)
     folders = [done.folder for done in results.runs]
@@ -105,6 +106,12 @@ def test_what_fails_does_not_cost_the_rest(tmp_path: Path) -> None:
         seesay.probe(models[:1], "core-color", limit=2, resamples=100, output=tmp_path)
     with pytest.raises(UserError, match="Unknown task"):
         seesay.probe("mock", "core-colour", output=tmp_path)
+    with pytest.raises(UserError, match="No model was named"):
+        seesay.probe([], "core-color", output=tmp_path)
+    with pytest.raises(UserError, match="There is no option 'limits'"):
+        seesay.probe("mock", "core-color", limits=5, output=tmp_path)
+    with pytest.raises(UserError, match=r"call seesay\.api\.learning_curves"):
+        seesay.probe("mock", "core-color", how="learning-curve", output=tmp_path)
     with pytest.raises(UserError, match="--how is 'guess'"):
         seesay.probe("mock", "core-color", how="guess", output=tmp_path)
 

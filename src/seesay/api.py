@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,6 +98,10 @@ class Results:
             raise UserError(f"'{path}' is a folder: name a file for the report.")
         return runs_page.write(path, self.runs, self.compare() if comparisons is None else comparisons)
 
+    def __repr__(self) -> str:
+        runs = ", ".join(f"{run.manifest.model} on {run.manifest.task}" for run in self.runs)
+        return f"<Results: {runs}>"
+
     def _repr_html_(self) -> str:
         return runs_page.overview_html(self.runs)
 
@@ -107,7 +111,7 @@ def load_model(name: str, **options: Any) -> Model:
 
     Options are those of `seesay.models.ModelOptions`, such as `device`, `scope` or `base_url`.
     """
-    return load_model_with(name, ModelOptions(**options))
+    return load_model_with(name, _model_options(options))
 
 
 def load_task(name: str, data: str | Path | None = None) -> Task:
@@ -137,7 +141,9 @@ def probe(
     `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). Further options are
     those of `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others are asked.
     """
-    asker = Asker(How(how), ModelOptions(**options), seeds, progress)
+    if How(how) is How.LEARNING_CURVE:
+        raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
+    asker = Asker(How(how), _model_options(options), seeds, progress)
     settings = ask.Settings(length, limit, seed, resamples, command)
     names, loaded, errors = _prepare(asker, models, tasks, data, categories)
     runs: list[Run] = []
@@ -173,7 +179,7 @@ def learning_curves(
 
     What is done so far is kept in `learning-curve.json` below `output`.
     """
-    asker = Asker(How.LEARNING_CURVE, ModelOptions(**options), seeds, progress)
+    asker = Asker(How.LEARNING_CURVE, _model_options(options), seeds, progress)
     names, loaded, errors = _prepare(asker, models, tasks, data, categories)
     order = [task.name for task in loaded]
     points: list[Point] = []
@@ -266,12 +272,22 @@ def _prepare(
 ) -> tuple[list[str | Model], list[Task], list[UserError]]:
     """Models and tasks, checked before the first model is loaded, and the tasks of a group that are missing."""
     chosen: list[str | Model] = [models] if isinstance(models, str | Model) else list(dict.fromkeys(models))
+    if not chosen:
+        raise UserError("No model was named: `seesay models` lists some.")
     asker.check_names([model for model in chosen if isinstance(model, str)])
     named = [tasks] if isinstance(tasks, str | Task) else list(tasks or ["viphy" if asker.how.trains else "core"])
     loaded, errors = load_tasks(named, None if data is None else Path(data))
     if categories is not None:
         loaded = with_categories(loaded, categories, asker.options)
     return chosen, loaded, errors
+
+
+def _model_options(options: dict[str, Any]) -> ModelOptions:
+    names = [field.name for field in fields(ModelOptions)]
+    for name in options:
+        if name not in names:
+            raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
+    return ModelOptions(**options)
 
 
 def _answer_rows(run: Run) -> Iterable[AnswerRow]:

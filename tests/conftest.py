@@ -17,8 +17,12 @@ settings.load_profile("seesay")
 
 
 def pytest_configure() -> None:
-    """One thread per worker: torch and NumPy read this when they are imported, sub-processes inherit it."""
+    """One thread per worker: torch and NumPy read this when they are imported, sub-processes inherit it.
+
+    Tables are wide enough for the paths of temporary folders, whose length depends on who runs the tests.
+    """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["COLUMNS"] = "240"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -176,7 +176,9 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
         out, err = process.communicate(timeout=60)
     assert not (tmp_path / "parts" / "config.json").exists()
     assert (process.returncode, out) == (130, "")
-    assert err == "seesay: Interrupted. Everything answered so far is kept: the same command resumes from there.\n"
+    assert (
+        err == "seesay: Interrupted. What was saved is kept: commands that save their progress resume when run again.\n"
+    )
     run(*command, tmp_path / "parts")
     whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
     assert whole == parts

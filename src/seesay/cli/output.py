@@ -66,23 +66,27 @@ class _TerminalHandler(logging.Handler):
         print(f"{prefix}{plain(record.getMessage())}", file=sys.stderr)
 
 
+_TERMINAL = _TerminalHandler()
+
+
 @contextmanager
 def log_to_terminal() -> Iterator[None]:
     """Show what seesay logs on stderr."""
-    logger, handler = logging.getLogger("seesay"), _TerminalHandler()
+    logger = logging.getLogger("seesay")
     level = logger.level
-    logger.addHandler(handler)
+    logger.addHandler(_TERMINAL)
     logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.removeHandler(handler)
+        logger.removeHandler(_TERMINAL)
         logger.setLevel(level)
+        set_quiet(False)
 
 
 def set_quiet(quiet: bool) -> None:
-    """Log errors only, or everything that a user should see."""
-    logging.getLogger("seesay").setLevel(logging.ERROR if quiet else logging.INFO)
+    """Show errors only, or everything that is logged."""
+    _TERMINAL.setLevel(logging.ERROR if quiet else logging.NOTSET)
 
 
 def progress_bars(*, quiet: bool = False) -> ProgressBars:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.program import refused_here, seesay
+from tests.cli.program import misused, refused_here, seesay
 
 from seesay.cli import main
 from seesay.runs import store
@@ -69,7 +69,7 @@ def test_mistakes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "nothing to compare" in refused_here(capsys, "compare", one.parent)
     assert "is a folder" in refused_here(capsys, "report", runs, "--output", tmp_path)
     assert "--resamples is 5" in refused_here(capsys, "compare", runs, "--resamples", "5")
-    assert "--seed is -1" in refused_here(capsys, "compare", runs, "--seed", "-1")
+    assert "Invalid value for '--seed'" in misused(capsys, "compare", runs, "--seed", "-1")
 
 
 def section(name: str) -> str:

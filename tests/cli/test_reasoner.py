@@ -44,6 +44,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Scenes are made, a network learns, is tested, and is a model; asked again, nothing is trained again."""
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))  # nothing in it yet, so that every bar is shown
     monkeypatch.chdir(tmp_path)
     command = ("reasoner", "train", "film", "--task", "set+pos", "--image-size", "16", "--batch", "40", *QUICK)
     run(*command)

@@ -108,6 +108,8 @@ def test_from_the_link_to_the_code_and_the_export(site: Site, context: BrowserCo
     page.get_by_role("button", name="Send and continue").click()
 
     expect(page.get_by_text("Page 2 of 2")).to_be_visible()
+    page.wait_for_load_state()  # a key pressed while the page loads is lost
+    page.bring_to_front()
     page.keyboard.press("Tab")  # the skip link
     for _ in range(5):
         page.keyboard.press("Tab")

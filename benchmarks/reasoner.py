@@ -6,7 +6,7 @@ The network, its step (forward, backward, clipping, Adam) and the items are the 
 Ours looks up a batch in a memory-mapped array of small pictures and an array of word ids. The straightforward way
 is a torch Dataset whose `__getitem__` opens the item's PNG, makes it small and cuts its sentence into words, under a
 DataLoader, in the process itself and with a worker for each core. The PNGs have the published 1,478 pixels, and once
-the network's own 64, so that opening files is told from making them small. All ways take augment, and the medians of
+the network's own 64, which separates opening files from making them small. All ways take augment, and the medians of
 the rounds are shown. The first loss is the same to 1e-5: ours reads the same files, with the same filter.
 Extracting features takes time too, which is printed: it is done once, and scenes made on the fly need no file.
 """

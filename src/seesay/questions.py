@@ -148,6 +148,7 @@ class Task:
     neutral: Mapping[str, str] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
     citation: str = ""
+    licence: str = ""
     bad_rows: tuple[BadRow, ...] = ()
     data: tuple[DataSource, ...] = ()
     data_notes: tuple[str, ...] = ()

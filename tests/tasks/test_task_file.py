@@ -288,7 +288,7 @@ def test_every_bad_row_is_reported_and_none_is_lost(tmp_path: Path) -> None:
     assert [q.id for q in task.questions] == ["lemon"]
     assert [str(row) for row in task.bad_rows] == [
         "row 2: gold 'yelow' is not among the options (did you mean 'yellow'?)",
-        "row 3: a quote is never closed",
+        "row 3: not CSV (',' expected after '\"')",
         "row 4: has 2 cells where there are 3 columns",
         "row 5: 'a fruit' is empty",
         "row 6: 'color' is empty: there is no gold answer",

@@ -99,7 +99,8 @@ def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> Task
     kept = copy.deepcopy(value)
     for place in places:
         name = str(place[0]) if place else "rows"
-        if name in DECISIVE or any(f"'{field}'" in did_you_mean(name, TaskFile.model_fields) for field in DECISIVE):
+        meant = did_you_mean(name, [field for field in TaskFile.model_fields if field not in value])
+        if name in DECISIVE or any(f"'{field}'" in meant for field in DECISIVE):
             return None
         if name in ("templates", "choice_templates") and isinstance(kept.get(name), dict) and len(place) > 1:
             kept[name].pop(place[1], None)

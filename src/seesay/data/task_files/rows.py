@@ -185,13 +185,12 @@ def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str] | BadRow
                 if isinstance(following[1], BadRow):
                     break
                 text += f"\n{following[1]}"
-            if text.count('"') % 2:
-                waiting = taken + waiting
-                yield number, BadRow(number, "a quote is never closed")
-                continue
             try:
+                if text.count('"') % 2:
+                    raise csv.Error("a quote is never closed")
                 yield number, next(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
             except csv.Error as error:
+                waiting = taken + waiting  # each of these lines is a row of its own after all
                 yield number, BadRow(number, f"not CSV ({error})")
 
 

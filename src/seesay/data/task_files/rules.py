@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,25 +117,26 @@ def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: li
 def _changer(rule: Rule) -> Callable[[dict[str, Any]], None]:
     match rule:
         case rules.Rename():
-            return lambda cells: _rename(rule, cells)
+            return partial(_rename, rule.rename, rule.into or rule.rename, rule.values, rule.otherwise)
         case rules.Threshold():
-            return lambda cells: _name_range(rule, cells)
+            return partial(_name_range, rule)
         case rules.Cut():
-            return lambda cells: _cut(rule, cells)
+            return partial(_cut, rule)
         case rules.Count():
-            return lambda cells: _count(rule, cells)
+            return partial(_count, rule)
         case rules.Compare():
-            return lambda cells: _compare(rule, cells)
+            return partial(_compare, rule)
     raise TypeError(rule)
 
 
-def _rename(rule: rules.Rename, cells: dict[str, Any]) -> None:
-    value = cells.get(rule.rename)
+def _rename(column: str, into: str, values: dict[str, str], otherwise: str | None, cells: dict[str, Any]) -> None:
+    value = cells.get(column)
     if isinstance(value, list):
-        cells[rule.into or rule.rename] = [rule.values.get(item, rule.otherwise or item) for item in value]
-        return
-    other = value if rule.otherwise is None else rule.otherwise
-    cells[rule.into or rule.rename] = rule.values.get(value, other) if isinstance(value, str) else other
+        cells[into] = [values.get(item, item if otherwise is None else otherwise) for item in value]
+    elif isinstance(value, str):
+        cells[into] = values.get(value, value if otherwise is None else otherwise)
+    else:
+        cells[into] = value if otherwise is None else otherwise
 
 
 def _name_range(rule: rules.Threshold, cells: dict[str, Any]) -> None:

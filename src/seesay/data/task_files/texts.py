@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
 from string import Formatter
 from typing import Any
 
@@ -26,7 +25,6 @@ Cells = Mapping[str, Any]
 Getter = Callable[[Cells], str | None]
 
 
-@cache
 def article(noun: str) -> str:
     """The indefinite article of a noun.
 
@@ -95,7 +93,12 @@ def reference_getter(reference: str, columns: Collection[str]) -> Getter:
     if column is None:
         raise KeyError(reference)
     if column == reference:
-        return lambda cells: _text(cells, column)
+
+        def plain(cells: Cells) -> str | None:
+            value = cells.get(column)
+            return value if type(value) is str else _text(cells, column)
+
+        return plain
     articled = reference[:2] in ("a ", "A ")
     capitals = reference[:1].isupper()
 

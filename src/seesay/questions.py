@@ -148,7 +148,6 @@ class Task:
     neutral: Mapping[str, str] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
     citation: str = ""
-    licence: str = ""
     bad_rows: tuple[BadRow, ...] = ()
     data: tuple[DataSource, ...] = ()
     data_notes: tuple[str, ...] = ()
@@ -157,6 +156,7 @@ class Task:
     linear_text: str = ""
     linear_published: tuple[Published, ...] = ()
     load_splits: Callable[[], Splits] | None = field(default=None, compare=False, repr=False)
+    licence: str = ""
 
     def __post_init__(self) -> None:
         if not self.questions:

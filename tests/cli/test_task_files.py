@@ -11,13 +11,22 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.cli.program import refused_here
 
 from seesay.cli import main
 from seesay.data.task_files.yaml_text import read_yaml
 from seesay.tasks import TASK_FILES, load_task
-from tests.cli.program import refused_here
 
 FRUIT = "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
+PROGRAM = """
+import resource, sys
+from seesay.cli import main
+try:
+    main(["tasks", "check", "fruit.yaml"])
+finally:
+    use = resource.getrusage(resource.RUSAGE_SELF)
+    print(use.ru_utime + use.ru_stime, use.ru_maxrss, file=sys.stderr)
+"""
 FILE = "rows: fruit.csv\nobject: fruit\ngold: color\ntags: [kind]\ntemplates: The color of {a fruit} is [MASK].\n"
 
 
@@ -91,7 +100,9 @@ def test_new_writes_a_file_that_checks(folder: Path, capsys: pytest.CaptureFixtu
         "The color of an apple is [MASK].",
         "Q: What is the color of an apple? A: [MASK].",
     ]
-    assert "exists: give another name, or --force" in refused_here(capsys, "tasks", "new", "fruit.csv", "-o", "new.yaml")
+    assert "exists: give another name, or --force" in refused_here(
+        capsys, "tasks", "new", "fruit.csv", "-o", "new.yaml"
+    )
 
 
 TABLES = {
@@ -117,7 +128,9 @@ def test_new_reads_what_columns_are(folder: Path, name: str, capsys: pytest.Capt
 
 def test_a_table_that_says_nothing_is_refused_with_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "t.csv").write_text("x,y,z\n1,2,3\n4,5,6\n")
-    assert "`seesay tasks new t.csv -o t.yaml` writes a first task file" in refused_here(capsys, "tasks", "check", "t.csv")
+    assert "`seesay tasks new t.csv -o t.yaml` writes a first task file" in refused_here(
+        capsys, "tasks", "check", "t.csv"
+    )
 
 
 def test_the_schema_accepts_our_files_and_describes_every_field(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,7 +141,10 @@ def test_the_schema_accepts_our_files_and_describes_every_field(capsys: pytest.C
     assert files
     for path in files:
         assert not [error.message for error in validator.iter_errors(read_yaml(path).value)], path
-    for name, part in [*schema["properties"].items(), *((f"{d}.{n}", p) for d, v in schema["$defs"].items() for n, p in v["properties"].items())]:
+    for name, part in [
+        *schema["properties"].items(),
+        *((f"{d}.{n}", p) for d, v in schema["$defs"].items() for n, p in v["properties"].items()),
+    ]:
         assert part.get("description", "").endswith("."), name
     assert list(validator.iter_errors({"rows": "x.csv", "gold": "y", "templates": "z", "optoins": []}))
 
@@ -139,11 +155,10 @@ def test_100_000_rows_are_checked_within_3_seconds_and_500_megabytes(folder: Pat
     rows = "".join(f"thing number {n},{colors[n % 6]},kind {n % 17}\n" for n in range(100_000))
     (folder / "fruit.csv").write_text(f"fruit,color,kind\n{rows}")
     (folder / "fruit.yaml").write_text(FILE + "rules: [{rename: color, values: {gray: grey}}]\n")
-    program = "import resource, sys\nfrom seesay.cli import main\ntry:\n    main(['tasks', 'check', 'fruit.yaml'])\nfinally:\n    use = resource.getrusage(resource.RUSAGE_SELF)\n    print(use.ru_utime + use.ru_stime, use.ru_maxrss, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ.copy())
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=os.environ.copy()
+    )
     assert "100,000 questions about 100,000 objects" in done.stdout
     seconds, kilobytes = map(float, done.stderr.split()[-2:])
     assert seconds < 3
     assert kilobytes < 500_000
-
-

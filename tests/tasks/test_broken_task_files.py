@@ -28,32 +28,56 @@ def edited(old: str, new: str) -> str:
 
 
 BROKEN: dict[str, tuple[str | bytes, str]] = {
-    "unknown field": (GOOD + "templatez: x\n", "line 8, column 1: unknown field 'templatez' (did you mean 'templates'?)."),
+    "unknown field": (
+        GOOD + "templatez: x\n",
+        "line 8, column 1: unknown field 'templatez' (did you mean 'templates'?).",
+    ),
     "missing gold": (edited("gold: color\n", ""), "line 1, column 1: 'gold' is missing."),
     "missing rows": (edited("rows: rows.csv\n", ""), "line 1, column 1: 'rows' is missing."),
-    "not a mapping": ("- rows\n- gold\n", "line 1, column 1: a task file is a mapping of fields, such as `rows: fruit.csv`."),
+    "not a mapping": (
+        "- rows\n- gold\n",
+        "line 1, column 1: a task file is a mapping of fields, such as `rows: fruit.csv`.",
+    ),
     "empty": ("", "line 1, column 1: a task file is a mapping of fields, such as `rows: fruit.csv`."),
     "field twice": (GOOD + "gold: fruit\n", "line 8, column 1: field 'gold' appears twice."),
     "no slot": (
         edited("is [MASK].", "is red."),
         "line 7, column 3: a template needs exactly one [MASK], and this has none: 'The color of {a fruit} is red.'.",
     ),
-    "two slots": (edited("[MASK].", "[MASK] [MASK]."), "line 7, column 3: a template needs exactly one [MASK], and this has 2"),
+    "two slots": (
+        edited("[MASK].", "[MASK] [MASK]."),
+        "line 7, column 3: a template needs exactly one [MASK], and this has 2",
+    ),
     "no such column in a template": (
         edited("{a fruit}", "{a friut}"),
         "line 7, column 3: there is no column 'a friut'",
     ),
-    "no such gold column": (edited("gold: color", "gold: colour"), "line 5, column 1: there is no column 'colour' (did you mean 'color'?)."),
-    "no such object": (edited("object: fruit", "object: fruits"), "line 3, column 1: there is no column 'fruits' (did you mean 'fruit'?)."),
+    "no such gold column": (
+        edited("gold: color", "gold: colour"),
+        "line 5, column 1: there is no column 'colour' (did you mean 'color'?).",
+    ),
+    "no such object": (
+        edited("object: fruit", "object: fruits"),
+        "line 3, column 1: there is no column 'fruits' (did you mean 'fruit'?).",
+    ),
     "braces do not match": (edited("{a fruit}", "{a fruit"), "line 7, column 3: the braces of"),
     "an expression": (edited("{a fruit}", "{fruit.upper}"), "line 7, column 3: {fruit.upper} is not a column's name."),
-    "a format": (edited("{a fruit}", "{a:fruit}"), "line 7, column 3: {a:fruit} is not a column's name: write {a fruit}."),
+    "a format": (
+        edited("{a fruit}", "{a:fruit}"),
+        "line 7, column 3: {a:fruit} is not a column's name: write {a fruit}.",
+    ),
     "slot without quotes": (
         edited("is: The color of {a fruit} is [MASK].", "is: [MASK] is the color."),
         "needs quotes.",
     ),
-    "a colon in a text": (edited("is: The", "is: Q: The"), "line 7, column 8: not YAML (mapping values are not allowed in this context)"),
-    "a tag": (edited("rows: rows.csv", "rows: !function os.system"), "line 2, column 7: tag '!function': nothing in a task file executes."),
+    "a colon in a text": (
+        edited("is: The", "is: Q: The"),
+        "line 7, column 8: not YAML (mapping values are not allowed in this context)",
+    ),
+    "a tag": (
+        edited("rows: rows.csv", "rows: !function os.system"),
+        "line 2, column 7: tag '!function': nothing in a task file executes.",
+    ),
     "a Python object": (
         edited("rows: rows.csv", "rows: !!python/object/apply:os.system [ls]"),
         "line 2, column 7: tag 'tag:yaml.org,2002:python/object/apply:os.system': nothing in a task file executes.",
@@ -67,11 +91,20 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         edited("name: fruit", "name: My Fruit"),
         "line 1, column 1: 'name' is 'My Fruit': use small letters, digits, '-', '.' and '_'.",
     ),
-    "a built-in name": (edited("name: fruit", "name: core-color"), "line 1, column 1: 'core-color' is a built-in task's name"),
+    "a built-in name": (
+        edited("name: fruit", "name: core-color"),
+        "line 1, column 1: 'core-color' is a built-in task's name",
+    ),
     "no such file": (edited("rows.csv", "fruit.csv"), "line 2, column 1: There is no file"),
-    "outside": (edited("rows.csv", "../rows.csv"), "line 2, column 1: '../rows.csv' leaves the folder of the task file"),
+    "outside": (
+        edited("rows.csv", "../rows.csv"),
+        "line 2, column 1: '../rows.csv' leaves the folder of the task file",
+    ),
     "unknown format": (edited("rows.csv", "rows.xlsx"), "line 2, column 1: "),
-    "unknown metric": (GOOD + "metrics: [acuracy]\n", "line 8, column 1: unknown metric 'acuracy' (did you mean 'accuracy'"),
+    "unknown metric": (
+        GOOD + "metrics: [acuracy]\n",
+        "line 8, column 1: unknown metric 'acuracy' (did you mean 'accuracy'",
+    ),
     "a metric that does not fit": (
         edited("gold: color", "gold: {weights: {red: n, green: n}}") + "metrics: [accuracy]\n",
         "line 8, column 1: accuracy needs one gold label per question",
@@ -85,7 +118,10 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         "line 4, column 1: 'sets' and 'by' go together",
     ),
     "one option": (edited("[red, green, yellow]", "[red]"), "line 4, column 1: 'options' is"),
-    "unknown rule": (GOOD + "rules:\n  - remove: n\n", "line 9, column 5: a rule begins with one of drop, keep, rename"),
+    "unknown rule": (
+        GOOD + "rules:\n  - remove: n\n",
+        "line 9, column 5: a rule begins with one of drop, keep, rename",
+    ),
     "unknown field of a rule": (
         GOOD + "rules:\n  - drop: n\n    valeus: 1\n",
         "line 10, column 5: unknown field 'valeus' (did you mean 'values'",
@@ -103,12 +139,15 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         "line 8, column 41: 'value' is 'most': it should be a valid number",
     ),
     "words for no option": (GOOD + "words: {blue: azure}\n", "line 8, column 9: no question has the option 'blue'."),
-    "no row is usable": (edited("[red, green, yellow]", "[pink, teal]"), "line 2, column 1: no row can be used (row 2: gold 'yellow' is not"),
+    "no row is usable": (
+        edited("[red, green, yellow]", "[pink, teal]"),
+        "line 2, column 1: no row can be used (row 2: gold 'yellow' is not",
+    ),
     "split of splits": (
         edited("rows: rows.csv", "rows: {test: rows.csv, train: rows.csv}") + "split: {seed: 0}\n",
         "line 8, column 1: 'split' divides one source of rows, and 'rows' has one per split.",
     ),
-}  # fmt: skip
+}
 
 
 def write(folder: Path, content: str | bytes) -> Path:
@@ -140,14 +179,19 @@ def test_there_are_more_than_thirty() -> None:
 
 
 def test_everything_is_said_at_once(tmp_path: Path) -> None:
-    text = GOOD.replace("{a fruit}", "{a friut}").replace("object: fruit", "object: fruits") + "metrics: [acuracy]\ntitel: x\n"
+    text = (
+        GOOD.replace("{a fruit}", "{a friut}").replace("object: fruit", "object: fruits")
+        + "metrics: [acuracy]\ntitel: x\n"
+    )
     problems = [str(problem) for problem in check(write(tmp_path, text)).errors]
     assert len(problems) == 4
     assert [problem.split(":")[0] for problem in problems] == [
         "fruit.yaml, line 8, column 1", "fruit.yaml, line 9, column 1",
         "fruit.yaml, line 7, column 3", "fruit.yaml, line 3, column 1",
     ]  # fmt: skip
-    with pytest.raises(UserError, match="There are 3 more problems: `seesay tasks check .*fruit.yaml` lists them all"):
+    with pytest.raises(
+        UserError, match=r"There are 3 more problems: `seesay tasks check .*fruit\.yaml` lists them all"
+    ):
         load_task(str(tmp_path / "fruit.yaml"))
 
 
@@ -184,7 +228,9 @@ def test_damaged_files_never_raise_anything_else(tmp_path: Path, seed: int) -> N
     text = list(GOOD)
     for _ in range(chance.randint(1, 6)):
         place = chance.randrange(len(text))
-        text[place] = chance.choice(["", "{", "}", "[", ":", "\n", " ", "-", "'", '"', "&a ", "*a", "!x ", "\t", "é", "\0", "#"])
+        text[place] = chance.choice(
+            ["", "{", "}", "[", ":", "\n", " ", "-", "'", '"', "&a ", "*a", "!x ", "\t", "é", "\0", "#"]
+        )
     path = write(tmp_path, "".join(text))
     examination = check(path)
     assert examination.task is not None or examination.errors

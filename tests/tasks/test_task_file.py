@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.shared_data import shared
 
 from seesay.api import probe
 from seesay.data.task_files.yaml_text import TaskFileError
 from seesay.errors import UserError
 from seesay.questions import Question, Task
 from seesay.tasks import expand, load_task
-from tests.shared_data import shared
 
 FRUIT = "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
 FILE = "rows: fruit.csv\nobject: fruit\ngold: color\ntemplates: The color of {a fruit} is [MASK].\n"
@@ -71,7 +71,7 @@ def test_names_that_look_like_files_are_files(tmp_path: Path) -> None:
     odd.mkdir()
     assert expand([str(odd)]) == [str(odd)]
     assert expand(["a.yaml,core-color", "b/c"]) == ["a.yaml", "core-color", "b/c"]
-    with pytest.raises(UserError, match="There is no task file 'nothing.yaml'"):
+    with pytest.raises(UserError, match=r"There is no task file 'nothing\.yaml'"):
         load_task("nothing.yaml")
 
 
@@ -106,7 +106,9 @@ def test_words_that_yaml_would_turn_into_truth_values_stay_words(tmp_path: Path)
 
 
 def test_options_of_columns_with_gold_by_letter_index_and_column(tmp_path: Path) -> None:
-    rows = [{"x": "q", "A": "one", "B": "two", "C": "", "letter": "B", "index": 1, "number": 2, "col": "B", "word": "two"}]
+    rows = [
+        {"x": "q", "A": "one", "B": "two", "C": "", "letter": "B", "index": 1, "number": 2, "col": "B", "word": "two"}
+    ]
     for says, column in (("letter", "letter"), ("index", "index"), ("number", "number"), ("column", "col")):
         rest = f"options: {{columns: [A, B, C]}}\ngold: {{column: {column}, says: {says}}}"
         question = inline(tmp_path, rows, rest).questions[0]
@@ -114,7 +116,7 @@ def test_options_of_columns_with_gold_by_letter_index_and_column(tmp_path: Path)
 
 
 def test_options_in_a_column_by_sets_and_within(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"x": "a", "kind": "yn", "y": "no", "list": "no;yes"},
         {"x": "b", "kind": "num", "y": "2", "list": ["2", "4"]},
         {"x": "c", "kind": "num", "y": "4", "list": ["4", "2"]},
@@ -129,7 +131,9 @@ def test_options_in_a_column_by_sets_and_within(tmp_path: Path) -> None:
 
 
 def test_gold_as_list_weights_votes_and_share(tmp_path: Path) -> None:
-    rows = [{"x": "a", "y": "red;blue", "red": 0.3, "blue": 0.9, "n": 2, "said": ["red", "red", "blue"], "map": {"red": 2}}]
+    rows = [
+        {"x": "a", "y": "red;blue", "red": 0.3, "blue": 0.9, "n": 2, "said": ["red", "red", "blue"], "map": {"red": 2}}
+    ]
 
     def gold(rest: str) -> tuple[dict[str, float], tuple[str, ...]]:
         task = inline(tmp_path, rows, f"options: [red, blue, green]\n{rest}")
@@ -172,7 +176,10 @@ rules:
         ({"more": 1.0}, {"votes": "2", "certainty": "sure"}),
         ({"less": 1.0}, {"votes": "0", "certainty": "unsure"}),
     ]
-    assert task.data_notes == ("1 rows left out: y is -42 (nobody agreed)", "1 rows left out: the same x as a row before")
+    assert task.data_notes == (
+        "1 rows left out: y is -42 (nobody agreed)",
+        "1 rows left out: the same x as a row before",
+    )
 
 
 def test_keep_is_by_value_or_by_range(tmp_path: Path) -> None:
@@ -215,7 +222,8 @@ rules:
 
 def test_the_share_that_says_larger_comes_from_means_and_standard_deviations(tmp_path: Path) -> None:
     """Φ((10 − 7) / √(3² + 4²)) = Φ(0.6) = 0.725747 (tables of the normal distribution)."""
-    rest = "gold: {weights: [more, less]}\noptions: [more, less]\nrules: [{compare: [m, k], sd: [s, t], into: [more, less]}]"
+    rule = "{compare: [m, k], sd: [s, t], into: [more, less]}"
+    rest = f"gold: {{weights: [more, less]}}\noptions: [more, less]\nrules: [{rule}]"
     task = inline(tmp_path, [{"x": "a", "m": 10, "k": 7, "s": 3, "t": 4}], rest)
     assert task.questions[0].gold == {"more": 0.725747, "less": 0.274253}
 
@@ -301,7 +309,11 @@ def test_every_bad_row_is_reported_and_none_is_lost(tmp_path: Path) -> None:
 def test_pictures_stay_inside_the_folder(tmp_path: Path) -> None:
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "a.png").write_bytes(b"x")
-    rows = [{"x": "a", "y": "red", "p": "a.png"}, {"x": "b", "y": "blue", "p": "../../secret"}, {"x": "c", "y": "red", "p": "c.png"}]
+    rows = [
+        {"x": "a", "y": "red", "p": "a.png"},
+        {"x": "b", "y": "blue", "p": "../../secret"},
+        {"x": "c", "y": "red", "p": "c.png"},
+    ]
     task = inline(tmp_path, rows, 'gold: y\npicture: "pictures/{p}"')
     assert [Path(str(q.picture)).name for q in task.questions] == ["a.png", "c.png"]
     assert str(task.bad_rows[0]) == "row 2: the picture 'pictures/../../secret' leaves the folder of the rows"
@@ -424,7 +436,9 @@ def test_malevic_imported_equals_the_built_in_task(tmp_path: Path) -> None:
     built_in = load_task("malevic-pos", shared("malevic/pos"))
     assert len(task.questions) == 2000
     assert gold(task.questions) == gold(built_in.questions)
-    assert [Path(str(q.picture)).name for q in task.questions] == [Path(str(q.picture)).name for q in built_in.questions]
+    assert [Path(str(q.picture)).name for q in task.questions] == [
+        Path(str(q.picture)).name for q in built_in.questions
+    ]
 
 
 @pytest.mark.parametrize("text", [MEMORY_COLORS, VIPHY_SPACE, MALEVIC])

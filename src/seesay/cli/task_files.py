@@ -31,7 +31,9 @@ class _ShowByDefault(TyperGroup):
 app = typer.Typer(cls=_ShowByDefault, help="List and show tasks; check, start and export task files.")
 app.command("show")(tasks)
 
-TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="A task's name, a task file, its folder, or a table.")]
+TaskArgument = Annotated[
+    str, typer.Argument(metavar="TASK", help="A task's name, a task file, its folder, or a table.")
+]
 DataOption = Annotated[Path | None, typer.Option(help="A file or folder of rows to read instead of the task's own.")]
 
 
@@ -89,7 +91,9 @@ def _show_task(examination: Examination) -> None:
     task = examination.task
     if task is None:
         return
-    out.print(f"{task.name}: {len(task.questions):,} questions about {len({q.object for q in task.questions}):,} objects.")
+    out.print(
+        f"{task.name}: {len(task.questions):,} questions about {len({q.object for q in task.questions}):,} objects."
+    )
     for note in task.data_notes:
         out.print(plain(f"{note}."), soft_wrap=True)
     for question in task.questions[:_SHOWN_QUESTIONS]:

@@ -77,11 +77,12 @@ DEVEREUX = (
 )
 
 FORBES_CHOI = (
-    "Maxwell Forbes and Yejin Choi. 2017. Verb Physics: Relative Physical Knowledge of Actions and Objects. ACL, 266–276."
+    "Maxwell Forbes and Yejin Choi. 2017. Verb Physics: Relative Physical Knowledge of Actions and Objects. ACL, "
+    "266–276."
 )
 LIN = (
-    "Bill Yuchen Lin, Seyeon Lee, Rahul Khanna and Xiang Ren. 2020. Birds have four legs?! NumerSense: Probing Numerical "
-    "Commonsense Knowledge of Pre-Trained Language Models. EMNLP, 6862–6868."
+    "Bill Yuchen Lin, Seyeon Lee, Rahul Khanna and Xiang Ren. 2020. Birds have four legs?! NumerSense: Probing "
+    "Numerical Commonsense Knowledge of Pre-Trained Language Models. EMNLP, 6862–6868."
 )
 
 _VIPHY = (

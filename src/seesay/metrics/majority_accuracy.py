@@ -30,7 +30,10 @@ def shared_accuracy(items: ScoredItems) -> FloatArray:
 
 
 MAJORITY_ACCURACY = mean_metric(
-    "majority_accuracy", "How often the most probable label is the one that most people gave.", majority_accuracy, binary=True
+    "majority_accuracy",
+    "How often the most probable label is the one that most people gave.",
+    majority_accuracy,
+    binary=True,
 )
 SHARED_ACCURACY = mean_metric(
     "shared_accuracy", "The share of people who gave the most probable label.", shared_accuracy

@@ -80,7 +80,7 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
 
 
 def _refuse_taken_name(declaration: Declaration) -> None:
-    from seesay.tasks import TASKS, TASK_FILES
+    from seesay.tasks import TASK_FILES, TASKS
 
     if declaration.name in TASKS.names() and declaration.path.parent != TASK_FILES:
         declaration.add(f"'{declaration.name}' is a built-in task's name: results could be mistaken for its", "name")
@@ -159,7 +159,7 @@ class _Builder:
             licence=file.licence,
             bad_rows=tuple(bad),
             data=data,
-            data_notes=tuple([*self.notes, *test.notes, *builder.notes]),
+            data_notes=(*self.notes, *test.notes),
             as_published=as_published,
             choice_templates=choice,
             linear_text=file.linear_text,
@@ -370,4 +370,3 @@ def _columns(file: TaskFile) -> list[tuple[tuple[str, ...], str]]:
     if file.split is not None:
         found.append((("split", "column"), file.split.column))
     return [(path, column) for path, column in found if column]
-

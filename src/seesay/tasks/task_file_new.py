@@ -97,9 +97,8 @@ def _draft(path: Path, table: Table, folder: Path, reading: Reading) -> Draft:
         gold = _few_values(table, [column for column in columns if column not in option_columns]) or columns[-1]
     text = _named(columns, TEXT)
     thing = _named(columns, OBJECT, but=(gold,)) or (None if text else _short_names(table, gold))
-    if key := _named(columns, ID):
-        if len(set(column_values(table, key))) == len(table.rows):
-            draft.add("id", quoted(key))
+    if (key := _named(columns, ID)) and len(set(column_values(table, key))) == len(table.rows):
+        draft.add("id", quoted(key))
     if thing:
         draft.add("object", quoted(thing), "What a question is about: intervals are clustered by it.")
     _options_and_gold(draft, table, option_columns, gold)

@@ -27,7 +27,6 @@ class QuestionBuilder:
     def __init__(self, file: TaskFile, columns: Sequence[str], folder: Path) -> None:
         self.file, self.folder = file, folder
         self.gold, self.options = file.gold_rule, file.option_rule
-        self.notes: list[str] = []
         self.several_gold = False
         self._is_plain_label = self.gold.says == "label" and not self.gold.separator and not self.gold.share
         self._answers: dict[str, dict[str, None]] = {}

@@ -13,10 +13,10 @@ from seesay.data.task_files.schema_base import OneOrMore, Part, Text
 class Condition(Part):
     """Which values of a column are meant: some values, or a range of numbers."""
 
-    values: OneOrMore = Field((), description="The values that are meant.")
-    at_least: float | None = Field(None, description="Numbers from this one on.")
-    at_most: float | None = Field(None, description="Numbers up to this one.")
-    because: Text = Field("", description="Why, for the report.")
+    values: OneOrMore = Field(default=(), description="The values that are meant.")
+    at_least: float | None = Field(default=None, description="Numbers from this one on.")
+    at_most: float | None = Field(default=None, description="Numbers up to this one.")
+    because: Text = Field(default="", description="Why, for the report.")
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -57,8 +57,10 @@ class Rename(Part):
 
     rename: Text = Field(description="The column.")
     values: dict[str, Text] = Field(description="The new name of each value.")
-    into: Text = Field("", description="The new column. Default: the same one.")
-    otherwise: Text | None = Field(None, description="What any other value becomes. Default: it stays as it is.")
+    into: Text = Field(default="", description="The new column. Default: the same one.")
+    otherwise: Text | None = Field(
+        default=None, description="What any other value becomes. Default: it stays as it is."
+    )
 
 
 class Threshold(Part):
@@ -71,12 +73,14 @@ class Threshold(Part):
         BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value]),
     ]
     names: tuple[Text, ...] = Field(description="A name for each range, one more than there are thresholds.")
-    into: Text = Field("", description="The column for the names. Default: the same one.")
+    into: Text = Field(default="", description="The column for the names. Default: the same one.")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if len(self.names) != len(self.at) + 1:
-            raise ValueError(f"{len(self.at)} thresholds make {len(self.at) + 1} ranges, and 'names' has {len(self.names)}")
+            raise ValueError(
+                f"{len(self.at)} thresholds make {len(self.at) + 1} ranges, and 'names' has {len(self.names)}"
+            )
         if list(self.at) != sorted(set(self.at)):
             raise ValueError("'at' must rise")
         return self
@@ -95,14 +99,14 @@ class Count(Part):
 
     count: Text = Field(description="The column with the list.")
     into: Text = Field(description="The column for the number.")
-    separator: Text = Field(";", description="What separates the entries of a text.")
+    separator: Text = Field(default=";", description="What separates the entries of a text.")
 
 
 class Unique(Part):
     """Keep the first of the rows that are equal in these columns, and report the others."""
 
     unique: OneOrMore = Field(description="The column, or columns.")
-    because: Text = Field("", description="Why, for the report.")
+    because: Text = Field(default="", description="Why, for the report.")
 
 
 class Compare(Part):
@@ -112,7 +116,7 @@ class Compare(Part):
     """
 
     compare: tuple[Text, Text] = Field(description="The two columns with the means.")
-    sd: tuple[Text, Text] | None = Field(None, description="The two columns with the standard deviations.")
+    sd: tuple[Text, Text] | None = Field(default=None, description="The two columns with the standard deviations.")
     into: tuple[Text, Text] = Field(description="The columns for the share that says larger, and for the rest.")
 
 
@@ -126,8 +130,8 @@ class DrawPairs(Part):
     """Draw pairs of rows with a seed, every row about equally often; column `x` becomes `x_a` and `x_b`."""
 
     draw_pairs: int = Field(ge=1, le=1_000_000, description="The number of pairs; each is drawn once.")
-    seed: int = Field(0, ge=0, description="The seed.")
-    differ: OneOrMore = Field((), description="Columns in which the two rows must differ.")
+    seed: int = Field(default=0, ge=0, description="The seed.")
+    differ: OneOrMore = Field(default=(), description="Columns in which the two rows must differ.")
 
 
 def as_number(value: Any) -> float:
@@ -162,5 +166,7 @@ Rule = Annotated[
     | Annotated[Compare, Tag("<compare>")]
     | Annotated[PairUp, Tag("<pair_up>")]
     | Annotated[DrawPairs, Tag("<draw_pairs>")],
-    Discriminator(_kind, custom_error_type="rule", custom_error_message=f"a rule begins with one of {', '.join(KINDS)}"),
+    Discriminator(
+        _kind, custom_error_type="rule", custom_error_message=f"a rule begins with one of {', '.join(KINDS)}"
+    ),
 ]

@@ -54,7 +54,9 @@ def format_of(path: Path, reading: Reading) -> str:
     suffix = Path(path.name.removesuffix(".gz")).suffix.lstrip(".").lower()
     name = {"txt": "tsv", "ndjson": "jsonl"}.get(suffix, suffix)
     if name not in FORMATS:
-        raise UserError(f"The name of {path} does not say its format: give `read: {{format: …}}`, one of {', '.join(FORMATS)}.")
+        raise UserError(
+            f"The name of {path} does not say its format: give `read: {{format: …}}`, one of {', '.join(FORMATS)}."
+        )
     return name
 
 
@@ -152,9 +154,8 @@ def _delimited(path: Path, reading: Reading, delimiter: str) -> Table:
         if len(cells) != len(header):
             table.bad.append(BadRow(number, f"has {len(cells)} cells where there are {len(header)} columns"))
             continue
-        if reading.strip:
-            cells = map(str.strip, cells)
-        table.rows.append(Row(number, dict(zip(header, cells, strict=True))))
+        values = map(str.strip, cells) if reading.strip else cells
+        table.rows.append(Row(number, dict(zip(header, values, strict=True))))
     table.columns = dict.fromkeys(header)
     return table
 
@@ -224,7 +225,11 @@ def _json(path: Path, reading: Reading) -> Numbered:
         if not isinstance(value, dict) or reading.list not in value:
             raise UserError(f"{path} has no list of rows under '{reading.list}'.")
         value = value[reading.list]
-    if isinstance(value, dict) and not reading.list and not any(isinstance(item, list | dict) for item in value.values()):
+    if (
+        isinstance(value, dict)
+        and not reading.list
+        and not any(isinstance(item, list | dict) for item in value.values())
+    ):
         value = [value]  # one row, as a file of JSON lines may have
     if not isinstance(value, list):
         keys = [key for key, item in value.items() if isinstance(item, list)] if isinstance(value, dict) else []

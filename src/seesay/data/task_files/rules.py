@@ -75,7 +75,9 @@ def apply(rule: Rule, table: Table) -> Table:
             for row in rows:
                 seen.setdefault(tuple(_key(row.cells.get(column)) for column in rule.unique), row)
             rows = list(seen.values())
-            _note(notes, len(table.rows) - len(rows), f"the same {', '.join(rule.unique)} as a row before", rule.because)
+            _note(
+                notes, len(table.rows) - len(rows), f"the same {', '.join(rule.unique)} as a row before", rule.because
+            )
         case rules.PairUp():
             rows = list(_paired_up(rule, rows, bad))
         case rules.DrawPairs():
@@ -203,7 +205,7 @@ def _paired_up(rule: rules.PairUp, rows: Sequence[Row], bad: list[BadRow]) -> It
         groups.setdefault(_key(row.cells.get(rule.pair_up)), []).append(row)
     for value, members in groups.items():
         if len(members) == 2 and value is not None:
-            yield _joined(*members, shared=rule.pair_up)
+            yield _joined(members[0], members[1], rule.pair_up)
         else:
             reason = f"{len(members)} rows have {value!r} in '{rule.pair_up}' where two make a pair"
             bad += [BadRow(row.number, reason) for row in members]

@@ -43,31 +43,33 @@ class SplitRows(Part):
     """One source of rows per split. The questions of `test` are asked; linear probes train on `train`."""
 
     test: Source = Field(description="The rows that are asked.")
-    train: Source | None = Field(None, description="The rows that probes are trained on.")
-    validation: Source | None = Field(None, description="The rows that training is checked with.")
+    train: Source | None = Field(default=None, description="The rows that probes are trained on.")
+    validation: Source | None = Field(default=None, description="The rows that training is checked with.")
 
 
 class Reading(Part):
     """How the files of rows are written, where their names do not say it."""
 
     format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Field(
-        None, description="The format of the files. Default: what their names end in."
+        default=None, description="The format of the files. Default: what their names end in."
     )
     delimiter: Annotated[Text, Field(min_length=1, max_length=1)] = Field(
-        ",", description="What separates the cells of a CSV file, such as ';'."
+        default=",", description="What separates the cells of a CSV file, such as ';'."
     )
-    columns: Names = Field((), description="The columns' names, for a CSV or TSV file without a first line that has them.")
-    list: Text = Field("", description="The key under which a JSON document has its list of rows.")
-    config: Text = Field("", description="The configuration of a data set on the Hub.")
-    strip: bool = Field(True, description="Whether spaces at both ends of a value are removed.")
+    columns: Names = Field(
+        default=(), description="The columns' names, for a CSV or TSV file without a first line that has them."
+    )
+    list: Text = Field(default="", description="The key under which a JSON document has its list of rows.")
+    config: Text = Field(default="", description="The configuration of a data set on the Hub.")
+    strip: bool = Field(default=True, description="Whether spaces at both ends of a value are removed.")
 
 
 class Split(Part):
     """How one source of rows is divided: by a column, or by objects drawn with a seed."""
 
-    column: Text = Field("", description="The column that says train, validation (or dev) or test.")
+    column: Text = Field(default="", description="The column that says train, validation (or dev) or test.")
     seed: int | None = Field(
-        None, ge=0, description="Draw 20 % of the objects for training and 10 % for validation with this seed."
+        default=None, ge=0, description="Draw 20 % of the objects for training and 10 % for validation with this seed."
     )
 
     @model_validator(mode="after")
@@ -79,13 +81,15 @@ class Split(Part):
 class Options(Part):
     """Where a question's options come from, where they are not one list for all questions."""
 
-    column: Text = Field("", description="A column that lists the row's options.")
-    separator: Text = Field(";", description="What separates the options in that column.")
-    columns: Names = Field((), description="Columns that hold one option each.")
-    answers: Text = Field("", description="A column: all of its values are the options of every question.")
-    within: Text = Field("", description="With `answers`: only the values of rows that are equal in this column.")
-    sets: dict[str, Names] = Field({}, description="Named sets of options, of which `by` chooses one.")
-    by: Text = Field("", description="With `sets`: the column that names the row's set.")
+    column: Text = Field(default="", description="A column that lists the row's options.")
+    separator: Text = Field(default=";", description="What separates the options in that column.")
+    columns: Names = Field(default=(), description="Columns that hold one option each.")
+    answers: Text = Field(default="", description="A column: all of its values are the options of every question.")
+    within: Text = Field(
+        default="", description="With `answers`: only the values of rows that are equal in this column."
+    )
+    sets: dict[str, Names] = Field(default={}, description="Named sets of options, of which `by` chooses one.")
+    by: Text = Field(default="", description="With `sets`: the column that names the row's set.")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -106,24 +110,26 @@ ByLabel = Annotated[
 class Gold(Part):
     """The right answers of a row, where they are not simply the label in a column."""
 
-    column: Text = Field("", description="The column with the label, or with a list of labels.")
-    separator: Text = Field("", description="What separates several right labels in that column.")
+    column: Text = Field(default="", description="The column with the label, or with a list of labels.")
+    separator: Text = Field(default="", description="What separates several right labels in that column.")
     says: Literal["label", "index", "number", "letter", "column"] = Field(
-        "label",
+        default="label",
         description="What the column holds: the label itself, the option's index from 0 or number from 1, its letter "
         "from A, or the name of its column.",
     )
-    share: Text = Field("", description="A column with the number of people who gave that label; its weight is their share.")
-    of: float | None = Field(None, gt=0, description="With `share`: the number of people who were asked.")
+    share: Text = Field(
+        default="", description="A column with the number of people who gave that label; its weight is their share."
+    )
+    of: float | None = Field(default=None, gt=0, description="With `share`: the number of people who were asked.")
     weights: ByLabel | None = Field(
-        None,
-        description="Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the labels, "
-        "or one column that holds a mapping.",
+        default=None,
+        description="Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the "
+        "labels, or one column that holds a mapping.",
     )
     votes: ByLabel | None = Field(
-        None,
-        description="Numbers of votes instead of one label, given as `weights` are, or one column that lists the votes; "
-        "a label weighs its share.",
+        default=None,
+        description="Numbers of votes instead of one label, given as `weights` are, or one column that lists the "
+        "votes; a label weighs its share.",
     )
 
     @model_validator(mode="after")
@@ -140,13 +146,15 @@ class TemplateText(Part):
     """A template with words of its own."""
 
     text: Text = Field(description=f"The text, with one {SLOT} and columns in braces.")
-    words: dict[str, Text] = Field({}, description="The word that stands for an option in this template.")
+    words: dict[str, Text] = Field(default={}, description="The word that stands for an option in this template.")
 
     @field_validator("text")
     @classmethod
     def _slot(cls, text: str) -> str:
         if text.count(SLOT) != 1:
-            raise ValueError(f"a template needs exactly one {SLOT}, and this has {text.count(SLOT) or 'none'}: {text!r}")
+            raise ValueError(
+                f"a template needs exactly one {SLOT}, and this has {text.count(SLOT) or 'none'}: {text!r}"
+            )
         return text
 
 
@@ -194,9 +202,11 @@ class PublishedFigure(Part):
     metric: Text = Field(description="The metric, by seesay's name.")
     value: float = Field(description="The figure, as a share: 0.75, not 75.")
     source: Text = Field(description="Where it was published: authors, year, table.")
-    spread: float | None = Field(None, description="Its published standard deviation.")
-    slice: Text | None = Field(None, description="The slice that it is about, as in `kind=animal`.")
-    how: Literal["cloze", "linear"] = Field("cloze", description="Whether the model was asked or a probe was trained.")
+    spread: float | None = Field(default=None, description="Its published standard deviation.")
+    slice: Text | None = Field(default=None, description="The slice that it is about, as in `kind=animal`.")
+    how: Literal["cloze", "linear"] = Field(
+        default="cloze", description="Whether the model was asked or a probe was trained."
+    )
 
 
 OptionSource = Annotated[
@@ -229,54 +239,65 @@ class TaskFile(Part):
     model_config = ConfigDict(title="seesay task file")
 
     name: Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None = Field(
-        None, description="The task's name in results: small letters, digits, '-', '.' and '_'. Default: the file's name."
+        default=None,
+        description="The task's name in results: small letters, digits, '-', '.' and '_'. Default: the file's name.",
     )
-    version: Text = Field("1", description="The version; a change of the questions deserves a new one.")
-    title: Text = Field("", description="What the task asks, in a few words.")
-    licence: Text = Field("", description="The licence of the rows.")
-    citation: Text = Field("", description="What to cite.")
-    dataset: Text = Field("", description="The data set of `seesay data` that the files of rows belong to.")
+    version: Text = Field(default="1", description="The version; a change of the questions deserves a new one.")
+    title: Text = Field(default="", description="What the task asks, in a few words.")
+    licence: Text = Field(default="", description="The licence of the rows.")
+    citation: Text = Field(default="", description="What to cite.")
+    dataset: Text = Field(default="", description="The data set of `seesay data` that the files of rows belong to.")
     rows: RowSources = Field(
-        description="The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, the "
-        "rows themselves, or one of these for each of `train`, `validation` and `test`."
+        description="The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, "
+        "the rows themselves, or one of these for each of `train`, `validation` and `test`."
     )
-    read: Reading = Field(Reading(), description="How the files of rows are written.")
-    rules: list[Rule] = Field([], description="What is done to the rows, in this order, before they become questions.")
-    split: Split | None = Field(None, description="How the rows are divided, where there is not one file per split.")
+    read: Reading = Field(default=Reading(), description="How the files of rows are written.")
+    rules: list[Rule] = Field(
+        default=[], description="What is done to the rows, in this order, before they become questions."
+    )
+    split: Split | None = Field(
+        default=None, description="How the rows are divided, where there is not one file per split."
+    )
     id: ColumnOrColumns | None = Field(
-        None, description="A question's name: a text source, or columns whose values are joined. Default: the row's number."
+        default=None,
+        description="A question's name: a text source, or columns whose values are joined. Default: the row's number.",
     )
     object: ColumnOrColumns | None = Field(
-        None,
+        default=None,
         description="What a question is about; intervals are clustered by it. A text source, or columns whose values "
         "together make it, in any order. Default: every question is about something of its own.",
     )
     fields: dict[str, Text] = Field(
-        {}, description="Names for text sources, to be used in templates. Columns can be used without."
+        default={}, description="Names for text sources, to be used in templates. Columns can be used without."
     )
     options: OptionSource | None = Field(
-        None,
+        default=None,
         description="The options: a list, the name of a column that lists them, or a mapping that says where they come "
         "from. Default: all values of the gold column.",
     )
     gold: GoldSource = Field(description="The right answer: the column with its label, or a mapping for anything else.")
     picture: Text | None = Field(
-        None, description="A text source for the path of the question's picture, below the folder of the rows."
+        default=None, description="A text source for the path of the question's picture, below the folder of the rows."
     )
-    tags: TagSources = Field({}, description="What results are sliced by: columns, or names with their text sources.")
+    tags: TagSources = Field(
+        default={}, description="What results are sliced by: columns, or names with their text sources."
+    )
     templates: Templates = Field(
-        description=f"The ways to put a question, by name: a text with one {SLOT} and columns in braces, or a mapping with "
-        "`text` and `words`. One text, or a list of them, will do too.",
+        description=f"The ways to put a question, by name: a text with one {SLOT} and columns in braces, or a mapping "
+        "with `text` and `words`. One text, or a list of them, will do too.",
         min_length=1,
     )
-    words: dict[str, Text] = Field({}, description="The word that stands for an option in every template.")
-    choice_templates: Templates = Field({}, description="How to put it to a model that is shown the options.")
-    linear_text: Text = Field("", description="What is encoded for a linear probe.")
+    words: dict[str, Text] = Field(default={}, description="The word that stands for an option in every template.")
+    choice_templates: Templates = Field(default={}, description="How to put it to a model that is shown the options.")
+    linear_text: Text = Field(default="", description="What is encoded for a linear probe.")
     neutral: dict[str, Text] = Field(
-        {}, description="What to put for columns in the prompt of the calibrated rule, which must not name the object."
+        default={},
+        description="What to put for columns in the prompt of the calibrated rule, which must not name the object.",
     )
-    metrics: Names = Field((), description="Metrics by name, the headline first. Default: one that fits the gold answers.")
-    published: list[PublishedFigure] = Field([], description="Published figures, shown beside the answers.")
+    metrics: Names = Field(
+        default=(), description="Metrics by name, the headline first. Default: one that fits the gold answers."
+    )
+    published: list[PublishedFigure] = Field(default=[], description="Published figures, shown beside the answers.")
 
     @field_validator("metrics")
     @classmethod
@@ -316,4 +337,3 @@ def json_schema() -> dict[str, Any]:
     """The JSON schema of a task file."""
     schema = TaskFile.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
-

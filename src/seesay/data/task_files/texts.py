@@ -83,7 +83,9 @@ def unknown_columns(source: str, columns: Collection[str]) -> list[str]:
     except ValueError as error:
         return [str(error)]
     return [
-        f"there is no column '{name}'{did_you_mean(name, columns)}" for name in names if column_of(name, columns) is None
+        f"there is no column '{name}'{did_you_mean(name, columns)}"
+        for name in names
+        if column_of(name, columns) is None
     ]
 
 

@@ -20,7 +20,7 @@ DEEPEST = 12
 NULLS = ("", "~", "null")
 _QUOTES = "a text that begins with '[', '{' or '!', or that contains ': ', needs quotes"
 
-Path_ = tuple[str | int, ...]
+Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,17 @@ class Document:
 
     file: str
     value: Any = None
-    places: dict[Path_, tuple[int, int]] = field(default_factory=dict)
+    places: dict[Steps, tuple[int, int]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def problem(self, message: str, at: Sequence[str | int] = (), *, hint: bool = False) -> Problem:
         """A problem at a path, or at the nearest thing around it that the file has."""
-        path: Path_ = ()
+        path: Steps = ()
         value = self.value
         for step in at:  # steps that the file does not have, such as the branch of a union, are skipped
-            if (isinstance(value, dict) and step in value) or (
-                isinstance(value, list) and isinstance(step, int) and step < len(value)
-            ):
-                path, value = (*path, step), value[step]
+            inside = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+            if step in inside:
+                path, value = (*path, step), inside[step]
         line, column = self.places.get(path, (1, 1))
         return Problem(message, self.file, line, column, hint)
 
@@ -109,7 +108,7 @@ class _Frame:
     """A mapping or list that is being read; `path` is its own, `key` the one whose value comes next."""
 
     value: Any
-    path: Path_
+    path: Steps
     key: str | None = None
 
 
@@ -123,7 +122,9 @@ def _build(document: Document, text: str) -> None:
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
-                document.problems.append(Problem("a second document begins here: one task per file", document.file, *place))
+                document.problems.append(
+                    Problem("a second document begins here: one task per file", document.file, *place)
+                )
                 return
         elif isinstance(event, yaml.AliasEvent):
             raise _RefusedError(f"alias '*{event.anchor}': write the value out", event)
@@ -153,7 +154,7 @@ def _put(document: Document, stack: list[_Frame], event: Any, place: tuple[int, 
         value = None if plain_null else event.value
     else:
         value = [] if isinstance(event, yaml.SequenceStartEvent) else {}
-    path: Path_ = ()
+    path: Steps = ()
     if stack:
         frame = stack[-1]
         if isinstance(frame.value, dict):

@@ -9,7 +9,7 @@ import pytest
 
 from seesay.errors import UserError
 from seesay.tasks import load_task
-from seesay.tasks.task_file_check import check
+from seesay.tasks.from_file.check import check
 
 ROWS = "fruit,color,n\nlemon,yellow,1\napple,red,2\nlime,green,3\n"
 GOOD = """name: fruit

@@ -12,7 +12,7 @@ from seesay.cli.options import Json, Quiet
 from seesay.cli.tasks import tasks
 
 if TYPE_CHECKING:
-    from seesay.tasks.task_file import Examination
+    from seesay.tasks.from_file.load import Examination
 
 _SHOWN_PROBLEMS = 40
 _SHOWN_QUESTIONS = 3
@@ -45,7 +45,7 @@ def check(
 ) -> None:
     """Say everything that is wrong with a task file, and show what models would see; exit with 1 if anything is."""
     from seesay.cli.output import out, plain, print_json
-    from seesay.tasks.task_file_check import check as check_file
+    from seesay.tasks.from_file.check import check as check_file
 
     examination = check_file(file, data)
     if as_json:
@@ -70,7 +70,7 @@ def _as_json(examination: Examination) -> dict[str, Any]:
     from dataclasses import asdict
 
     from seesay.probes.previews import previews
-    from seesay.tasks.task_file_check import slices
+    from seesay.tasks.from_file.check import slices
 
     task = examination.task
     return {
@@ -86,7 +86,7 @@ def _as_json(examination: Examination) -> dict[str, Any]:
 def _show_task(examination: Examination) -> None:
     from seesay.cli.output import out, plain
     from seesay.probes.previews import previews
-    from seesay.tasks.task_file_check import slices
+    from seesay.tasks.from_file.check import slices
 
     task = examination.task
     if task is None:
@@ -119,7 +119,7 @@ def new(
     from seesay.cli.output import out
     from seesay.errors import UserError
     from seesay.files import write_text
-    from seesay.tasks.task_file_new import draft_file
+    from seesay.tasks.from_file.draft import draft_file
 
     if output.suffix.lower() not in (".yaml", ".yml"):
         raise UserError(f"'{output}' is not the name of a task file: let it end in .yaml.")

@@ -110,7 +110,7 @@ def describe(task: Task) -> dict[str, Any]:
     """A task as plain values."""
     from seesay.data.catalogue import CATALOGUE
     from seesay.tasks import TASKS, summary
-    from seesay.tasks.task_file_check import slices
+    from seesay.tasks.from_file.check import slices
 
     question, template = task.questions[0], task.templates[0]
     prompt = template.ask(question)

@@ -48,8 +48,8 @@ def _viphy(title: str) -> Summary:
 
 
 def _file(name: str, title: str, source: str, dataset: str) -> dict[str, tuple[str, Summary]]:
-    """A task that is a file: the attribute of `task_file_builtin` is the file's name."""
-    return {name: (f"task_file_builtin:{name}", Summary(title, source, (dataset,)))}
+    """A task that is a file: the attribute of `from_file.builtin` is the file's name."""
+    return {name: (f"from_file.builtin:{name}", Summary(title, source, (dataset,)))}
 
 
 _BUILTIN: dict[str, tuple[str, Summary]] = {
@@ -146,9 +146,9 @@ def is_task_file(name: str) -> bool:
 def load_task(name: str, data: Path | None = None) -> Task:
     """Build a task by name or from a task file. `data` is a file or folder of rows to read in place of its own."""
     if is_task_file(name):
-        from seesay.tasks import task_file
+        from seesay.tasks.from_file.load import load as load_file
 
-        return task_file.load(Path(name).expanduser(), data)
+        return load_file(Path(name).expanduser(), data)
     task = TASKS.load(name)(data)
     if not isinstance(task, Task):
         raise UserError(

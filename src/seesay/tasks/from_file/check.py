@@ -11,7 +11,7 @@ from seesay.data.task_files.reader import Declaration
 from seesay.data.task_files.texts import article, column_of
 from seesay.data.task_files.yaml_text import Problem
 from seesay.questions import Task
-from seesay.tasks.task_file import Examination, examine
+from seesay.tasks.from_file.load import Examination, examine
 
 UNEVEN = 3
 """An option with this many times the tokens of another is at a disadvantage under the sum of log-probabilities."""

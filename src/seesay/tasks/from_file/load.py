@@ -13,13 +13,14 @@ from seesay.data.splits import split_by_object
 from seesay.data.task_files import rows as row_files
 from seesay.data.task_files import rules
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
+from seesay.data.task_files.references import unknown_references
 from seesay.data.task_files.rows import Table
 from seesay.data.task_files.schema import TaskFile, TemplateText
-from seesay.data.task_files.texts import capital, column_of, references, unknown_columns
+from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
 from seesay.questions import BadRow, DataSource, Published, Question, Splits, Task, Template
-from seesay.tasks.task_file_questions import QuestionBuilder
+from seesay.tasks.from_file.questions import QuestionBuilder
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
     """Build the task and collect everything that is wrong on the way; the other splits are read if asked for."""
     path = locate(path)
     if path.suffix.lower() not in SUFFIXES:
-        from seesay.tasks.task_file_new import guess
+        from seesay.tasks.from_file.draft import guess
 
         declaration = guess(path)
     else:
@@ -215,16 +216,10 @@ class _Builder:
 
     def _columns_exist(self, table: Table) -> bool:
         """Whether everything that the file refers to is there."""
-        before = len(self.declaration.problems)
-        for path, source in _references(self.file):
-            known = {**table.columns, **dict.fromkeys(self.file.fields)} if _sees_fields(path) else table.columns
-            for message in unknown_columns(source, known):
-                self.declaration.add(message, *path)
-        for path, column in _columns(self.file):
-            if column not in table.columns:
-                for message in unknown_columns(column, table.columns):
-                    self.declaration.add(message, *path)
-        return len(self.declaration.problems) == before
+        unknown = list(unknown_references(self.file, table.columns))
+        for path, message in unknown:
+            self.declaration.add(message, *path)
+        return not unknown
 
     def _splits_fit(self) -> bool:
         if self.file.split is not None and len(self.file.sources) > 1:
@@ -327,46 +322,3 @@ def _neutral(file: TaskFile) -> dict[str, str]:
             value = file.neutral[column]
             filling[name] = capital(value) if name[:1].isupper() else value
     return filling
-
-
-def _references(file: TaskFile) -> list[tuple[tuple[str | int, ...], str]]:
-    """Every text source of the file, with its place. A template's text is one, whether it has braces or not."""
-    found: list[tuple[tuple[str | int, ...], str]] = []
-    for place in ("templates", "choice_templates"):
-        for name, entry in getattr(file, place).items():
-            found += [((place, name, "text"), f"{{{reference}}}") for reference in _names(entry.text)]
-    found += [(("linear_text",), f"{{{reference}}}") for reference in _names(file.linear_text)]
-    found += [(("neutral", name), f"{{{name}}}") for name in file.neutral]
-    found += [(("fields", name), source) for name, source in file.fields.items()]
-    found += [(("tags", name), source) for name, source in file.tag_sources.items()]
-    for place in ("id", "object"):
-        value = getattr(file, place)
-        found += [((place,), source) for source in ([value] if isinstance(value, str) else value or ())]
-    return found + ([] if file.picture is None else [(("picture",), file.picture)])
-
-
-def _names(text: str) -> list[str]:
-    try:
-        return references(text)
-    except ValueError:
-        return [text]  # reported where it is looked up: its braces cannot be read
-
-
-def _sees_fields(path: tuple[str | int, ...]) -> bool:
-    return path[0] in ("templates", "choice_templates", "linear_text", "neutral")
-
-
-def _columns(file: TaskFile) -> list[tuple[tuple[str, ...], str]]:
-    """Every column that the file names outside of texts, with its place."""
-    gold, options = file.gold_rule, file.option_rule
-    found = [(("gold", place), getattr(gold, place)) for place in ("column", "share")]
-    for place in ("weights", "votes"):
-        by_label = getattr(gold, place)
-        columns = [by_label] if isinstance(by_label, str) else by_label or ()
-        found += [(("gold", place), name) for name in (columns.values() if isinstance(columns, dict) else columns)]
-    if not isinstance(options, tuple):
-        found += [(("options", place), getattr(options, place)) for place in ("column", "answers", "within", "by")]
-        found += [(("options", "columns"), column) for column in options.columns]
-    if file.split is not None:
-        found.append((("split", "column"), file.split.column))
-    return [(path, column) for path, column in found if column]

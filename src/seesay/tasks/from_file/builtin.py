@@ -1,4 +1,4 @@
-"""The built-in tasks that are files: `task_file_builtin:NAME` loads `data/tasks/NAME.yaml`."""
+"""The built-in tasks that are files: `from_file.builtin:NAME` loads `data/tasks/NAME.yaml`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seesay.questions import Task
 from seesay.tasks import TASK_FILES
-from seesay.tasks.task_file import load
+from seesay.tasks.from_file.load import load
 
 
 def __getattr__(name: str) -> Callable[[Path | None], Task]:

@@ -30,7 +30,7 @@ def edited(old: str, new: str) -> str:
 BROKEN: dict[str, tuple[str | bytes, str]] = {
     "unknown field": (
         GOOD + "templatez: x\n",
-        "line 8, column 1: unknown field 'templatez' (did you mean 'templates'?).",
+        "line 8, column 1: unknown field 'templatez' (did you mean 'templates'",
     ),
     "missing gold": (edited("gold: color\n", ""), "line 1, column 1: 'gold' is missing."),
     "missing rows": (edited("rows: rows.csv\n", ""), "line 1, column 1: 'rows' is missing."),
@@ -117,7 +117,10 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         edited("options: [red, green, yellow]", "options: {sets: {a: [red, green]}}"),
         "line 4, column 1: 'sets' and 'by' go together",
     ),
-    "one option": (edited("[red, green, yellow]", "[red]"), "line 4, column 1: 'options' is"),
+    "one option": (
+        edited("[red, green, yellow]", "[red]"),
+        "line 4, column 1: 'options' needs at least 2 entries, and has 1.",
+    ),
     "unknown rule": (
         GOOD + "rules:\n  - remove: n\n",
         "line 9, column 5: a rule begins with one of drop, keep, rename",
@@ -136,7 +139,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     ),
     "a number that is none": (
         GOOD + "published: [{model: m, metric: accuracy, value: most, source: s}]\n",
-        "line 8, column 41: 'value' is 'most': it should be a valid number",
+        "line 8, column 42: 'value' is 'most': it should be a valid number",
     ),
     "words for no option": (GOOD + "words: {blue: azure}\n", "line 8, column 9: no question has the option 'blue'."),
     "no row is usable": (
@@ -166,7 +169,7 @@ def test_a_broken_file_is_one_sentence_with_its_place(tmp_path: Path, name: str)
     sentences = [str(problem) for problem in examination.errors]
     assert any(expected in sentence for sentence in sentences), sentences
     for sentence in sentences:
-        assert sentence.startswith("fruit.yaml")
+        assert sentence.startswith(("fruit.yaml", "rows.csv, row "))
         assert sentence.endswith(".")
         assert "\n" not in sentence
     with pytest.raises(UserError) as refused:

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from seesay.data.task_files import row_rules, schema
 from seesay.data.task_files.schema import TaskFile
-from seesay.data.task_files.yaml_text import Document, Problem, parse_yaml, read_yaml
+from seesay.data.task_files.yaml_text import Problem, YamlDocument, parse_yaml, read_yaml
 from seesay.errors import UserError
 from seesay.registry import did_you_mean
 
@@ -37,7 +37,7 @@ class Declaration:
     """A task file as it was read: what it declares, where, and what is wrong. Without `file` nothing can be built."""
 
     path: Path
-    document: Document
+    document: YamlDocument
     file: TaskFile | None = None
     problems: list[Problem] = field(default_factory=list)
 
@@ -114,8 +114,12 @@ def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> Task
 
 def _message(detail: ErrorDetails) -> str:
     """What pydantic found, as a sentence about the field."""
-    name = str(detail["loc"][-1]) if detail["loc"] else "the file"
+    name = next((str(step) for step in reversed(detail["loc"]) if not str(step).startswith("<")), "the file")
     kind = detail["type"]
+    if kind in ("too_short", "too_long"):
+        least, most = (detail["ctx"].get(bound) for bound in ("min_length", "max_length"))
+        bounds = f"at least {least}" if kind == "too_short" else f"at most {most}"
+        return f"'{name}' needs {bounds} entries, and has {detail['ctx']['actual_length']}"
     if kind == "missing":
         return f"'{name}' is missing"
     if kind == "extra_forbidden":

@@ -5,47 +5,40 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from seesay.data.task_files.schema import TaskFile
-from seesay.data.task_files.texts import references, unknown_columns
+from seesay.data.task_files.texts import unknown_columns, unknown_in_text
 from seesay.data.task_files.yaml_text import Steps
+from seesay.registry import did_you_mean
 
 
 def unknown_references(file: TaskFile, columns: Collection[str]) -> Iterator[tuple[Steps, str]]:
     """Every reference to a column that does not exist: its place, and a message."""
+    for path, text in _texts(file):
+        for message in unknown_in_text(text, [*columns, *file.fields]):
+            yield path, message
     for path, source in _text_sources(file):
-        known = [*columns, *file.fields] if _sees_fields(path) else columns
-        for message in unknown_columns(source, known):
+        for message in unknown_columns(source, columns):
             yield path, message
     for place, column in _columns(file):
         if column not in columns:
-            for message in unknown_columns(column, columns):
-                yield place, message
+            yield place, f"there is no column '{column}'{did_you_mean(column, columns)}"
+
+
+def _texts(file: TaskFile) -> list[tuple[Steps, str]]:
+    """The texts that are put to models, which see the declared fields as well as the columns."""
+    found: list[tuple[Steps, str]] = []
+    for place in ("templates", "choice_templates"):
+        found += [((place, name, "text"), entry.text) for name, entry in getattr(file, place).items()]
+    found += [(("neutral", name), f"{{{name}}}") for name in file.neutral]
+    return [*found, (("linear_text",), file.linear_text)]
 
 
 def _text_sources(file: TaskFile) -> list[tuple[Steps, str]]:
-    """Every text source of the file, with its place. A template's text is one, whether it has braces or not."""
-    found: list[tuple[Steps, str]] = []
-    for place in ("templates", "choice_templates"):
-        for name, entry in getattr(file, place).items():
-            found += [((place, name, "text"), f"{{{reference}}}") for reference in _names(entry.text)]
-    found += [(("linear_text",), f"{{{reference}}}") for reference in _names(file.linear_text)]
-    found += [(("neutral", name), f"{{{name}}}") for name in file.neutral]
-    found += [(("fields", name), source) for name, source in file.fields.items()]
+    found: list[tuple[Steps, str]] = [(("fields", name), source) for name, source in file.fields.items()]
     found += [(("tags", name), source) for name, source in file.tag_sources.items()]
     for place in ("id", "object"):
         value = getattr(file, place)
         found += [((place,), source) for source in ([value] if isinstance(value, str) else value or ())]
     return found + ([] if file.picture is None else [(("picture",), file.picture)])
-
-
-def _names(text: str) -> list[str]:
-    try:
-        return references(text)
-    except ValueError:
-        return [text]  # reported where it is looked up: its braces cannot be read
-
-
-def _sees_fields(path: Steps) -> bool:
-    return path[0] in ("templates", "choice_templates", "linear_text", "neutral")
 
 
 def _columns(file: TaskFile) -> list[tuple[tuple[str, ...], str]]:

@@ -63,7 +63,7 @@ class Rename(Part):
     )
 
 
-class Threshold(Part):
+class ThresholdRule(Part):
     """Name ranges of a number: below the first threshold, from there to the second, and so on."""
 
     threshold: Text = Field(description="The column with the number.")
@@ -144,14 +144,19 @@ def as_number(value: Any) -> float:
 
 
 KINDS: dict[str, type[Part]] = {
-    "drop": Drop, "keep": Keep, "rename": Rename, "threshold": Threshold, "cut": Cut, "count": Count,
+    "drop": Drop, "keep": Keep, "rename": Rename, "threshold": ThresholdRule, "cut": Cut, "count": Count,
     "unique": Unique, "compare": Compare, "pair_up": PairUp, "draw_pairs": DrawPairs,
 }  # fmt: skip
 
 
+def rule_name(rule: Part) -> str:
+    """What a rule is called in a task file."""
+    return next(name for name, kind in KINDS.items() if type(rule) is kind)
+
+
 def _kind(value: Any) -> str | None:
     if isinstance(value, Part):
-        return next(f"<{name}>" for name, kind in KINDS.items() if type(value) is kind)
+        return f"<{rule_name(value)}>"
     return next((f"<{name}>" for name in KINDS if isinstance(value, dict) and name in value), None)
 
 
@@ -159,7 +164,7 @@ Rule = Annotated[
     Annotated[Drop, Tag("<drop>")]
     | Annotated[Keep, Tag("<keep>")]
     | Annotated[Rename, Tag("<rename>")]
-    | Annotated[Threshold, Tag("<threshold>")]
+    | Annotated[ThresholdRule, Tag("<threshold>")]
     | Annotated[Cut, Tag("<cut>")]
     | Annotated[Count, Tag("<count>")]
     | Annotated[Unique, Tag("<unique>")]

@@ -33,7 +33,7 @@ def columns_needed(rule: Rule) -> list[tuple[str, str]]:
         case rules.PairUp():
             return [("pair_up", rule.pair_up)]
         case _:
-            name = type(rule).__name__.lower()
+            name = rules.rule_name(rule)
             return [(name, getattr(rule, name))]
 
 
@@ -45,7 +45,7 @@ def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
             return kept | {f"{column}{side}": None for side in SIDES for column in columns if column not in kept}
         case rules.Cut() | rules.Compare():
             return columns | dict.fromkeys(rule.into)
-        case rules.Rename() | rules.Threshold() | rules.Count() if rule.into:
+        case rules.Rename() | rules.ThresholdRule() | rules.Count() if rule.into:
             return columns | {rule.into: None}
         case _:
             return columns
@@ -120,7 +120,7 @@ def _changer(rule: Rule) -> Callable[[dict[str, Any]], None]:
     match rule:
         case rules.Rename():
             return partial(_rename, rule.rename, rule.into or rule.rename, rule.values, rule.otherwise)
-        case rules.Threshold():
+        case rules.ThresholdRule():
             return partial(_name_range, rule)
         case rules.Cut():
             return partial(_cut, rule)
@@ -141,7 +141,7 @@ def _rename(column: str, into: str, values: dict[str, str], otherwise: str | Non
         cells[into] = value if otherwise is None else otherwise
 
 
-def _name_range(rule: rules.Threshold, cells: dict[str, Any]) -> None:
+def _name_range(rule: rules.ThresholdRule, cells: dict[str, Any]) -> None:
     number = _number(cells, rule.threshold)
     cells[rule.into or rule.threshold] = rule.names[sum(number >= at for at in rule.at)]
 

@@ -78,8 +78,13 @@ def column_of(reference: str, columns: Collection[str]) -> str | None:
 
 def unknown_columns(source: str, columns: Collection[str]) -> list[str]:
     """What is wrong with a text source: columns that do not exist, braces that cannot be read."""
+    return unknown_in_text(source if "{" in source or "}" in source else f"{{{source}}}", columns)
+
+
+def unknown_in_text(text: str, columns: Collection[str]) -> list[str]:
+    """The same for a text whose words are words, whether it has braces or not."""
     try:
-        names = references(source) if "{" in source or "}" in source else [source]
+        names = references(text)
     except ValueError as error:
         return [str(error)]
     return [

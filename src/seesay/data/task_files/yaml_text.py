@@ -49,7 +49,7 @@ class TaskFileError(UserError):
 
 
 @dataclass
-class Document:
+class YamlDocument:
     """The value of a YAML file, the place of everything in it, and what was wrong with its syntax."""
 
     file: str
@@ -69,7 +69,7 @@ class Document:
         return Problem(message, self.file, line, column, hint)
 
 
-def read_yaml(path: Path) -> Document:
+def read_yaml(path: Path) -> YamlDocument:
     """The document of a file. Syntax errors are among its problems; a file that cannot be read is a UserError."""
     try:
         with path.open("rb") as file:
@@ -80,16 +80,16 @@ def read_yaml(path: Path) -> Document:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
     if len(raw) > LARGEST:
         problem = Problem(f"larger than {LARGEST >> 20} MB: put the rows into a file of their own", path.name)
-        return Document(path.name, problems=[problem])
+        return YamlDocument(path.name, problems=[problem])
     try:
         return parse_yaml(raw.decode("utf-8-sig"), path.name)
     except UnicodeDecodeError:
-        return Document(path.name, problems=[Problem("not UTF-8 text", path.name)])
+        return YamlDocument(path.name, problems=[Problem("not UTF-8 text", path.name)])
 
 
-def parse_yaml(text: str, name: str) -> Document:
+def parse_yaml(text: str, name: str) -> YamlDocument:
     """The document of a text; `name` is the file's, for messages."""
-    document = Document(name)
+    document = YamlDocument(name)
     try:
         _build(document, text)
     except _RefusedError as error:
@@ -112,7 +112,7 @@ class _Frame:
     key: str | None = None
 
 
-def _build(document: Document, text: str) -> None:
+def _build(document: YamlDocument, text: str) -> None:
     """Fill the document from the parser's events, which need no recursion however deep the file is."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     stack: list[_Frame] = []
@@ -146,7 +146,7 @@ def _build(document: Document, text: str) -> None:
             stack.pop()
 
 
-def _put(document: Document, stack: list[_Frame], event: Any, place: tuple[int, int]) -> None:
+def _put(document: YamlDocument, stack: list[_Frame], event: Any, place: tuple[int, int]) -> None:
     """Put a value where it belongs: into the mapping or list that is open, or at the top."""
     value: Any
     if isinstance(event, yaml.ScalarEvent):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from seesay.data.task_files.reader import Declaration
@@ -23,8 +24,8 @@ def check(path: Path, data: Path | None = None) -> Examination:
     """Everything that is wrong with a task file and its rows, and what is worth a look."""
     examination = examine(path, data, every_split=True)
     declaration = examination.declaration
-    rows = [Problem(str(row), "" if row.file else _rows_name(declaration)) for row in examination.bad_rows]
-    examination.problems.extend(rows)
+    rows = [replace(row, file=row.file or _rows_name(declaration)) for row in examination.bad_rows]
+    examination.problems.extend(Problem(str(row)) for row in rows)
     if examination.task is not None and declaration.file is not None:
         if missing := examination.missing_pictures:
             declaration.add(f"{len(missing):,} pictures are not there, such as '{missing[0]}'", "picture")

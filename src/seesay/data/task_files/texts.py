@@ -111,8 +111,8 @@ def reference_getter(reference: str, columns: Collection[str]) -> Getter:
 
     def formed(cells: Cells) -> str | None:
         value = _text(cells, column)
-        if value is None:
-            return None
+        if not value:
+            return value
         value = with_article(value) if articled else value
         return capital(value) if capitals else value
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -69,7 +71,8 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
     _refuse_taken_name(declaration)
     builder = _Builder(declaration, declaration.file, data)
     try:
-        task = builder.task()
+        with _no_collections():
+            task = builder.task()
     except UserError as error:
         declaration.add(str(error).rstrip("."), "rows")
         return examination
@@ -78,6 +81,18 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
     if task is not None and not examination.errors:
         examination.task = task
     return examination
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Many new objects, none of them garbage: with searches for garbage among them this takes a sixth longer."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _refuse_taken_name(declaration: Declaration) -> None:

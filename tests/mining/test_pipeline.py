@@ -22,8 +22,8 @@ from seesay.mining import aggregate, count_relations, pipeline, rooms
 from seesay.mining.aggregate import to_table
 from seesay.mining.caption_nouns import count_names, frequent_names
 from seesay.mining.count_relations import CountingConfig
-from seesay.mining.pipeline import MiningResult, mine, picture_files
 from seesay.mining.facts import Thresholds
+from seesay.mining.pipeline import MiningResult, mine, picture_files
 from seesay.mining.region_names import NameRules
 from seesay.mining.write_knowledge import write_facts
 
@@ -196,7 +196,9 @@ def test_a_selected_subtype_has_its_own_colours_and_its_parents_size(
     monkeypatch.setattr("seesay.mining.selection.SubtypeSelector", TrueSubtypes)
     monkeypatch.setattr("seesay.models.vision.dual_encoder.DualEncoder", lambda name, options: None)
 
-    def run_here(parts: Sequence[str], create_task: Callable[[], Callable[[str], None]], *_: object, **__: object) -> None:
+    def run_here(
+        parts: Sequence[str], create_task: Callable[[], Callable[[str], None]], *_: object, **__: object
+    ) -> None:
         task = create_task()
         for part in parts:
             task(part)
@@ -252,9 +254,7 @@ def _size_table(*rows: tuple[str, str, int, int]) -> pa.Table:
 def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five names; the lexicon has three of them and makes the stool, which no ending does, a chair."""
     isa = tmp_path / "isa.ndjson"
-    isa.write_text(
-        json.dumps({"concept": "Chair", "emittingConcepts": ["Stool", "Throne", "Kitchen chair"]}) + "\n"
-    )
+    isa.write_text(json.dumps({"concept": "Chair", "emittingConcepts": ["Stool", "Throne", "Kitchen chair"]}) + "\n")
     monkeypatch.setattr("seesay.mining.conceptnet.fetch_unpacked", lambda package: isa)
     names = {"chair": 120, "kitchen chair": 30, "stool": 20, "table": 100, "cup": 10, "throne": 9}
     found = pipeline.find_subtypes(names, "paper", ["conceptnet"])

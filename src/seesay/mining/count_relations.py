@@ -26,8 +26,8 @@ from seesay.mining import aggregate, fingerprints, places, sizes
 from seesay.mining import engine as engines
 from seesay.mining.aggregate import Observations, RelationCounts, combine, empty_counts
 from seesay.mining.choices import SizeRule, SpaceRule
-from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.natural_breaks import CLASSES
+from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
 from seesay.mining.visual_features import PIXELS, VisualFeatureExtractor
 from seesay.progress import ProgressCallback
@@ -75,7 +75,7 @@ class CountingConfig:
         return self.size_measure.needs_depth or self.depth_partitions.needs_depth
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as files hold them: `least_regions` is `min_regions`; the usual number of classes is not named."""
+        """The settings as files hold them: `least_regions` is `min_regions`; the usual classes are left out."""
         settings = asdict(self)
         settings["least_regions"] = settings.pop("min_regions")
         if self.classes == CLASSES:
@@ -115,7 +115,8 @@ def count_part(
         sized = with_names_of(regions, annotated) if config.select else regions
         by_kind: dict[str, tuple[Iterable[Observations], bool]] = {
             "sizes": (
-                sizes.compare(sized, size_measure, config.min_regions, config.classes), size_measure.once_per_picture
+                sizes.compare(sized, size_measure, config.min_regions, config.classes),
+                size_measure.once_per_picture,
             ),
             "places": (places.compare(regions, depth_partitions), depth_partitions.once_per_picture),
         }

@@ -45,9 +45,7 @@ _Pair = tuple[str, str, str, list[int], BoolArray, tuple[str, ...]]
 """Scene, two names, how often each label was observed, which labels are typical, and examples."""
 
 
-def size_facts(
-    counts: RelationCounts, min_count: int = PUBLISHED.size, *, strict: bool = False
-) -> list[SizeFact]:
+def size_facts(counts: RelationCounts, min_count: int = PUBLISHED.size, *, strict: bool = False) -> list[SizeFact]:
     """Frequent pairs of which one is larger in 70 % or more of the cases, in both directions, sorted by name."""
     facts = []
     typical = partial(typical_size_labels, strict=strict)

@@ -55,8 +55,8 @@ class MiningResult:
     pictures_per_second: float | None = None
     seconds: float = 0.0
     lexicons: dict[str, dict[str, int]] | None = None
-    """For each lexicon the number of `names`, how many of them it has as a hyponym or with one (`covered`), and how many
-    `subtypes` only lexicons give."""
+    """For each lexicon the number of `names`, how many of them it has, as a hyponym or with one (`covered`), and how
+    many `subtypes` it adds."""
 
     def to_json(self) -> dict[str, Any]:
         """The content of `summary.json`."""
@@ -229,7 +229,7 @@ def caption_names(captions: Iterator[str], work: Path, processes: int, bars: Pro
 
 
 class FoundSubtypes(NamedTuple):
-    """Every name's subtypes, those of lexicons too; the names that are subtypes by their ending; what lexicons cover."""
+    """Every name's subtypes, with those of lexicons; names that are subtypes by their ending; what lexicons cover."""
 
     counts: dict[str, dict[str, int]]
     by_ending: set[str]

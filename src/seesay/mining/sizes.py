@@ -9,8 +9,8 @@ its box tells its size only when scaled by its distance. The rules differ in the
 - `boxes`: box area alone, for pictures without depth;
 - `pinhole`: box area × distance², the camera's law, for metric depth.
 
-Natural breaks give five classes (by default); every object of a lower class is smaller than every object of a higher one, and
-objects of one class are not compared. Pictures with fewer than six regions are skipped.
+Natural breaks give five classes, unless the user says otherwise; every object of a lower class is smaller than every
+object of a higher one, and objects of one class are not compared. Pictures with fewer than six regions are skipped.
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ def write_facts(
     return written, +unused
 
 
-def _color_facts(counts: RelationCounts, subtypes: Mapping[str, Sequence[str]], thresholds: Thresholds) -> list[ColorFact]:
+def _color_facts(
+    counts: RelationCounts, subtypes: Mapping[str, Sequence[str]], thresholds: Thresholds
+) -> list[ColorFact]:
     color_counts: dict[str, list[int]] = {}
     answers: dict[str, int] = {}
     examples: dict[str, list[str]] = {}

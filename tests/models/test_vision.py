@@ -282,4 +282,4 @@ def test_reply_scores() -> None:
 
 def test_models_that_look_at_pictures_say_so(folder: Folder) -> None:
     for model, more in ((load(folder("blip")), {"generate"}), (SceneRule("baseline:fixed-k"), set())):
-        assert (model.abilities, "pictures" in model.accepts) == ({"answer", *more}, True)
+        assert (model.abilities, "pictures" in model.accepts) == (frozenset({"answer", *more}), True)

@@ -121,11 +121,12 @@ def stats(
     from dataclasses import asdict
 
     from seesay.cli.output import err, out, print_json, progress_bar, table
+    from seesay.questions import BadRow
     from seesay.reports.pages.sections import Section, write_page
     from seesay.reports.scene_charts import area_charts, area_table
     from seesay.scenes.statistics import generated_areas, read_areas, summaries
 
-    bad = []
+    bad: list[BadRow] = []
     if source is not None:
         rows, bad = read_areas(source)
     else:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.metrics.captions.strategies import CORPORA, FULL, SENTENCES
 
 from seesay.metrics.captions import CaptionCorpus, bleu, unigram_precision
-from seesay.metrics.captions.bleu import precision
-from seesay.metrics.captions.bleu import statistics
+from seesay.metrics.captions.bleu import precision, statistics
 
 
 def test_multi30k(corpus: CaptionCorpus) -> None:

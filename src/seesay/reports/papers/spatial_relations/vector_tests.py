@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from markupsafe import Markup
 
 from seesay.errors import UserError
 from seesay.metrics.captions import unigram_precision
@@ -130,7 +131,7 @@ def _correlation_table(body: Sequence[Sequence[str]]) -> DataTable:
     return DataTable(header, body)
 
 
-def _square(ratings: HumanRatings, title: str) -> str:
+def _square(ratings: HumanRatings, title: str) -> Markup:
     words = list(dict.fromkeys(word for pair in ratings.pairs for word in pair))
     table = np.full((len(words), len(words)), np.nan)
     for (a, b), value in zip(ratings.pairs, ratings.values, strict=True):

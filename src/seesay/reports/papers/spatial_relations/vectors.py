@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from markupsafe import Markup
+
 from seesay.data.relations import NEIGHBOURS, relations, shown_contexts, shown_relations
 from seesay.errors import UserError
 from seesay.relations import published, pvectors
@@ -85,7 +87,7 @@ def heat_maps(material: Material) -> Rendered:
     return Rendered(Status.SHOWN, text, charts=charts)
 
 
-def _heat_map(rows: list[list[float]], words: tuple[str, ...], columns: tuple[str, ...], title: str) -> str:
+def _heat_map(rows: list[list[float]], words: tuple[str, ...], columns: tuple[str, ...], title: str) -> Markup:
     return heat_map(rows, words, columns, title=title, low_label="", high_label="fits worse", zero=True)
 
 

@@ -111,7 +111,9 @@ def colors_by_template(material: Material) -> Rendered:
             columns.append((entry.label, {text: figure.value for text, figure in by_text.items() if figure}))
     if not columns:
         raise UserError("There is neither a run of memory-colors nor the authors' results.csv beside the data.")
-    body = [[text, *(number(rows.get(text)) for _, rows in columns)] for text in texts]
+    body = [
+        [text.replace("[DESCRIPTOR] [ITEM]", "…"), *(number(rows.get(text)) for _, rows in columns)] for text in texts
+    ]
     means = [[*rows.values()] for _, rows in columns]
     body.append(["mean", *(number(fmean(values)) for values in means)])
     body.append(["sd", *(number(stdev(values)) if len(values) > 1 else NONE for values in means)])

@@ -90,6 +90,7 @@ def test_coordinates_are_as_if_concatenated(kernel: int) -> None:
     torch.manual_seed(0)
     maps, layer = torch.randn(2, 8, 5, 5, requires_grad=True), CoordinateConv(8, 6, kernel)
     plain = conv2d(with_coordinates(maps), layer.weight, layer.bias, padding=kernel // 2)
+    assert layer.bias is not None
     ours, inputs = layer(maps), (maps, layer.weight, layer.bias)
     torch.testing.assert_close(ours, plain)
     error = torch.randn_like(plain)

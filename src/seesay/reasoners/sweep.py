@@ -92,7 +92,7 @@ def plan_trainings(
     sources = [scene_source(task, items) for task in tasks]
     trainings = []
     for seed, network, source in product(range(seeds), networks, sources):
-        base = preset_config(network, preset).changed(sizes={}, epochs=epochs, seed=seed)
+        base = preset_config(network, preset, source.plan.name).changed(sizes={}, epochs=epochs, seed=seed)
         if grid == "preset" or not network_class(network).has_regularisation:
             trainings.append(SweepTraining("preset", base, source))
             continue

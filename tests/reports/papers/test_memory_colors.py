@@ -70,7 +70,7 @@ def test_table_4_counts_entries_and_says_how_far_they_are_from_print(page: Page)
     rows = {row[0]: row for row in shown.tables[0].rows}
     assert [rows[f"PF ≥ {segment}"][-1] for segment in (2, 5, 10, 20, 30)] == ["6,541", "3,641", "2,001", "613", "27"]
     assert rows["PF ≥ 30"][1:-1] == ["0", "0", "3", "0", "3"]  # is red, is black, is shiny: "has", "has a", "is", …
-    assert "PF ≥ 30 by -24" in shown.text
+    assert "PF ≥ 30 by −24" in shown.text
 
 
 def test_every_panel_of_the_norms(page: Page) -> None:

@@ -145,7 +145,7 @@ def entries_table(material: Material) -> Rendered:
         each = [counts[f"pf>={segment}", relation] for relation in relations]
         body.append([f"PF ≥ {segment}", *(f"{count:,}" for count in each), f"{sum(each):,}", f"{printed:,}"])
         if sum(each) != printed:
-            missed.append(f"PF ≥ {segment} by {sum(each) - printed:+,}")
+            missed.append(f"PF ≥ {segment} by {sum(each) - printed:+,}".replace("-", "−"))
     text = "Entries are pairs of a concept and a feature; segments are nested."
     text += f" They differ from print: {', '.join(missed)}." if missed else " All five are as printed."
     return Rendered(Status.SHOWN, text, [DataTable(["segment", *relations, "all", "published"], body)])

@@ -158,7 +158,7 @@ def test_the_schema_accepts_our_files_and_describes_every_field(capsys: pytest.C
 
 
 def test_100_000_rows_take_little_more_than_a_bare_loop(folder: Path) -> None:
-    """Against a loop that only reads rows and fills a template: a busy machine slows both (seconds: docs/results.md)."""
+    """Against a loop that only reads rows and fills a template; a busy machine slows both."""
     colors = ("black", "blue", "brown", "gray", "green", "red")
     rows = "".join(f"thing number {n},{colors[n % 6]},kind {n % 17}\n" for n in range(100_000))
     (folder / "fruit.csv").write_text(f"fruit,color,kind\n{rows}")

@@ -1,4 +1,4 @@
-"""The linear probe (Singh, Qasemi & Chen 2023, section 5): a frozen encoder and one layer, trained on its vectors.
+"""The linear probe (Singh, Qasemi & Chen 2023, section 4): a frozen encoder and one layer, trained on its vectors.
 
 The probe is a model like any other: it gives every option of a question a log-probability, so runs, metrics and reports
 treat it like a language model. Its template ends in the slot; the text before it is encoded.
@@ -50,6 +50,10 @@ class LinearProbe(Model):
         self.labels, self.layer = tuple(labels), layer
         self._vectors = vectors
         self._columns = {label: column for column, label in enumerate(labels)}
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """The encoder's notes belong to the probe's figures too."""
+        return [*self._vectors.encoder.notes(), *super().notes(answered)]
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches in alphabetical order: texts that begin alike are encoded together."""

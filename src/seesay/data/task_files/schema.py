@@ -282,6 +282,11 @@ class TaskFile(Part):
     tags: TagSources = Field(
         default={}, description="What results are sliced by: columns, or names with their text sources."
     )
+    nested_by: Text = Field(
+        default="",
+        description="A tag whose values are nested sets of the same questions: each has its figure, and there is none "
+        "over all of them.",
+    )
     templates: Templates = Field(
         description=f"The ways to put a question, by name: a text with one {SLOT} and columns in braces, or a mapping "
         "with `text` and `words`. One text, or a list of them, will do too.",

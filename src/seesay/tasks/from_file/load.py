@@ -17,11 +17,11 @@ from seesay.data.task_files import rules
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
 from seesay.data.task_files.rows import Table
-from seesay.data.task_files.schema import TaskFile, TemplateText
+from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateText
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
-from seesay.questions import BadRow, DataSource, Published, Question, Splits, Task, Template
+from seesay.questions import BadRow, DataSource, Published, Question, Slice, Splits, Task, Template
 from seesay.tasks.from_file.questions import QuestionBuilder
 
 log = logging.getLogger(__name__)
@@ -156,10 +156,12 @@ class _Builder:
             return None
         self._check_labels(questions)
         self._check_metrics(builder)
+        if file.nested_by and file.nested_by not in file.tag_sources:
+            self.declaration.add(f"there is no tag '{file.nested_by}'", "nested_by")
         if missing := builder.missing_pictures:
             self.notes.append(f"{len(missing):,} pictures are not there, such as {missing[0]}")
         data, as_published = self._provenance()
-        figures = [(figure.how, Published(**figure.model_dump(exclude={"how"}))) for figure in file.published]
+        figures = [(figure.how, _published(figure)) for figure in file.published]
         if self.data is not None and not as_published:
             figures = []  # about other rows than these
         return Task(
@@ -177,6 +179,7 @@ class _Builder:
             data=data,
             data_notes=(*self.notes, *test.notes),
             as_published=as_published,
+            nested_by=file.nested_by,
             choice_templates=choice,
             linear_text=file.linear_text,
             linear_published=tuple(figure for how, figure in figures if how == "linear"),
@@ -313,6 +316,11 @@ class _Builder:
             digest = store.checksum(path)
             sources.append(DataSource(path.name, digest[:16], digest == published.get(name)))
         return tuple(sources), bool(sources) and all(source.as_published for source in sources)
+
+
+def _published(figure: PublishedFigure) -> Published:
+    part = None if figure.slice is None else Slice.parse(figure.slice)
+    return Published(figure.model, figure.metric, figure.value, figure.source, figure.spread, part)
 
 
 def inside(folder: Path, name: str) -> Path:

@@ -20,7 +20,7 @@ from seesay.reports.papers.material import CURVES, Material
 from seesay.reports.papers.paper import Rendered, Status
 from seesay.reports.papers.viphy import source
 from seesay.reports.papers.viphy.analysis import Analysis, LabelShares, as_table
-from seesay.reports.papers.viphy.gold import by_category, entropy, scene_pairs
+from seesay.reports.papers.viphy.gold import PAIRS, by_category, entropy, even_steps, scene_pairs
 from seesay.reports.papers.viphy.published import CARDINALITY, FEW_SHOT, FEW_SHOT_FRACTIONS, NOT_RELEASED, OBJECTS
 from seesay.reports.papers.viphy.tables import is_linear
 from seesay.runs.learning_curve import Band
@@ -253,10 +253,11 @@ def _with_coda(material: Material, use: Callable[[SharedThings], None]) -> list[
 def kitchen(material: Material) -> Rendered:
     """Figure 14: pairs of objects in the kitchen."""
     analysis = scene_pairs(source.rows(material, PlaceFact))
+    drawn = [analysis.rows[index] for index in even_steps(len(analysis.rows), PAIRS)]
     text = (
         f"{analysis.text} The paper draws thirty pairs at random; these stand at even steps of the order, in percent."
     )
-    return Rendered(Status.SHOWN, text, charts=analysis.charts, numbers=_in_percent(analysis))
+    return Rendered(Status.SHOWN, text, charts=analysis.charts, numbers=_in_percent(replace(analysis, rows=drawn)))
 
 
 def _in_percent(analysis: Analysis) -> DataTable | None:

@@ -24,6 +24,9 @@ WORDS = {
 }
 """Relation signs in words."""
 
+PAIRS = 30
+"""Pairs drawn of a scene, as in the paper's Figure 14."""
+
 MAX_BARS = 40
 """Objects drawn out of thousands, at even steps of their order."""
 
@@ -71,7 +74,7 @@ def by_scene(task: Task) -> Analysis:
     return _labels_by(task, "scene", "Relations by scene", "", text)
 
 
-def scene_pairs(facts: Sequence[PlaceFact], scene: str = "kitchen", most: int = 30) -> Analysis:
+def scene_pairs(facts: Sequence[PlaceFact], scene: str = "kitchen") -> Analysis:
     """Pairs of objects in a scene and how often the first is above, level and below (Fig. 14).
 
     The paper drew thirty at random; here they stand at even steps, from the most often above to the most often below.
@@ -85,7 +88,7 @@ def scene_pairs(facts: Sequence[PlaceFact], scene: str = "kitchen", most: int = 
             shares = {word: count / sum(counts) for word, count in zip(words, counts, strict=True)}
             rows.append(LabelShares(f"{fact.a} – {fact.b}", sum(counts), shares))
     rows.sort(key=lambda row: (row.shares["below"] - row.shares["above"], row.part))
-    drawn = [rows[index] for index in even_steps(len(rows), most)]
+    drawn = [rows[index] for index in even_steps(len(rows), PAIRS)]
     title = f"{len(drawn)} of the {len(rows):,} pairs in a {scene}"
     bars = [(row.part, [row.shares[word] for word in words]) for row in drawn]
     chart = stacked_bars(bars, list(words), title=title)

@@ -223,7 +223,7 @@ def coda_rows(material: Material) -> list[list[str | None]]:
     ]
 
 
-def example_rows(kind: type[SizeFact] | type[PlaceFact], columns: int) -> Callable[[Material], list[list[str | None]]]:
+def example_rows(kind: type[source.Pair], columns: int) -> Callable[[Material], list[list[str | None]]]:
     """People on the published annotated examples."""
 
     def people(material: Material) -> list[list[str | None]]:

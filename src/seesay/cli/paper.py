@@ -37,8 +37,8 @@ def paper(
     loaded = load_paper(name)
     if data is not None and not data.is_dir():
         raise UserError(f"There is no folder '{data}': --data is the folder of the published files.")
-    # a list needs to know what can be made, not to make it with precision
-    material = Material(folders or [], data, 80 if listed else items, progress_bars(quiet=quiet or as_json))
+    bars = progress_bars(quiet=quiet or as_json)
+    material = Material(folders or [], data, 80 if listed else items, brief=listed, progress=bars)
     material.check()
     page = render_entries(loaded, material)
     written = None if listed else write_paper(output or Path(f"{loaded.name}.html"), loaded, page)

@@ -34,12 +34,13 @@ MARKS = {
 @dataclass(frozen=True)
 class Material:
     """`paths` are folders that seesay's commands wrote, or folders of such; `data` is a folder of published files in
-    place of the data folder's, either of the paper's own or with a folder for each data set; `items` is the number of
-    generated items in a test of scenes."""
+    place of the data folder's, either of the paper's own or with a folder for each data set. `items` is the number of
+    generated items in a test of scenes; `brief` says that only the status of entries matters, not their precision."""
 
     paths: Sequence[Path] = ()
     data: Path | None = None
     items: int = 2_000
+    brief: bool = False
     progress: ProgressBars = field(default=no_progress, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -97,7 +97,7 @@ def test_a_projection_that_the_configuration_does_not_name_is_refused(
 ) -> None:
     folder = add_weights(copied("bert"), name)
     sentence = refused_here(capsys, "probe", folder, *FEW, "--output", tmp_path / "runs")
-    assert "a CLIP-BERT, whose config.json must give img_feature_dim" in sentence
+    assert "a CLIP-BERT's projection is read where config.json gives img_feature_dim" in sentence
     with pytest.raises(UserError, match="img_feature_dim"):
         load_encoder(str(folder))
 

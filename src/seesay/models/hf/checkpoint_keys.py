@@ -51,7 +51,7 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
 
 def _reason(key: str) -> str:
     if CLIP_BERT_PROJECTION in key:
-        return "a CLIP-BERT, whose config.json must give img_feature_dim."
+        return "a CLIP-BERT's projection is read where config.json gives img_feature_dim."
     if re.search(r"\.\d+\.", key):
         return "check the number of layers in its config.json."
     return "its config.json describes another network."

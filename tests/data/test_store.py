@@ -87,6 +87,11 @@ def test_the_catalogue_is_complete() -> None:
         "viphy",
         "verb-physics",
         "numersense",
+        "prost",
+        "vsr",
+        "spatial-commonsense",
+        "imagenetvc",
+        "things-sizes",
         "meteor",
     ]
     for name, entry in published.items():
@@ -97,7 +102,10 @@ def test_the_catalogue_is_complete() -> None:
         for file in entry.files:
             if file.address:
                 check_address(file.address)
-                assert file.address.endswith(f"/{file.name}")
+                published = (
+                    f"{file.name.removesuffix('.json')}/data.json" if name == "spatial-commonsense" else file.name
+                )
+                assert file.address.endswith(f"/{published}")
                 assert file.sha256
                 assert len(file.sha256) == 64
                 assert file.size

@@ -102,10 +102,9 @@ def test_the_catalogue_is_complete() -> None:
         for file in entry.files:
             if file.address:
                 check_address(file.address)
-                published = (
-                    f"{file.name.removesuffix('.json')}/data.json" if name == "spatial-commonsense" else file.name
-                )
-                assert file.address.endswith(f"/{published}")
+                renamed = name == "spatial-commonsense"  # published as size/data.json and so on
+                end = f"{file.name.removesuffix('.json')}/data.json" if renamed else file.name
+                assert file.address.endswith(f"/{end}")
                 assert file.sha256
                 assert len(file.sha256) == 64
                 assert file.size

@@ -136,7 +136,7 @@ def test_the_embedded_sizes_are_the_published_ones() -> None:
         ours = list(csv.DictReader(file))
     with shared("things_sizes/size_fixed.csv").open(encoding="utf-8-sig") as file:
         theirs = list(csv.DictReader(file, delimiter=";"))
-    assert ours == [{name: row[name].strip() for name in ours[0]} for row in theirs]
+    assert ours == [{name: row[name] for name in ours[0]} for row in theirs]
     assert (len(ours), len({row["word"] for row in ours}), len({row["uniqueID"] for row in ours})) == (1854, 1824, 1854)
 
 

@@ -73,6 +73,7 @@ def load(data: Path | None = None) -> Task:
         questions=tuple(questions),
         metrics=("accuracy", "true_confidence"),
         citation=store.get_dataset("prost").citation,
+        licence=store.get_dataset("prost").licence,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -189,3 +190,29 @@ def test_a_group_is_asked_as_far_as_its_data_is_there(tmp_path: Path, monkeypatc
 def test_every_file_is_a_task_of_its_name(path: Path) -> None:
     assert path.stem in TASKS.names()
     assert f"name: {path.stem}\n" in path.read_text()
+
+
+def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(tmp_path: Path) -> None:
+    """COCO's pictures are not here, so others are drawn under their names; a tiny model of random weights answers."""
+    image = pytest.importorskip("PIL.Image")
+    from tests.models.tiny_vision import save_tiny_vision
+
+    rows = (shared("vsr") / "random" / "test.jsonl").read_text(encoding="utf-8").splitlines()[:12]
+    (tmp_path / "random").mkdir()
+    (tmp_path / "images").mkdir()
+    (tmp_path / "random" / "test.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    for number, row in enumerate(rows):
+        name = json.loads(row)["image"]
+        image.new("RGB", (32, 32), (20 * number, 100, 255 - 20 * number)).save(tmp_path / "images" / name)
+    task = load_task("vsr-random", tmp_path)
+    assert not task.data_notes  # no picture is missing
+    assert not task.as_published
+    model = f"vision:{save_tiny_vision('llava', tmp_path / 'model')}"
+    results = probe([model, "baseline:majority"], task, output=tmp_path / "runs", resamples=100)
+    assert not results.errors
+    assert {run.manifest.questions for run in results.runs} == {12}
+    for run in results.runs:
+        assert run.figures[0].metric == "majority_accuracy"
+        assert 0 <= run.figures[0].low <= run.figures[0].value <= run.figures[0].high <= 1
+    logp = [answer.scores.logp for answer in results.runs[0].answers]
+    assert len(set(logp)) == len(logp)  # every picture and sentence gets its own numbers

@@ -127,6 +127,9 @@ def probe(
     data: str | Path | None = None,
     limit: int | None = None,
     seeds: int = 1,
+    chat: bool | str = False,
+    shots: int = 0,
+    shot_seeds: int = 1,
     categories: str | None = None,
     length: str = "sum",
     seed: int = 0,
@@ -138,12 +141,23 @@ def probe(
 ) -> Results:
     """Ask models what they know and score the answers; runs are kept below `output` and resumed there.
 
-    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). Further options are
-    those of `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others are asked.
+    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). `chat` asks through
+    the models' chat templates, or "both" ways. Further options are those of `seesay.models.ModelOptions`. A model or
+    task that fails is reported in `errors`, and the others are asked.
     """
     if How(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
-    asker = Asker(How(how), _model_options(options), seeds, progress)
+    if chat not in (True, False, "both"):
+        raise UserError(f"--chat is '{chat}': it stands alone, or before both.")
+    asker = Asker(
+        How(how),
+        _model_options({**options, "chat": bool(chat)}),
+        seeds,
+        progress,
+        both=chat == "both",
+        shots=shots,
+        shot_seeds=shot_seeds,
+    )
     settings = ask.Settings(length, limit, seed, resamples, command)
     names, loaded, errors = _prepare(asker, models, tasks, data, categories)
     runs: list[Run] = []

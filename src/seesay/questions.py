@@ -17,19 +17,47 @@ from seesay.errors import UserError
 
 SLOT = "[MASK]"
 SEPARATOR = "[SEP]"
+BETWEEN_SHOTS = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """An in-context example: a text with one slot, the words that may fill it, and the one that does."""
+
+    text: str
+    options: tuple[str, ...]
+    answer: str
+    picture: str | None = None
+
+    @property
+    def filled(self) -> str:
+        """The text with its answer."""
+        return self.text.replace(SLOT, self.answer)
+
+
+def after_shots(shots: Sequence[Shot], text: str) -> str:
+    """The text with its examples in front, each with its answer."""
+    return BETWEEN_SHOTS.join([*(shot.filled for shot in shots), text])
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A text with one slot and the words that may fill it, as a model sees it.
 
-    `fields` are the question's own, for a rule that needs the facts behind the text.
+    `fields` are the question's own, for a rule that needs the facts behind the text. `shots` are in-context examples;
+    the text begins with them, for models that read nothing but text.
     """
 
     text: str
     options: tuple[str, ...]
     picture: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict, compare=False)
+    shots: tuple[Shot, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """The text without its examples."""
+        return self.text[len(after_shots(self.shots, "")) :]
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -40,7 +68,10 @@ class Prompt:
     @property
     def key(self) -> str:
         """A digest of everything that the model sees: equal prompts are asked once."""
-        payload = json.dumps([self.text, self.options, self.picture], ensure_ascii=False)
+        seen: list[object] = [self.text, self.options, self.picture]
+        if self.shots:
+            seen.append([(shot.text, shot.answer, shot.picture) for shot in self.shots])
+        payload = json.dumps(seen, ensure_ascii=False)
         return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
 
 
@@ -66,7 +97,13 @@ class Template:
         words = tuple(self.words.get(label, label) for label in question.options)
         if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
-        return Prompt(text, words, question.picture, values)
+        shots = tuple(self._shot(example) for example in question.shots)
+        return Prompt(after_shots(shots, text), words, question.picture, values, shots)
+
+    def _shot(self, example: Question) -> Shot:
+        prompt = self.ask(example)
+        answer = prompt.options[example.options.index(example.best_label)]
+        return Shot(prompt.text, prompt.options, answer, prompt.picture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +111,8 @@ class Question:
     """Something asked: the fields that fill a template, the labels to choose from, the gold labels with their weights.
 
     `object` names what the question is about: questions about one object are not independent, so intervals
-    are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes.
+    are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes. `shots` are other
+    questions, which are shown before this one with their answers.
     """
 
     id: str
@@ -84,6 +122,12 @@ class Question:
     object: str
     tags: Mapping[str, str] = field(default_factory=dict)
     picture: str | None = None
+    shots: tuple[Question, ...] = ()
+
+    @property
+    def best_label(self) -> str:
+        """The gold label of the greatest weight, of equal ones the first."""
+        return max(self.gold, key=self.gold.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +252,8 @@ class Scores:
     `logp` is the log-probability of the scored text, `tokens` and `chars` its length (for the length rules), and
     `rank` how many entries of the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where
     that is not known, as for an option of several tokens). None where the model has no vocabulary to speak of.
-    `picks` says how often the option picked stood in each position, where options are shown in several orders.
+    `picks` says how often the option picked stood in each position, where options are shown in several orders; `hidden`
+    how much probability a server kept to itself.
     """
 
     logp: tuple[float, ...]
@@ -216,6 +261,7 @@ class Scores:
     chars: tuple[int, ...]
     rank: tuple[int, ...] | None = None
     picks: tuple[float, ...] | None = None
+    hidden: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def test_llava_by_the_models_own_forward(folder: Folder, prompts: list[Prompt]) 
     prompt = prompts[1]
     processor: Any = AutoProcessor.from_pretrained(folder("llava"))
     model: Any = AutoModelForImageTextToText.from_pretrained(folder("llava"), dtype=torch.float32).eval()
-    text = f"user: <image>\n{question(prompt)} assistant:"
+    text = f"user: <image>\n{question(prompt.text)} assistant:"
     picture = open_picture(prompt.picture, "test")
     expected = []
     for option in prompt.options:
@@ -118,7 +118,7 @@ def test_blip_by_the_models_own_loss(folder: Folder, prompts: list[Prompt]) -> N
     processor: Any = AutoProcessor.from_pretrained(folder("blip"))
     model: Any = BlipForQuestionAnswering.from_pretrained(folder("blip"), dtype=torch.float32).eval()
     picture = open_picture(prompt.picture, "test")
-    inputs = processor(images=picture, text=question(prompt), return_tensors="pt")
+    inputs = processor(images=picture, text=question(prompt.text), return_tensors="pt")
     expected = []
     for option in prompt.options:
         (token,) = processor.tokenizer(option, add_special_tokens=False)["input_ids"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from seesay.cli.options import AllowPickle, Device, Json, Quiet, Revision, TrustRemoteCode
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from seesay.errors import UserError
     from seesay.runs.learning_curve import Point
     from seesay.runs.ways import How
+
+
+class ProbeCommand(TyperCommand):
+    """`--chat` stands alone or before `both`; typer knows no option whose value may be left out."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write `--chat` as an option that always has a value."""
+        written: list[str] = []
+        for argument in args:
+            if argument == "both" and written[-1:] == ["--chat=yes"]:
+                written[-1] = "--chat=both"
+            else:
+                written.append("--chat=yes" if argument == "--chat" else argument)
+        return super().parse_args(ctx, written)
 
 
 def probe(
@@ -43,6 +58,19 @@ def probe(
             "learning-curve: linear, from parts of the training questions."
         ),
     ] = "cloze",
+    chat: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[both]",
+            help="Ask through the model's chat template: the question is the user's turn, the option begins the reply. "
+            "both: with and without, and the difference.",
+        ),
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="The system's text, which opens the chat.")] = None,
+    shots: Annotated[
+        int, typer.Option(min=0, help="In-context examples before each question, from the training split.")
+    ] = 0,
+    shot_seeds: Annotated[int, typer.Option(min=1, help="Draws of the examples: mean and sd over them.")] = 1,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Probes to train, each with its own seed. Default: 1, for a learning curve 5."),
@@ -77,8 +105,9 @@ def probe(
     revision: Revision = None,
     base_url: Annotated[str | None, typer.Option(help="A server's address, as in http://localhost:8080/v1.")] = None,
     endpoint: Annotated[
-        str, typer.Option(help="A server's endpoint: completions or chat (one constrained choice).")
-    ] = "completions",
+        str | None,
+        typer.Option(help="A server's endpoint: completions (the default) or chat (one constrained choice)."),
+    ] = None,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
     quiet: Quiet = False,
@@ -94,7 +123,7 @@ def probe(
 
     set_quiet(quiet)
     way = How(how)
-    _check(way, seeds, limit)
+    _check(way, seeds, limit, chat is not None or shots > 0)
     target = report or output / f"{'learning-curve' if way is How.LEARNING_CURVE else 'report'}.html"
     if target.is_dir():
         raise UserError(f"'{target}' is a folder: name a file for the report.")
@@ -115,6 +144,7 @@ def probe(
         "revision": revision,
         "base_url": base_url,
         "endpoint": endpoint,
+        "system": system,
         "trust_remote_code": trust_remote_code,
         "allow_pickle": allow_pickle,
     }
@@ -128,6 +158,9 @@ def probe(
         results = api.probe(
             **common,
             how=way,
+            chat={None: False, "yes": True}.get(chat, chat or False),
+            shots=shots,
+            shot_seeds=shot_seeds,
             limit=limit,
             length=length,
             seed=seed,
@@ -140,13 +173,15 @@ def probe(
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
 
-def _check(how: How, seeds: int | None, limit: int | None) -> None:
+def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool) -> None:
     """Reject what makes no sense, alone or together."""
     from seesay.errors import UserError
     from seesay.runs.ways import How
 
     if seeds is not None and not how.trains:
         raise UserError(f"--seeds is for probes that are trained (--how linear or learning-curve), not for {how}.")
+    if asked_otherwise and how.trains:
+        raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
     if limit is not None and how is How.LEARNING_CURVE:
         raise UserError("--limit does not go with --how learning-curve: it uses parts of the questions already.")
 

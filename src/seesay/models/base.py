@@ -83,18 +83,26 @@ class Model:
     """Where a task needs probabilities and this model only chooses: what the user can do about it."""
 
     probe: str | None = None
-    """The name that trained probes share whatever their seed; None for a model that is no probe."""
+    """The name that probes, or draws of in-context examples, share whatever their seed; None where there is no seed."""
 
     probe_seed: int | None = None
-    """The seed that a probe was trained with."""
+    """The seed that a probe was trained with, or that examples were drawn with."""
+
+    chat: str | None = None
+    """A digest of the chat template and system text that prompts are put through; None for plain texts."""
 
     _notes: dict[str, None] | None = None
+    _logged: frozenset[str] = frozenset()
 
     @property
     def abilities(self) -> frozenset[str]:
         """Which of `answer`, `score`, `encode` and `generate` this model implements."""
         names = ("answer", "score", "encode", "generate")
         return frozenset(name for name in names if getattr(type(self), name) is not getattr(Model, name))
+
+    def through_chat(self, system: str | None = None) -> Model:
+        """This model, asked through its chat template: the question is the user's turn, the option begins the reply."""
+        raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
 
     def prepare(self, task: Task) -> None:
         """Called with the whole task before its prompts are asked."""
@@ -158,8 +166,9 @@ class Model:
         """Tell the user something that belongs to the figures too: it is logged now and kept with the run."""
         if self._notes is None:
             self._notes = {}
-        if text not in self._notes:
-            self._notes[text] = None
+        self._notes[text] = None
+        if text not in self._logged:
+            self._logged |= {text}
             log.warning("%s", text)
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:

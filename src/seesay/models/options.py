@@ -44,7 +44,8 @@ _CHOICES: dict[str, type[StrEnum]] = {"scope": Scope, "style": Style, "family": 
 class ModelOptions:
     """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is the machine's.
 
-    Choices may be given as plain strings: `ModelOptions(scope="option")`.
+    Choices may be given as plain strings: `ModelOptions(scope="option")`. A server is asked at its completions endpoint
+    unless `endpoint` or `chat` says otherwise; `system` is the text that opens a conversation.
     """
 
     scope: Scope | str = Scope.SENTENCE
@@ -54,7 +55,9 @@ class ModelOptions:
     device: str = "auto"
     revision: str | None = None
     base_url: str | None = None
-    endpoint: Endpoint | str = Endpoint.COMPLETIONS
+    endpoint: Endpoint | str | None = None
+    chat: bool = False
+    system: str | None = None
     trust_remote_code: bool = False
     allow_pickle: bool = False
 
@@ -64,3 +67,7 @@ class ModelOptions:
             if value is not None and value not in list(choices):
                 raise UserError(f"Unknown {name} '{value}': choose one of {', '.join(choices)}.")
             object.__setattr__(self, name, choices(value) if value else None)
+        if self.chat and self.endpoint == Endpoint.COMPLETIONS:
+            raise UserError("--chat asks a server's chat endpoint, and --endpoint completions the other one: give one.")
+        if self.system is not None and not self.chat and self.endpoint != Endpoint.CHAT:
+            raise UserError("--system is the first turn of a conversation: add --chat.")

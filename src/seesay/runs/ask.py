@@ -18,6 +18,7 @@ from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
+from seesay.probes.shots import shots_detail
 from seesay.progress import ProgressCallback
 from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
@@ -192,6 +193,8 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
             f"questions:{len(task.questions)}",
             f"model:{model.name}@{model.fingerprint}",
             f"family:{model.family}",
+            *([] if model.chat is None else [f"chat:{model.chat}"]),
+            *shots_detail(task),
             *details,
             f"scope:{model.scope}",
             f"length:{settings.length}",

@@ -22,8 +22,8 @@ def load_server(rest: str, options: ModelOptions) -> Model:
     from seesay.models.server.completions import CompletionsServer
 
     client = _connect("openai", rest, options)
-    if options.endpoint == Endpoint.CHAT:
-        return ChatServer(f"openai:{rest}", client)
+    if options.chat or options.endpoint == Endpoint.CHAT:
+        return ChatServer(f"openai:{rest}", client, system=options.system, scored=options.chat)
     return CompletionsServer(f"openai:{rest}", client, options.scope)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from seesay.models.base import Model
 from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
 from seesay.models.server.logprobs import completed_text
 from seesay.models.server.scoring import TRIALS, choose_scorer, greedy_request
@@ -23,7 +24,7 @@ class CompletionsServer(Model):
     prompts_per_batch = 16
 
     def __init__(self, name: str, client: Client, scope: str = "option") -> None:
-        self.name, self.scope = name, scope
+        self.name, self.scope, self._client = name, scope, client
         self._scorer = choose_scorer(client, self.note)
         if scope == "sentence" and not self._scorer.whole_texts:
             self.note(
@@ -35,6 +36,10 @@ class CompletionsServer(Model):
         )
         identity = json.dumps([client.base, client.model, self._scorer.key, completions])
         self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+
+    def through_chat(self, system: str | None = None) -> Model:
+        """The same server at its chat endpoint."""
+        return ChatServer(self.name, self._client, system=system, scored=True)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""

@@ -7,6 +7,7 @@ are added up.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.chat import ChatFormat, Message, conversation
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import Inputs, Processor
 from seesay.questions import Prompt, Scores
@@ -43,20 +45,27 @@ class VisionModel(Model):
         """Log-probability of every option as the reply to its question about its picture."""
         return self.reply([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
 
+    def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
+        """The pictures that belong to a prompt: those of its examples, then its own."""
+        if prompt.shots:
+            raise UserError(f"'{self.name}' looks at one picture at a time: ask it without --shots.")
+        return [picture]
+
     def reply(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[Scores]:
         """The same for pictures that are open already."""
         import torch
 
         with torch.inference_mode():
-            inputs = self._processor.inputs(pictures, [self._ask(question(prompt)) for prompt in prompts])
+            shown = [self._pictures(picture, prompt) for picture, prompt in zip(pictures, prompts, strict=True)]
+            inputs = self._processor.inputs(shown, [self._ask(prompt) for prompt in prompts])
             rows = self._score({k: v.to(self._network.device) for k, v in inputs.items()}, prompts)
         return [
             Scores(tuple(row), tuple(self._length(o) for o in prompt.options), tuple(map(len, prompt.options)))
             for row, prompt in zip(rows, prompts, strict=True)
         ]
 
-    def _ask(self, text: str) -> str:
-        return text
+    def _ask(self, prompt: Prompt) -> str:
+        return question(prompt.asked)
 
     def _length(self, option: str) -> int:
         return min(map(len, self._processor.spellings(option)))
@@ -84,15 +93,42 @@ class GenerativeModel(VisionModel):
     """Models that continue a text with pictures in it; padded on the left, so that every row ends with text."""
 
     padding = "left"
+    _system: str | None = None
 
-    def _ask(self, text: str) -> str:
-        template = self._processor.template
-        if template is None:
+    def through_chat(self, system: str | None = None) -> GenerativeModel:
+        """The same model, which always uses its chat template, with a system text."""
+        if self._processor.template is None:
+            raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
+        chatting = copy.copy(self)
+        chatting._system = system
+        chatting.chat = chatting._format.digest
+        return chatting
+
+    @property
+    def _format(self) -> ChatFormat:
+        return ChatFormat(self._processor.tokenizer, str(self._processor.template), self._system)
+
+    def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
+        if prompt.shots and self._processor.template is None:
+            return super()._pictures(picture, prompt)
+        return [*(open_picture(shot.picture, self.name) for shot in prompt.shots), picture]
+
+    def _ask(self, prompt: Prompt) -> str:
+        if self._processor.template is None:
+            text = question(prompt.asked)
             token = getattr(self._processor.combined, "image_token", None) or ""
             return f"{token}\n{text} Answer:" if token else f"{text} Answer:"
-        chat = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": text}]}]
-        arguments = {"chat_template": template, "add_generation_prompt": True, "tokenize": False}
-        return str(self._processor.tokenizer.apply_chat_template(chat, **arguments))
+        return self._format.render(self._messages(prompt), thinking=None if self.chat is None else False)
+
+    def _messages(self, prompt: Prompt) -> list[Message]:
+        """The conversation with its pictures; every text is a part, since templates for pictures expect parts."""
+        messages = conversation(
+            prompt, self._system, lambda text, _: [{"type": "image"}, {"type": "text", "text": question(text)}]
+        )
+        for message in messages:
+            if isinstance(message["content"], str):
+                message["content"] = [{"type": "text", "text": message["content"]}]
+        return messages
 
     def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
         import torch

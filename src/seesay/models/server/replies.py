@@ -1,0 +1,87 @@
+"""What a chat server says of its reply: the text, how it ended, and the likeliest alternatives to its first tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+TOPS = (20, 5)  # how many likeliest tokens to ask for: the most that the server grants
+STEPS = 4  # tokens of a reply that are looked at, where options begin alike
+LEAST = 1e-12
+_OPENING = " \n\t\"'`*_([{“‘"
+_CLOSING = " \n\t\"'`*_)]}”’.,;:!?"
+
+
+@dataclass(frozen=True)
+class Position:
+    """A token of the reply, and the likeliest tokens in its place."""
+
+    token: str
+    likely: dict[str, float]
+
+
+@dataclass(frozen=True)
+class ReplyScores:
+    """Log-probabilities of the options as the reply's beginning.
+
+    `hidden` is the probability that belongs to no option for sure: of tokens that the server does not report, and of
+    beginnings that several options share. An option that was not found has at most that, and at most the least that
+    was reported; so much it is given.
+    """
+
+    logp: list[float]
+    hidden: float
+
+
+def positions(answer: dict[str, Any]) -> list[Position]:
+    """The reply's tokens with their alternatives; none where the server reports none."""
+    try:
+        rows = answer["choices"][0]["logprobs"]["content"] or []
+        return [
+            Position(
+                str(row["token"]), {str(t["token"]): min(float(t["logprob"]), 0.0) for t in row["top_logprobs"] or []}
+            )
+            for row in rows
+        ]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return []
+
+
+def score_reply(reply: Sequence[Position], options: Sequence[str]) -> ReplyScores:
+    """The mass of the replies that begin an option and no other, as far as the server's own reply leads.
+
+    >>> shares = {"Yes": 0.6, " yes": 0.1, "No": 0.2, "A": 0.05}
+    >>> reply = Position("Yes", {token: math.log(share) for token, share in shares.items()})
+    >>> scores = score_reply([reply], ("yes", "no", "perhaps"))
+    >>> [round(math.exp(logp), 3) for logp in scores.logp], round(scores.hidden, 3)
+    ([0.7, 0.2, 0.05], 0.05)
+    """
+    lowered = [option.lower() for option in options]
+    mass = [0.0] * len(options)
+    written, reached, hidden, least = "", 1.0, 0.0, 1.0
+    for position in reply:
+        follow = False
+        for token, logp in position.likely.items():
+            share = reached * math.exp(logp)
+            least = min(least, share)
+            word = (written + token).lower().lstrip(_OPENING)
+            fits = [i for i, option in enumerate(lowered) if option.startswith(word)]
+            if word and not fits:
+                fits = [i for i, option in enumerate(lowered) if option == word.rstrip(_CLOSING)]
+            if len(fits) == 1:
+                mass[fits[0]] += share
+            elif fits and token == position.token:
+                follow = True
+            elif fits:
+                hidden += share
+        hidden += reached * max(0.0, 1.0 - math.fsum(map(math.exp, position.likely.values())))
+        if not follow:
+            break
+        reached *= math.exp(position.likely[position.token])
+        written += position.token
+    else:
+        hidden += reached  # the reply ended, or was cut, before it told the options apart
+    bound = max(min(hidden, least), LEAST)
+    return ReplyScores([math.log(share or bound) for share in mass], min(hidden, 1.0))

@@ -12,6 +12,7 @@ from seesay.errors import UserError, missing_extra
 from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
+from seesay.models.base import Sampling
 from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
@@ -130,6 +131,9 @@ def probe(
     chat: bool | str = False,
     shots: int = 0,
     shot_seeds: int = 1,
+    samples: int = 1,
+    temperature: float = 0.0,
+    max_tokens: int = 64,
     categories: str | None = None,
     length: str = "sum",
     seed: int = 0,
@@ -142,8 +146,9 @@ def probe(
     """Ask models what they know and score the answers; runs are kept below `output` and resumed there.
 
     `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). `chat` asks through
-    the models' chat templates, or "both" ways. Further options are those of `seesay.models.ModelOptions`. A model or
-    task that fails is reported in `errors`, and the others are asked.
+    the models' chat templates, or "both" ways; `samples`, `temperature` and `max_tokens` are for generated answers.
+    Further options are those of `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and
+    the others are asked.
     """
     if How(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
@@ -157,6 +162,7 @@ def probe(
         both=chat == "both",
         shots=shots,
         shot_seeds=shot_seeds,
+        sampling=Sampling(samples, temperature, max_tokens, seed),
     )
     settings = ask.Settings(length, limit, seed, resamples, command)
     names, loaded, errors = _prepare(asker, models, tasks, data, categories)

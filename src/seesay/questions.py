@@ -253,7 +253,8 @@ class Scores:
     `rank` how many entries of the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where
     that is not known, as for an option of several tokens). None where the model has no vocabulary to speak of.
     `picks` says how often the option picked stood in each position, where options are shown in several orders; `hidden`
-    how much probability a server kept to itself.
+    how much probability a server kept to itself; `replies` hold free answers, each with what became of it (an option,
+    or a reason) and whether it named an option.
     """
 
     logp: tuple[float, ...]
@@ -262,6 +263,7 @@ class Scores:
     rank: tuple[int, ...] | None = None
     picks: tuple[float, ...] | None = None
     hidden: float | None = None
+    replies: tuple[tuple[str, str, bool], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

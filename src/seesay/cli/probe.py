@@ -54,8 +54,9 @@ def probe(
     how: Annotated[
         str,
         typer.Option(
-            help="cloze: fill a slot. choice: pick a lettered option. linear: a layer trained on the model's vectors. "
-            "learning-curve: linear, from parts of the training questions."
+            help="cloze: fill a slot. choice: pick a lettered option. generate: write a free answer, which is "
+            "matched to the options. linear: a layer trained on the model's vectors. learning-curve: linear, from parts "
+            "of the training questions."
         ),
     ] = "cloze",
     chat: Annotated[
@@ -71,6 +72,11 @@ def probe(
         int, typer.Option(min=0, help="In-context examples before each question, from the training split.")
     ] = 0,
     shot_seeds: Annotated[int, typer.Option(min=1, help="Draws of the examples: mean and sd over them.")] = 1,
+    samples: Annotated[int, typer.Option(min=1, help="Free answers per question; their shares count.")] = 1,
+    temperature: Annotated[float, typer.Option(help="Temperature of free answers; 0 takes the likeliest one.")] = 0.0,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens of a free answer at most; a model that reasons needs more.")
+    ] = 64,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Probes to train, each with its own seed. Default: 1, for a learning curve 5."),
@@ -123,7 +129,7 @@ def probe(
 
     set_quiet(quiet)
     way = How(how)
-    _check(way, seeds, limit, chat is not None or shots > 0)
+    _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
     target = report or output / f"{'learning-curve' if way is How.LEARNING_CURVE else 'report'}.html"
     if target.is_dir():
         raise UserError(f"'{target}' is a folder: name a file for the report.")
@@ -161,6 +167,9 @@ def probe(
             chat={None: False, "yes": True}.get(chat, chat or False),
             shots=shots,
             shot_seeds=shot_seeds,
+            samples=samples,
+            temperature=temperature,
+            max_tokens=max_tokens,
             limit=limit,
             length=length,
             seed=seed,
@@ -173,13 +182,15 @@ def probe(
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
 
-def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool) -> None:
+def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool, sampled: bool) -> None:
     """Reject what makes no sense, alone or together."""
     from seesay.errors import UserError
     from seesay.runs.ways import How
 
     if seeds is not None and not how.trains:
         raise UserError(f"--seeds is for probes that are trained (--how linear or learning-curve), not for {how}.")
+    if sampled and how is not How.GENERATE:
+        raise UserError("--samples and --temperature are for free answers: add --how generate.")
     if asked_otherwise and how.trains:
         raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
     if limit is not None and how is How.LEARNING_CURVE:

@@ -35,6 +35,40 @@ class TokenScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote; `cut` where it was stopped before its end."""
+
+    text: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How replies are generated: with a temperature of 0 the likeliest one, else so many samples."""
+
+    samples: int = 1
+    temperature: float = 0.0
+    max_tokens: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.max_tokens < 1 or not 0 <= self.temperature <= 5:
+            raise UserError("--samples and --max-tokens are at least 1, and --temperature is between 0 and 5.")
+        if self.samples > 1 and not self.temperature:
+            raise UserError(
+                "Without a temperature all samples are the same: add --temperature 1, or leave out --samples."
+            )
+
+    def __str__(self) -> str:
+        """As a part of signatures."""
+        drawn = f"{self.samples}@{self.temperature:g}" if self.temperature else "greedy"
+        return f"{drawn}-{self.max_tokens}"
+
+
+GREEDY = Sampling()
+
+
+@dataclass(frozen=True, slots=True)
 class FilledScores:
     """Sentences with each of several words in their gap (words × gaps): log-probabilities, and tokens scored."""
 
@@ -146,8 +180,8 @@ class Model:
         """One vector per text."""
         raise self._cannot("encode texts")
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[str]:
-        """One free answer per prompt."""
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """Free answers to one batch of prompts, as many to each as there are samples."""
         raise self._cannot("generate text")
 
     def knows(self, word: str) -> bool:

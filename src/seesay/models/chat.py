@@ -72,10 +72,11 @@ class ChatFormat:
         payload = json.dumps([self.template, self.system])
         return hashlib.blake2b(payload.encode(), digest_size=4).hexdigest()
 
-    def render(self, messages: list[Message], *, thinking: bool | None = False) -> str:
-        """The conversation up to where the reply begins, with or without room for thinking, and on a fixed date; with
-        None as the template has it by itself."""
-        settings = {} if thinking is None else {"enable_thinking": thinking, "date_string": DATE}
+    def render(self, messages: list[Message], *, thinks: bool = False, fixed: bool = True) -> str:
+        """The conversation up to where the reply begins. A model that thinks before it replies does not, unless it
+        `thinks`; the date is `fixed`, or left to the template."""
+        settings: dict[str, Any] = {} if thinks or not fixed else {"enable_thinking": False}
+        settings |= {"date_string": DATE} if fixed else {}
         arguments = {"chat_template": self.template, "add_generation_prompt": True, "tokenize": False}
         try:
             text = self.tokenizer.apply_chat_template(messages, **arguments, **settings)

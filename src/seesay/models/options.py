@@ -45,7 +45,8 @@ class ModelOptions:
     """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is the machine's.
 
     Choices may be given as plain strings: `ModelOptions(scope="option")`. A server is asked at its completions endpoint
-    unless `endpoint` or `chat` says otherwise; `system` is the text that opens a conversation.
+    unless `endpoint` or `chat` says otherwise; `system` is the text that opens a conversation. A model that `generates`
+    is asked for free answers only, so that a server needs no log-probabilities.
     """
 
     scope: Scope | str = Scope.SENTENCE
@@ -56,6 +57,7 @@ class ModelOptions:
     revision: str | None = None
     base_url: str | None = None
     endpoint: Endpoint | str | None = None
+    generates: bool = False
     chat: bool = False
     system: str | None = None
     trust_remote_code: bool = False

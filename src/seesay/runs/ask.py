@@ -77,7 +77,9 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
             store.write_task(folder / store.QUESTIONS, task)
         if not (folder / store.ANSWERS).is_file():
             scores = ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
-            store.write_answers(folder / store.ANSWERS, assemble(task, scores))
+            assembled = assemble(task, scores)
+            store.write_replies(folder / store.REPLIES, assembled)
+            store.write_answers(folder / store.ANSWERS, assembled)
         elif progress:
             total = manifest.questions * len(manifest.templates)
             progress(total, total)

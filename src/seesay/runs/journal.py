@@ -51,4 +51,7 @@ def scores_from(row: Mapping[str, Any]) -> Scores:
         raise ValueError("the scores differ in length")
     picks = row.get("picks")  # neither older journals nor the answers table have them, nor what follows
     rank, picks = (None if values is None else tuple(values) for values in (rank, picks))
-    return Scores(tuple(logp), tuple(tokens), tuple(chars), rank, picks, row.get("hidden"))
+    replies = row.get("replies")
+    if replies is not None:
+        replies = tuple((str(text), str(outcome), bool(named)) for text, outcome, named in replies)
+    return Scores(tuple(logp), tuple(tokens), tuple(chars), rank, picks, row.get("hidden"), replies)

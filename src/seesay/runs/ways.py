@@ -9,9 +9,11 @@ from enum import StrEnum
 
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model, locate, through_chat
+from seesay.models.base import GREEDY, Sampling
 from seesay.models.baselines import Baseline
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.probes.choice import choice_model, choice_task
+from seesay.probes.generated import generated_model, generated_task
 from seesay.probes.linear import linear_task, probe_texts, train_probe
 from seesay.probes.shots import with_seed, with_shots
 from seesay.probes.vector_cache import VectorCache
@@ -27,6 +29,7 @@ class How(StrEnum):
 
     CLOZE = "cloze"
     CHOICE = "choice"
+    GENERATE = "generate"
     LINEAR = "linear"
     LEARNING_CURVE = "learning-curve"
 
@@ -49,7 +52,7 @@ class How(StrEnum):
 @dataclass(frozen=True)
 class Asker:
     """Puts tasks to models in one way: `both` with and without their chat templates; with so many `shots` (in-context
-    examples), drawn once for each of `shot_seeds` seeds."""
+    examples), drawn once for each of `shot_seeds` seeds; free answers by `sampling`."""
 
     how: How = How.CLOZE
     options: ModelOptions = field(default_factory=ModelOptions)
@@ -58,6 +61,7 @@ class Asker:
     both: bool = False
     shots: int = 0
     shot_seeds: int = 1
+    sampling: Sampling = GREEDY
 
     def __post_init__(self) -> None:
         if self.how.trains and (self.options.chat or self.shots):
@@ -82,8 +86,8 @@ class Asker:
         if self.how is How.LINEAR:
             yield from self._probes(model, tasks)
             return
-        if self.how is How.CHOICE:
-            tasks = [choice_task(task) for task in tasks]
+        put = {How.CHOICE: choice_task, How.GENERATE: generated_task}.get(self.how)
+        tasks = [put(task) for task in tasks] if put else tasks
         seeds = range(self.shot_seeds) if self.shots else ()
         drawn = [[with_shots(task, self.shots, seed) for seed in seeds] for task in tasks]
         for answering in self._answering(model):
@@ -95,7 +99,8 @@ class Asker:
 
     def _answering(self, model: str | Model) -> Iterator[Model]:
         """The model, or where both are wanted the model without and with its chat template."""
-        options = replace(self.options, chat=False, system=None) if self.both else self.options
+        options = replace(self.options, generates=self.how is How.GENERATE)
+        options = replace(options, chat=False, system=None) if self.both else options
         loaded = model if isinstance(model, Model) else load_model(model, options)
         if not self.both:
             variants = [through_chat(loaded, options.system) if options.chat else loaded]
@@ -103,7 +108,11 @@ class Asker:
             variants = [loaded]
         else:
             variants = [loaded, through_chat(loaded, self.options.system)]
-        yield from map(choice_model, variants) if self.how is How.CHOICE else variants
+        for variant in variants:
+            if self.how is How.CHOICE:
+                yield choice_model(variant)
+            else:
+                yield generated_model(variant, self.sampling) if self.how is How.GENERATE else variant
 
     def _probes(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
         """One probe per task and seed; a baseline, which needs no training, is asked the same questions."""

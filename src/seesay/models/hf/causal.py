@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TokenScores, summed_scores
+from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
 from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
 from seesay.models.hf import prefix_tree
 from seesay.models.hf.base import TransformersModel
@@ -25,6 +25,7 @@ from seesay.models.hf.batching import (
     text_batches,
     windows,
 )
+from seesay.models.hf.generation import LINE, generate_replies, left_padded
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import TokenizedOption, tokenize_options
@@ -96,12 +97,22 @@ class CausalModel(TransformersModel):
             scores.append(summed_scores(logps, (option.chars for option in row), single_ranks))
         return scores
 
-    def _rendered(self, prompts: Sequence[Prompt]) -> Sequence[Prompt]:
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """What the model writes in its turn of the chat, or without one in the slot, up to the end of the line."""
+        chat = self._format
+        texts = [p.parts[0].rstrip(" ") for p in self._rendered(prompts, thinks=True)]
+        rows = [self._begin(tuple(ids)) for ids in self._tokenizer(texts, add_special_tokens=chat is None)["input_ids"]]
+        refuse_too_long(self.name, self._network, max(map(len, rows)) + sampling.max_tokens)
+        inputs = left_padded(self._tokenizer, rows, self._network.device)
+        return generate_replies(self._network, self._tokenizer, inputs, sampling, stop=None if chat else LINE)
+
+    def _rendered(self, prompts: Sequence[Prompt], *, thinks: bool = False) -> Sequence[Prompt]:
         """The prompts as the chat template writes them, up to the option; without one, as they are."""
         chat = self._format
         if chat is None:
             return prompts
-        return [replace(p, text=chat.render(conversation(p, chat.system)) + SLOT, shots=()) for p in prompts]
+        texts = [chat.render(conversation(prompt, chat.system), thinks=thinks) + SLOT for prompt in prompts]
+        return [replace(prompt, text=text, shots=()) for prompt, text in zip(prompts, texts, strict=True)]
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None

@@ -23,8 +23,10 @@ def load_server(rest: str, options: ModelOptions) -> Model:
 
     client = _connect("openai", rest, options)
     if options.chat or options.endpoint == Endpoint.CHAT:
-        return ChatServer(f"openai:{rest}", client, system=options.system, scored=options.chat)
-    return CompletionsServer(f"openai:{rest}", client, options.scope)
+        return ChatServer(
+            f"openai:{rest}", client, system=options.system, scored=options.chat, generates=options.generates
+        )
+    return CompletionsServer(f"openai:{rest}", client, options.scope, generates=options.generates)
 
 
 def load_vision_server(rest: str, options: ModelOptions) -> VisionServer:

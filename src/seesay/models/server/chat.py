@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.base import Model, choice_scores
+from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.client import Client, RefusedError
-from seesay.models.server.replies import STEPS, TOPS, positions, score_reply
+from seesay.models.server.replies import STEPS, TOPS, positions, request_replies, score_reply
 from seesay.questions import SLOT, Prompt, Scores
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
@@ -53,9 +53,11 @@ class ChatServer(Model):
     prompts_per_batch = 16
     probabilities_hint = "use its completions endpoint (--endpoint completions), or --chat for its log-probabilities"
 
-    def __init__(self, name: str, client: Client, *, system: str | None = None, scored: bool = False) -> None:
-        self.name, self._client, self._system = name, client, system
-        self._top = self._granted() if scored else 0
+    def __init__(
+        self, name: str, client: Client, *, system: str | None = None, scored: bool = False, generates: bool = False
+    ) -> None:
+        self.name, self._client, self._system, self._generates = name, client, system, generates
+        self._top = self._granted() if scored and not generates else 0
         identity = f"{client.base} {client.model} chat"
         if scored or system is not None:
             self.chat = system_digest(system)
@@ -64,16 +66,24 @@ class ChatServer(Model):
             self.scope, self.only_chooses = "reply", False
             identity += f" reply {self._top}"
         self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
-        if not self._top and self._choose(TRIAL) not in TRIAL.options:
+        if not generates and not self._top and self._choose(TRIAL) not in TRIAL.options:
             reported = "reports no log-probabilities and " if scored else ""
             raise UserError(
                 f"{client.base} {reported}does not restrict its answers to the given options (response_format "
-                "json_schema): its choices cannot be scored."
+                "json_schema): its choices cannot be scored. Ask for free answers: --how generate."
             )
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server by its log-probabilities, where it reports them."""
-        return ChatServer(self.name, self._client, system=system, scored=True)
+        return ChatServer(self.name, self._client, system=system, scored=True, generates=self._generates)
+
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """The assistant's replies, without what the server reports as reasoning."""
+
+        def body(prompt: Prompt) -> dict[str, Any]:
+            return {"messages": conversation(prompt, self._system)}
+
+        return request_replies(self._client, "chat/completions", prompts, body, sampling, self.note)
 
     def _granted(self) -> int:
         """How many likeliest tokens the server reports; 0 where it reports none."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
-from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Model, Reply, Sampling
 from seesay.models.chat import ChatFormat, Message, conversation
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import Inputs, Processor
@@ -56,13 +56,16 @@ class VisionModel(Model):
         import torch
 
         with torch.inference_mode():
-            shown = [self._pictures(picture, prompt) for picture, prompt in zip(pictures, prompts, strict=True)]
-            inputs = self._processor.inputs(shown, [self._ask(prompt) for prompt in prompts])
-            rows = self._score({k: v.to(self._network.device) for k, v in inputs.items()}, prompts)
+            rows = self._score(self._inputs(pictures, prompts), prompts)
         return [
             Scores(tuple(row), tuple(self._length(o) for o in prompt.options), tuple(map(len, prompt.options)))
             for row, prompt in zip(rows, prompts, strict=True)
         ]
+
+    def _inputs(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> Inputs:
+        shown = [self._pictures(picture, prompt) for picture, prompt in zip(pictures, prompts, strict=True)]
+        inputs = self._processor.inputs(shown, [self._ask(prompt) for prompt in prompts])
+        return {k: v.to(self._network.device) for k, v in inputs.items()}
 
     def _ask(self, prompt: Prompt) -> str:
         return question(prompt.asked)
@@ -108,6 +111,13 @@ class GenerativeModel(VisionModel):
     def _format(self) -> ChatFormat:
         return ChatFormat(self._processor.tokenizer, str(self._processor.template), self._system)
 
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """What the model says of the picture."""
+        from seesay.models.hf.generation import generate_replies
+
+        inputs = self._inputs([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
+        return generate_replies(self._network, self._processor.tokenizer, inputs, sampling)
+
     def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
         if prompt.shots and self._processor.template is None:
             return super()._pictures(picture, prompt)
@@ -118,7 +128,7 @@ class GenerativeModel(VisionModel):
             text = question(prompt.asked)
             token = getattr(self._processor.combined, "image_token", None) or ""
             return f"{token}\n{text} Answer:" if token else f"{text} Answer:"
-        return self._format.render(self._messages(prompt), thinking=None if self.chat is None else False)
+        return self._format.render(self._messages(prompt), fixed=self.chat is not None)
 
     def _messages(self, prompt: Prompt) -> list[Message]:
         """The conversation with its pictures; every text is a part, since templates for pictures expect parts."""

@@ -81,7 +81,8 @@ def test_the_options_are_named_and_a_cue_is_last() -> None:
     writer = Writer(Reply("green"))
     GeneratedModel(writer, GREEDY).answer([PROMPT])
     assert writer.asked[0].text == (
-        "Fill in the blank: The color of grass is ___.\nAnswer with one of these: red, green, blue, white.\nAnswer: [MASK]"
+        "Fill in the blank: The color of grass is ___.\n"
+        "Answer with one of these: red, green, blue, white.\nAnswer: [MASK]"
     )
     GeneratedModel(writer, GREEDY).answer([Prompt("It has [MASK].", tuple(f"part{i}" for i in range(31)))])
     assert "Answer with one or two words." in writer.asked[1].text
@@ -97,7 +98,7 @@ def test_a_run_keeps_every_reply_and_counts_the_misses(tmp_path: Path) -> None:
         ("grass", "green", True), ("grass", "empty", False), ("snow", "green", True), ("snow", "empty", False)
     ]  # fmt: skip
     assert run.manifest.notes[0].startswith("2 of 4 replies named no option (2 empty), such as ''; they count as no")
-    assert [f.value for f in run.figures if f.template is None and f.slice is None][0] == 0.5
+    assert next(f.value for f in run.figures if f.template is None and f.slice is None) == 0.5
 
 
 def test_greedy_answers_are_choices(tmp_path: Path) -> None:

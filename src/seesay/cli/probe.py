@@ -114,6 +114,16 @@ def probe(
         str | None,
         typer.Option(help="A server's endpoint: completions (the default) or chat (one constrained choice)."),
     ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=512, help="Requests to a server at a time, at most. Default: 4.")
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option(metavar="IN,OUT", help="A server's prices per million tokens read and written.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Stop before a server costs more: money with --price, else tokens.")
+    ] = None,
+    reuse: Annotated[bool, typer.Option("--reuse", help="Keep a server's answers, and reuse them by prompt.")] = False,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
     quiet: Quiet = False,
@@ -151,6 +161,10 @@ def probe(
         "base_url": base_url,
         "endpoint": endpoint,
         "system": system,
+        "concurrency": concurrency,
+        "price": price,
+        "budget": budget,
+        "reuse": reuse,
         "trust_remote_code": trust_remote_code,
         "allow_pickle": allow_pickle,
     }

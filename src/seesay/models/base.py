@@ -149,6 +149,10 @@ class Model:
         size = self.prompts_per_batch
         return [list(range(i, min(i + size, len(prompts)))) for i in range(0, len(prompts), size)]
 
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """What asking these prompts will take, for the user to read before it starts; empty where nothing is paid."""
+        return ""
+
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The scores of every option of one batch of prompts, in order."""
         raise self._cannot("answer questions")

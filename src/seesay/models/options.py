@@ -46,7 +46,8 @@ class ModelOptions:
 
     Choices may be given as plain strings: `ModelOptions(scope="option")`. A server is asked at its completions endpoint
     unless `endpoint` or `chat` says otherwise; `system` is the text that opens a conversation. A model that `generates`
-    is asked for free answers only, so that a server needs no log-probabilities.
+    is asked for free answers only, so that a server needs no log-probabilities. `concurrency` is the
+    number of requests under way at most, `budget` an amount of money at the `price` given, or of tokens without one.
     """
 
     scope: Scope | str = Scope.SENTENCE
@@ -60,6 +61,10 @@ class ModelOptions:
     generates: bool = False
     chat: bool = False
     system: str | None = None
+    concurrency: int | None = None
+    budget: float | None = None
+    price: str | None = None
+    reuse: bool = False
     trust_remote_code: bool = False
     allow_pickle: bool = False
 

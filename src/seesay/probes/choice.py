@@ -61,6 +61,10 @@ class ChoiceModel(Model):
         """The model's own batches of the prompts in their first rotation."""
         return self._model.plan([self._lettered(prompt, prompt.options) for prompt in prompts])
 
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """That of all rotations."""
+        return self._model.estimate([self._lettered(p, p.options) for p in prompts for _ in p.options])
+
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The mean log-probability of each option over the rotations."""
         rotated = [self._lettered(p, _rotated(p.options, by)) for p in prompts for by in range(len(p.options))]

@@ -58,6 +58,10 @@ class GeneratedModel(Model):
         """The model's own batches."""
         return self._model.plan([_request(prompt) for prompt in prompts])
 
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """That of all samples."""
+        return self._model.estimate([_request(prompt) for prompt in prompts for _ in range(self._sampling.samples)])
+
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The share of each option among the replies."""
         replies = self._model.generate([_request(prompt) for prompt in prompts], self._sampling)
@@ -66,7 +70,7 @@ class GeneratedModel(Model):
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how many replies named no option."""
         outcomes = [reply for scores in answered for reply in scores.replies or ()]
-        return [*self._model.notes(), *([_misses(outcomes)] if outcomes else [])]
+        return [*self._model.notes(answered), *([_misses(outcomes)] if outcomes else [])]
 
     def clear_notes(self) -> None:
         """Forget those of the wrapped model."""

@@ -106,6 +106,8 @@ def ask(
     """
     prompts = list({p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}.values())
     answered = journal.read()
+    if estimate := model.estimate([prompt for prompt in prompts if prompt.key not in answered]):
+        log.info("%s", estimate)
     for indices in model.plan(prompts):
         batch = [prompts[i] for i in indices]
         if not all(prompt.key in answered for prompt in batch):

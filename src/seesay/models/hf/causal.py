@@ -74,7 +74,7 @@ class CausalModel(TransformersModel):
     def prepare(self, task: Task) -> None:
         """Note that there is a chat template which goes unused."""
         if self._format is None and self._tokenizer.chat_template:
-            self.note(PLAIN_NOTE.format(name=self.name))
+            self.note(PLAIN_NOTE.format(name=self._loaded_as))
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts that begin alike, because those share the most."""

@@ -44,4 +44,4 @@ def _connect(prefix: str, model: str, options: ModelOptions) -> Client:
         raise UserError(
             f"A server needs a model name and an address: seesay probe {prefix}:MODEL --base-url http://host:port/v1"
         )
-    return Client(address, model)
+    return Client(address, model, options)

@@ -23,6 +23,7 @@ from seesay.models.server.replies import STEPS, TOPS, positions, request_replies
 from seesay.questions import SLOT, Prompt, Scores
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
+ESTIMATED_REPLY = 16  # tokens
 TRIAL = Prompt(f"The opposite of up is {SLOT}.", ("down", "left"))
 
 
@@ -96,9 +97,13 @@ class ChatServer(Model):
                 return top
         return 0
 
-    def _post(self, messages: Sequence[dict[str, Any]], top: int) -> dict[str, Any]:
+    def _post(self, messages: Sequence[dict[str, Any]], top: int, *, reuse: bool = False) -> dict[str, Any]:
         reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
-        return self._client.post("chat/completions", {"messages": messages, "temperature": 0, **reported})
+        return self._client.post("chat/completions", {"messages": messages, "temperature": 0, **reported}, reuse=reuse)
+
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """One short reply per prompt."""
+        return self._client.spending.estimate([self._request(p.text, p.options) for p in prompts], ESTIMATED_REPLY)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The distribution over the options; of a choice, everything on the option chosen, and no choice leaves them
@@ -109,25 +114,26 @@ class ChatServer(Model):
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """How many choices were none of the options (those give all options the same score), or what was out of
         reach."""
-        if self._top:
-            return [*super().notes(), *hidden_note(answered)]
+        own = [*super().notes(), *self._client.spending.notes(bool(answered))]
+        if self._top or self._generates:
+            return [*own, *hidden_note(answered)]
         astray = sum(len(scores.logp) > 1 and len(set(scores.logp)) == 1 for scores in answered)
         note = f"{astray:,} of {len(answered):,} answers were none of the options and count as no answer."
-        return [*super().notes(), note] if astray else super().notes()
+        return [*own, note] if astray else own
 
     def _scores(self, prompt: Prompt) -> Scores:
         if self._top:
             messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
-            reply = score_reply(positions(self._post(messages, self._top)), prompt.options)
+            reply = score_reply(positions(self._post(messages, self._top, reuse=True)), prompt.options)
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
-        choice = self._choose(prompt)
+        choice = self._choose(prompt, reuse=True)
         return choice_scores(prompt, [0.0 if option == choice else REFUSED for option in prompt.options])
 
     def _request(self, text: str, options: Sequence[str]) -> str:
         text = resolve_separator(text, None).replace(SLOT, "___")
         return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(options)}."
 
-    def _choose(self, prompt: Prompt) -> str:
+    def _choose(self, prompt: Prompt, *, reuse: bool = False) -> str:
         messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
         for message in messages:
             if message["role"] == "assistant":  # examples answer in the form that is asked for
@@ -146,7 +152,7 @@ class ChatServer(Model):
                 "json_schema": {"name": "choice", "strict": True, "schema": schema},
             },
         }
-        content = self._message(self._client.post("chat/completions", body))
+        content = self._message(self._client.post("chat/completions", body, reuse=reuse))
         try:
             reply: Any = json.loads(content)
         except json.JSONDecodeError:

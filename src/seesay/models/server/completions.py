@@ -37,7 +37,8 @@ class CompletionsServer(Model):
         completions = client.parallel(
             lambda trial: completed_text(client.post("completions", greedy_request(trial))), TRIALS
         )
-        identity = json.dumps([client.base, client.model, self._scorer.key, completions])
+        way = "Free" if generates else self._scorer.key
+        identity = json.dumps([client.base, client.model, way, completions])
         self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
 
     def through_chat(self, system: str | None = None) -> Model:
@@ -51,6 +52,15 @@ class CompletionsServer(Model):
             return {"prompt": resolve_separator(prompt.parts[0], None).rstrip(" ") or BEGINNING, "stop": ["\n"]}
 
         return request_replies(self._client, "completions", prompts, body, sampling, self.note)
+
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """One request per option where the server scores given texts, else about one per prompt."""
+        each = [prompt.text for prompt in prompts for _ in (prompt.options if self._scorer.whole_texts else "1")]
+        return self._client.spending.estimate(each, 1)
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """What was noted, and what it took where that is counted."""
+        return [*super().notes(), *self._client.spending.notes(bool(answered))]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""

@@ -109,7 +109,7 @@ def request_replies(
         while True:
             used = dict(settings)
             try:
-                return reply_of(client.post(path, {**body(prompt), **used, **seed}), client.base)
+                return reply_of(client.post(path, {**body(prompt), **used, **seed}, reuse=True), client.base)
             except RefusedError as error:
                 if not _adapt(settings, used, str(error), note):
                     raise

@@ -61,7 +61,7 @@ class VisionServer(ChatServer):
         """Log-probability of every option as the reply's beginning; without log-probabilities, the one choice."""
         messages = self._conversation(prompt, f" Answer with one word: {' or '.join(prompt.options)}.")
         body = self._body(messages, self._logprobs)
-        answer = self._client.post("chat/completions", body)
+        answer = self._client.post("chat/completions", body, reuse=True)
         if not self._logprobs:
             reply = self._message(answer).strip().lower()
             chosen = [reply.startswith(option.lower()) for option in prompt.options]

@@ -1,4 +1,4 @@
-"""The client: waiting as long as it is told, as many requests at a time as are welcome, and no more than is paid for."""
+"""The client waits as it is told, makes as many requests at a time as are welcome, and spends no more than it may."""
 
 from __future__ import annotations
 

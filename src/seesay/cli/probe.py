@@ -97,6 +97,19 @@ def probe(
     length: Annotated[str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")] = "sum",
     batch_size: Annotated[str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")] = "auto",
     device: Device = "auto",
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="Type of the weights: float32 (the default on a CPU), bfloat16, float16, float64 or auto."),
+    ] = None,
+    device_map: Annotated[
+        str | None, typer.Option(help="Where a large model goes: auto, balanced, …, or JSON from modules to devices.")
+    ] = None,
+    quantization: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD[:KEY=VALUE,…]", help="A method of transformers: bitsandbytes_4bit, quanto:weights=int8, …"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples behind an interval, at least 100.")] = 10_000,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs"),
@@ -108,6 +121,10 @@ def probe(
         str | None, typer.Option(help="masked, causal or encoder-decoder, where the model does not say.")
     ] = None,
     style: Annotated[str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")] = "qa",
+    engine_option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="An option of vLLM's engine, such as tensor_parallel_size=4."),
+    ] = None,
     revision: Revision = None,
     base_url: Annotated[str | None, typer.Option(help="A server's address, as in http://localhost:8080/v1.")] = None,
     endpoint: Annotated[
@@ -157,6 +174,10 @@ def probe(
         "family": family,
         "batch_size": _batch_size(batch_size),
         "device": device,
+        "dtype": dtype,
+        "device_map": device_map,
+        "quantization": quantization,
+        "engine_options": tuple(engine_option or ()),
         "revision": revision,
         "base_url": base_url,
         "endpoint": endpoint,

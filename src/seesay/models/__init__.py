@@ -27,6 +27,7 @@ MODELS: Registry[Loader] = Registry(
         "openai-vision": "seesay.models.server:load_vision_server",
         "reasoner": "seesay.reasoners.model:load_reasoner",
         "vision": "seesay.models.vision:load_vision",
+        "vllm": "seesay.models.vllm:load_vllm",
     },
     group="seesay.models",
     listing="seesay models",

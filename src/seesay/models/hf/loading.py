@@ -15,6 +15,7 @@ from seesay.errors import UserError, first_line, missing_extra
 from seesay.files import atomic_folder
 from seesay.folders import cache_folder
 from seesay.models.hf.batching import is_out_of_memory
+from seesay.models.hf.precision import weight_arguments, weights_digest
 from seesay.models.options import Family
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ class Checkpoint:
 def load_checkpoint(name: str, source: str | Path, options: ModelOptions, network_class: Any) -> Checkpoint:
     """The network in evaluation mode, its tokenizer and its fingerprint."""
     config = read_config(name, source, options)
-    import torch
     from transformers import AutoTokenizer
 
     try:
@@ -68,9 +68,7 @@ def load_checkpoint(name: str, source: str | Path, options: ModelOptions, networ
     if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
         # transformers makes an empty one where there is none
         raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
-    digest = fingerprint(source, options.revision)
-    if model.dtype != torch.float32:  # other digits, so another run
-        digest += f"-{str(model.dtype).removeprefix('torch.')}"
+    digest = fingerprint(source, options.revision) + weights_digest(options, model.dtype)  # other digits, another run
     return Checkpoint(model, tokenizer, config, digest, missing)
 
 
@@ -78,15 +76,12 @@ def load_network(
     name: str, source: str | Path, options: ModelOptions, model_class: Any, what: str = ""
 ) -> tuple[Any, tuple[str, ...]]:
     """A network in evaluation mode, and the names of the weights that its files lack; `what` names it in an error."""
-    import torch
-
-    device = device_of(options.device)
+    weights = weight_arguments(options, device_of(options.device))
     try:
         model, report = model_class.from_pretrained(
             source,
             **hub_arguments(options),
-            dtype=torch.float32 if device == "cpu" else "auto",
-            device_map=None if device == "cpu" else device,
+            **weights,
             use_safetensors=None if options.allow_pickle else True,
             output_loading_info=True,
         )

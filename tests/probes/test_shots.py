@@ -67,7 +67,7 @@ TASK = Task(
     "",
     (Template("is", "The color of {thing} is [MASK]."), Template("opens", "[MASK] is the color of {thing}.")),
     QUESTIONS,
-    ("accuracy",),
+    ("relaxed_accuracy",),
     neutral={"thing": "something"},
 )
 
@@ -108,7 +108,7 @@ def test_every_family_reads_them(kind: str, tiny_folder: Callable[[str], Path], 
     assert "|shots:1@" in runs[0].manifest.signature
     assert runs[0].task.questions[0].shots[0].id == "blood"  # the draw is in the run
     assert [run.manifest.model for run in runs] == [f"{model.name} · 1 shot · seed {seed}" for seed in (0, 1)]
-    (summary,) = [row for row in over_seeds([*runs, plain]) if row.metric == "accuracy" and row.slice is None]
+    (summary,) = [row for row in over_seeds([*runs, plain]) if row.metric == "relaxed_accuracy" and row.slice is None]
     assert (summary.model, summary.seeds) == (f"{model.name} · 1 shot", 2)
 
 

@@ -48,9 +48,9 @@ class ModelOptions:
     Choices may be given as plain strings: `ModelOptions(scope="option")`. The weights are float32 on a CPU and of the
     checkpoint's own type elsewhere, unless `dtype` says otherwise; `device_map` and `quantization` are those of
     transformers, `engine_options` vLLM's. A server is asked at its completions endpoint unless `endpoint` or `chat`
-    says otherwise; `system` is the text that opens a conversation. A model that `generates` is asked for free answers only,
-    so that a server needs no log-probabilities. `concurrency` is the number of requests under way at most, `budget` an
-    amount of money at the `price` given, or of tokens without one; with `reuse`, answers are kept and reused by prompt.
+    says otherwise; `system` is the text that opens a conversation. A model that `generates` is asked for free answers
+    only, so that a server needs no log-probabilities. `concurrency` is the number of requests under way at most, `budget`
+    an amount of money at the `price` given, else of tokens; with `reuse`, answers are kept and reused by prompt.
     """
 
     scope: Scope | str = Scope.SENTENCE

@@ -49,7 +49,7 @@ class ModelOptions:
     checkpoint's own type elsewhere, unless `dtype` says otherwise; `device_map` and `quantization` are those of
     transformers, `engine_options` vLLM's. A server is asked at its completions endpoint unless `endpoint` or `chat`
     says otherwise; `system` is the text that opens a conversation. A model that `generates` is asked for free answers
-    only, so that a server needs no log-probabilities. `concurrency` is the number of requests under way at most, `budget`
+    only, so that a server needs no log-probabilities. `concurrency` is the number of requests at a time, `budget`
     an amount of money at the `price` given, else of tokens; with `reuse`, answers are kept and reused by prompt.
     """
 

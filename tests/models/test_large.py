@@ -170,7 +170,7 @@ def test_the_engines_options_and_replies(tiny_folder: Callable[[str], Path]) -> 
     replies = plain.generate(PROMPTS, Sampling(2, 1.0, 4))
     assert [len(own) for own in replies] == [2, 2]
     assert replies[0][0].cut
-    with pytest.raises(UserError, match=r"longer than .* reads \(128\)"):
+    with pytest.raises(UserError, match="longer than the 128"):
         plain.answer([Prompt("red " * 200 + "[MASK]", ("red", "blue"))])
     with pytest.raises(UserError, match="KEY=VALUE"):
         load(tiny_folder("gpt2"), engine_options=("fast",))

@@ -18,7 +18,7 @@ from seesay.models import Model, ModelOptions, load_model, through_chat
 from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.chat import conversation, user_turn
 from seesay.models.hf.causal import CausalModel
-from seesay.models.hf.loading import convert_gguf
+from seesay.models.hf.gguf import convert_gguf
 from seesay.questions import Prompt, Shot, after_shots
 from seesay.runs import ask
 from seesay.tasks import load_task

@@ -51,6 +51,10 @@ class LinearProbe(Model):
         self._vectors = vectors
         self._columns = {label: column for column, label in enumerate(labels)}
 
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """The encoder's notes belong to the probe's figures too."""
+        return [*self._vectors.encoder.notes(), *super().notes(answered)]
+
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches in alphabetical order: texts that begin alike are encoded together."""
         return list(chunks(sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i)), BATCH))

@@ -26,6 +26,7 @@ from seesay.models.hf.loading import require_models
 from seesay.models.hf.logits import logits_at
 from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import CaptionSplit
+from seesay.training.schedule import Schedule
 from seesay.training.statements import color_counts, statements
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class CapBertConfig:
     tokens: int
     rate: float
     dropout: float
-    schedule: loop.Schedule
+    schedule: Schedule
     statements: float = 0.0
 
 
@@ -60,13 +61,13 @@ PRESETS = {
     # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, "Dropping Dropout")
     "cpu": CapBertConfig(
         layers=4, hidden=256, heads=4, vocabulary=12_000, tokens=2_048, rate=0.25, dropout=0.0, statements=0.75,
-        schedule=loop.Schedule(
+        schedule=Schedule(
             epochs=2, learning_rate=1e-3, warmup=0.06, decay="linear", weight_decay=0.01, validate_every=250
         ),
     ),
     "paper": CapBertConfig(
         layers=12, hidden=768, heads=12, vocabulary=30_522, tokens=16_384, rate=0.15, dropout=0.1,
-        schedule=loop.Schedule(
+        schedule=Schedule(
             epochs=20, learning_rate=1e-4, warmup=0.05, decay="linear", weight_decay=0.01, validate_every=500
         ),
     ),
@@ -161,7 +162,9 @@ def pretrain(
     initial = None if existing is None else _existing(existing, config, weights=start is not None)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
-        checkpoint.check_settings(folder / "training", asdict(config.schedule) | settings)  # before the folder changes
+        checkpoint.check_settings(
+            folder / "training", config.schedule.settings() | settings
+        )  # before the folder changes
         counts = color_counts(captions.train) if config.statements else {}
         share = config.statements if counts else 0.0  # captions without a colour give no statements
         seed, size = config.schedule.seed, round(share * len(captions.train))

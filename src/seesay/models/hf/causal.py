@@ -69,12 +69,17 @@ class CausalModel(TransformersModel):
         chatting = copy.copy(self)
         chatting._format = ChatFormat.of(self.name, self._tokenizer, system)
         chatting.chat, chatting.scope = chatting._format.digest, "reply"
+        chatting._notes = {note: lasting for note, lasting in (self._notes or {}).items() if note != self._plain_note}
         return chatting
+
+    @property
+    def _plain_note(self) -> str:
+        return PLAIN_NOTE.format(name=self._loaded_as)
 
     def prepare(self, task: Task) -> None:
         """Note that there is a chat template which goes unused."""
         if self._format is None and self._tokenizer.chat_template:
-            self.note(PLAIN_NOTE.format(name=self._loaded_as))
+            self.note(self._plain_note, lasting=True)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts that begin alike, because those share the most."""

@@ -17,6 +17,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Reply, Sampling
 from seesay.models.chat import user_turn
+from seesay.models.encoders.base import first_token
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
 from seesay.models.hf.generation import generate_replies
@@ -69,7 +70,7 @@ class EncoderDecoderModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""
-        return self._first_states(self._network.get_encoder(), texts)
+        return self._first_states(first_token(self._network.get_encoder()), texts)
 
     def _question(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None)

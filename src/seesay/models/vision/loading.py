@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config, refuse_missing
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
+from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config
 from seesay.models.hf.precision import weights_digest
 from seesay.models.options import ModelOptions
 from seesay.models.vision.processor import Processor
@@ -40,7 +41,7 @@ def load_vision(rest: str, options: ModelOptions) -> VisionModel:
             f"'{rest}' is a {config.model_type} ({architecture or 'no architecture named'}), which answers no "
             "questions about pictures. For a model of text leave out 'vision:'."
         )
-    network, missing = load_network(rest, source, options, auto_class)
+    network, missing, unused = load_network(rest, source, options, auto_class)
     refuse_missing(rest, missing)
     try:
         processor = Processor(source, config, options)
@@ -49,4 +50,7 @@ def load_vision(rest: str, options: ModelOptions) -> VisionModel:
     digest = fingerprint(source, options.revision, SHAPES_ANSWERS)
     if options.dtype or options.quantization:
         digest += weights_digest(options, network.dtype)
-    return wrapper(f"vision:{rest}", network, processor, digest, options.batch_size)
+    model = wrapper(f"vision:{rest}", network, processor, digest, options.batch_size)
+    if unused:
+        model.note(note_of_unused(rest, unused), lasting=True)
+    return model

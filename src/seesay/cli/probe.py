@@ -55,8 +55,8 @@ def probe(
         str,
         typer.Option(
             help="cloze: fill a slot. choice: pick a lettered option. generate: write a free answer, which is "
-            "matched to the options. linear: a layer trained on the model's vectors. learning-curve: linear, from "
-            "parts of the training questions."
+            "matched to the options. linear: a layer trained on the model's vectors (linear-question: of the question "
+            "with its options, as UnifiedQA is asked). learning-curve: linear, from parts of the training questions."
         ),
     ] = "cloze",
     chat: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.models.hf.batching import is_out_of_memory
-from seesay.models.hf.checkpoint_keys import refuse_missing_head, unused_parts
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
 from seesay.models.hf.precision import weight_arguments, weights_digest
 from seesay.models.options import Family
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from seesay.models.base import Model
     from seesay.models.options import ModelOptions
+
+log = logging.getLogger(__name__)
 
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
@@ -127,7 +130,10 @@ def load_component(name: str, options: ModelOptions, kind: str, what: str) -> An
 
     auto_class: Any = getattr(transformers, kind)
     if kind.startswith("AutoModel"):
-        return load_network(name, source, replace(options, device="cpu"), auto_class, what).network
+        network, _, unused = load_network(name, source, replace(options, device="cpu"), auto_class, what)
+        if unused:
+            log.warning("%s", note_of_unused(name, unused))
+        return network
     try:
         return auto_class.from_pretrained(source, **hub_arguments(options))
     except Exception as error:

@@ -206,7 +206,7 @@ def norms_panels(panel: Panel) -> Callable[[Material], Rendered]:
         header = ["panel", "model", "segment", "mean AP", "sd over templates", "95 % interval", "questions"]
         text = (
             "Mean average precision over the 614 answer words, by the least production frequency of the answers; "
-            "bands are 95 % intervals over concepts. Published values are drawn in the figure only, without numbers."
+            "bands are 95 % intervals over concepts. No published numbers of these panels are at hand."
         )
         return Rendered(Status.SHOWN, text + _few(material, NORMS), charts=charts, numbers=DataTable(header, body))
 

@@ -12,7 +12,7 @@ import seesay
 from seesay.api import COLUMNS
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
-from seesay.runs.answer_rows import AnswerRow
+from seesay.reports.answer_rows import AnswerRow
 from seesay.runs.ask import Settings, run
 
 

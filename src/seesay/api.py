@@ -16,9 +16,9 @@ from seesay.models.base import Sampling
 from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
+from seesay.reports.answer_rows import AnswerRow, answer_rows
 from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
-from seesay.runs.answer_rows import AnswerRow, answer_rows
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.figures import with_crossed
 from seesay.runs.learning_curve import Point

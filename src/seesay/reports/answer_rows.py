@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from seesay.reports.answers import accepted_labels, is_relaxed
 from seesay.runs.run import Run
 
 
@@ -40,6 +41,6 @@ def answer_rows(run: Run) -> Iterator[AnswerRow]:
             options=answer.options,
             gold=dict(question.gold),
             chosen=chosen,
-            right=chosen in question.gold,
+            right=chosen in accepted_labels(question, relaxed=is_relaxed(run.task)),
             logp=logp,
         )

@@ -57,7 +57,7 @@ def mine(
     as_json: Json = False,
 ) -> None:
     """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is resumed."""
-    from seesay.cli.output import out, print_json, progress_bars, table
+    from seesay.cli.output import out, print_json, progress_bars, sources_table, table
     from seesay.mining import pipeline
     from seesay.reports.pages import knowledge as knowledge_page
 
@@ -72,6 +72,8 @@ def mine(
         print_json(result.to_json())
     elif not quiet:
         facts = result.facts
+        if result.sources:
+            out.print(sources_table(result.sources))
         out.print(table(["knowledge", ">facts"], [(kind, f"{count:,}") for kind, count in facts.items()]))
         for reason, count in result.bad.items():
             out.print(f"left out: {count:,} times: {reason}", soft_wrap=True)

@@ -18,6 +18,7 @@ from seesay.questions import Task
 from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
+from seesay.runs.figures import with_crossed
 from seesay.runs.learning_curve import Point
 from seesay.runs.perplexity import PerplexityResult
 from seesay.runs.perplexity import perplexity as perplexity_of
@@ -90,6 +91,15 @@ class Results:
         ask.check_resampling(seed, resamples)
         runs = self.runs if all_seeds else first_seeds(self.runs)
         return compare_runs(runs, resamples=resamples, seed=seed, strict=strict)
+
+    def sliced(self, tags: str | Sequence[str]) -> Results:
+        """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
+        wanted = [tag.strip() for tag in (tags.split(",") if isinstance(tags, str) else tags)]
+        known = {tag: None for run in self.runs for question in run.task.questions for tag in question.tags}
+        for tag in wanted:
+            if tag not in known:
+                raise UserError(f"No question has the tag '{tag}' to slice by: there are {', '.join(known) or 'none'}.")
+        return replace(self, runs=tuple(replace(run, figures=with_crossed(run, wanted)) for run in self.runs))
 
     def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
         """Write one page for all the runs, which opens offline."""
@@ -205,9 +215,12 @@ def compare(runs: Paths, *, resamples: int = 10_000, seed: int = 0) -> list[Comp
     return results(runs).compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)
 
 
-def report(runs: Paths, output: str | Path = "report.html") -> Path:
-    """Write one page for runs that exist, with paired tests."""
-    return results(runs).save_report(output)
+def report(runs: Paths, output: str | Path = "report.html", *, slices: Iterable[str | Sequence[str]] = ()) -> Path:
+    """Write one page for runs that exist, with paired tests; `slices` are tags to cross, such as "answers,segment"."""
+    found = results(runs)
+    for tags in slices:
+        found = found.sliced(tags)
+    return found.save_report(output)
 
 
 def perplexity(

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from seesay.errors import UserError
 
 SLOT = "[MASK]"
 SEPARATOR = "[SEP]"
+_CROSSED = " × "
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,78 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of the questions: those that have these tags. Several tags are crossed; their order does not matter.
+
+    JSON files hold a slice as an object of tags and values. Older ones hold the text `tag=value`, which is read too.
+
+    >>> str(Slice.of(segment="pf>=2", answers="colour"))
+    'answers=colour × segment=pf>=2'
+    """
+
+    items: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "items", tuple(sorted(self.items)))
+
+    @classmethod
+    def of(cls, tags: Mapping[str, str] | None = None, **more: str) -> Slice:
+        """The slice of these tags and values."""
+        return cls(tuple({**(tags or {}), **more}.items()))
+
+    @classmethod
+    def parse(cls, text: str) -> Slice:
+        """The slice that is printed like this; a text that is no list of `tag=value` is one tag and its value."""
+        pieces = text.split(_CROSSED)
+        if not all("=" in piece for piece in pieces):
+            pieces = [text]
+        return cls(tuple((tag, value) for tag, _, value in (piece.partition("=") for piece in pieces)))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags, in alphabetical order."""
+        return tuple(tag for tag, _ in self.items)
+
+    def __getitem__(self, tag: str) -> str:
+        return dict(self.items)[tag]
+
+    def without(self, tag: str) -> Slice | None:
+        """The slice with one tag fewer; None where no tag is left."""
+        rest = tuple(item for item in self.items if item[0] != tag)
+        return Slice(rest) if rest else None
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """A sort key under which `pf>=5` stands before `pf>=10`."""
+        return tuple((tag, _natural(value)) for tag, value in self.items)
+
+    def __str__(self) -> str:
+        return _CROSSED.join(f"{tag}={value}" for tag, value in self.items)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        def read(value: Any) -> Slice:
+            if isinstance(value, Slice):
+                return value
+            return cls.parse(value) if isinstance(value, str) else cls.of(dict(value))
+
+        def write(part: Slice, info: Any) -> dict[str, str] | str:
+            return dict(part.items) if info.mode == "json" else str(part)
+
+        serialization = core_schema.plain_serializer_function_ser_schema(write, info_arg=True)
+        return core_schema.no_info_plain_validator_function(read, serialization=serialization)
+
+
+def _natural(text: str) -> tuple[tuple[int, str], ...]:
+    """A sort key by which numbers within texts are in numerical order."""
+    pieces = re.findall(r"\d+|\D+", text)
+    digits = [piece.lstrip("0") if piece.isdecimal() else None for piece in pieces]
+    return tuple((-1, piece) if d is None else (len(d), d) for piece, d in zip(pieces, digits, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
     """A figure from a paper, shown as it was published."""
 
@@ -95,7 +170,7 @@ class Published:
     value: float
     source: str
     spread: float | None = None
-    slice: str | None = None
+    slice: Slice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +209,9 @@ class Task:
     says to that prompt. `data` lists the files the task was built from, `data_notes` what else was done to them, and
     `as_published` says whether these are the published questions, no more and no fewer.
 
+    `nested_by` is a tag whose values are nested sets of the same questions, such as answers that at least 2, 5 or 10
+    people gave: there is a figure for each value of it, and none over all of them.
+
     What a task supports beyond cloze questions it declares: `choice_templates` for lettered options (by default the
     templates themselves); `linear_text`, what is encoded for a linear probe, with `load_splits` to train it on and the
     published figures of such a probe.
@@ -152,6 +230,7 @@ class Task:
     data: tuple[DataSource, ...] = ()
     data_notes: tuple[str, ...] = ()
     as_published: bool = False
+    nested_by: str = ""
     choice_templates: tuple[Template, ...] = ()
     linear_text: str = ""
     linear_published: tuple[Published, ...] = ()
@@ -174,6 +253,14 @@ class Task:
     def labels(self) -> tuple[str, ...]:
         """Every label that any question offers, in order of first appearance."""
         return tuple(dict.fromkeys(label for question in self.questions for label in question.options))
+
+    @property
+    def parts(self) -> tuple[Slice | None, ...]:
+        """What a headline figure covers: all questions (None), or each set of nested ones, in order."""
+        if not self.nested_by:
+            return (None,)
+        values = {Slice.of({self.nested_by: question.tags[self.nested_by]}) for question in self.questions}
+        return tuple(sorted(values, key=lambda part: part.order))
 
     def splits(self) -> dict[str, Task]:
         """The task by split, `train`, `validation` and `test`, for probes that are trained on it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,11 +63,23 @@ def test_a_report_of_runs_that_are_there(runs: Path, tmp_path: Path) -> None:
     assert seesay("report", said["runs"][0], "--output", page).stdout == f"Report: {page}\n"
 
 
+def test_crossed_slices_are_printed_and_on_the_page(runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = seesay("report", runs, "--slice", "category,cardinality", "--output", page)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"cardinality=\d × category=\w+", done.stdout)
+    assert "cardinality × category" in page.read_text()
+    printed = json.loads(seesay("report", runs, "--slice", "category,cardinality", "-o", page, "--json").stdout)
+    figures = printed["figures"]
+    assert any(" × " in figure["slice"] for figure in figures)
+
+
 def test_mistakes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no finished run" in refused_here(capsys, "compare", tmp_path)
     assert "no finished run" in refused_here(capsys, "report", tmp_path / "nowhere")
     (one, *_) = sorted(runs.rglob(store.MANIFEST))
     assert "nothing to compare" in refused_here(capsys, "compare", one.parent)
+    assert "No question has the tag 'nope'" in refused_here(capsys, "report", runs, "--slice", "nope")
     assert "is a folder" in refused_here(capsys, "report", runs, "--output", tmp_path)
     assert "--resamples is 5" in refused_here(capsys, "compare", runs, "--resamples", "5")
     assert "Invalid value for '--seed'" in misused(capsys, "compare", runs, "--seed", "-1")

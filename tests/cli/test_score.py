@@ -113,7 +113,7 @@ def test_parses(tmp_path: Path) -> None:
     assert "line 4: 1 bracket not closed" in done.stderr
     assert "line 6: no parse" in done.stderr
     records = [Record(**row) for row in json.loads(done.stdout)]
-    figures = {(record.metric, record.slice): record for record in records}
+    figures = {(record.metric, record.slice and str(record.slice)): record for record in records}
     assert figures["labelled precision", None].value == pytest.approx((3 + 2 + 51 + 3) / 60)
     assert figures["unlabelled F1", None].value == 1
     assert figures["labelled precision", "length<=40"].value == pytest.approx(8 / 9)

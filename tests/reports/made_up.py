@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from seesay.questions import Answer, BadRow, Published, Question, Scores, Task, Template
+from seesay.questions import Answer, BadRow, Published, Question, Scores, Slice, Task, Template
 from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
 
@@ -55,7 +55,7 @@ def run(task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", 
             answers.append(Answer(question.id, template.name, question.options, scores, scores))
     signature = signature or f"task:{task.name}|model:{model}|length:{length}"
 
-    def figure(metric: str, value: float, template: str | None = None, part: str | None = None) -> Figure:
+    def figure(metric: str, value: float, template: str | None = None, part: Slice | None = None) -> Figure:
         return Figure(
             model=model,
             task=task.name,
@@ -76,7 +76,7 @@ def run(task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", 
         figures += [figure(name, value), figure(f"calibrated_{name}", value + 0.1)]
         figures += [figure(name, value + 0.01 * i, t.name) for i, t in enumerate(task.templates)]
     for tag, part in dict.fromkeys((tag, value) for q in task.questions for tag, value in q.tags.items()):
-        figures.append(figure(task.metrics[0], 0.5, part=f"{tag}={part}"))
+        figures.append(figure(task.metrics[0], 0.5, part=Slice.of({tag: part})))
     manifest = Manifest(
         seesay="0.1.0",
         created="2026-01-02T03:04:05Z",

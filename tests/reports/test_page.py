@@ -16,7 +16,7 @@ import pytest
 from tests.reports.made_up import COLORS, HOSTILE, comparison, hostile_run, run, task
 
 from seesay.errors import UserError
-from seesay.questions import Answer, Published, Scores
+from seesay.questions import Answer, Published, Scores, Slice
 from seesay.reports import overview_html, render, write
 from seesay.reports.answers import Choice, choice_shares, choices, confusion
 from seesay.reports.groups import group_runs
@@ -101,7 +101,7 @@ def test_the_same_runs_give_the_same_page() -> None:
 def test_every_part_is_there() -> None:
     published = (
         Published("people", "accuracy", 0.94, "Norlund 2021"),
-        Published("old", "accuracy", 0.2, "X", None, "half=first"),
+        Published("old", "accuracy", 0.2, "X", None, Slice.of(half="first")),
     )
     asked = replace(task(), published=published)
     made = page(run(asked), run(asked, "b-model", 1), comparisons=[comparison()])

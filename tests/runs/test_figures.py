@@ -50,7 +50,7 @@ def example(metrics: tuple[str, ...] = ("accuracy",), ranked: bool = False) -> t
 
 def made(task: Task, answers: list[Answer]) -> dict[tuple[str, str | None, str | None], Figure]:
     found = figures(describe(Counting(), task, SETTINGS), task, answers)
-    return {(figure.metric, figure.template, figure.slice): figure for figure in found}
+    return {(figure.metric, figure.template, str(figure.slice) if figure.slice else None): figure for figure in found}
 
 
 def test_the_example_worked_by_hand() -> None:

@@ -19,6 +19,7 @@ from seesay.cli.judge import app as judge_app
 from seesay.cli.mine import mine
 from seesay.cli.models import models
 from seesay.cli.output import log_to_terminal, plain
+from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
 from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import probe
@@ -56,6 +57,7 @@ app = typer.Typer(
 app.command()(probe)
 app.command()(compare)
 app.command()(report)
+app.command()(paper)
 app.command()(tasks)
 app.command()(models)
 app.add_typer(data_app, name="data")

@@ -89,7 +89,7 @@ def _show(records: Sequence[Record], comparisons: Sequence[Comparison], as_json:
     sliced = any(record.slice for record in records)
     rows = [
         [record.model] * several
-        + [record.slice or "all"] * sliced
+        + [str(record.slice or "all")] * sliced
         + [record.metric, f"{record.value:.4f}", f"{record.low:.4f}", f"{record.high:.4f}"]
         for record in records
     ]

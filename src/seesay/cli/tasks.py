@@ -130,7 +130,7 @@ def describe(task: Task) -> dict[str, Any]:
         "metrics": list(task.metrics),
         "how": ["cloze", "choice", *(["linear", "learning-curve"] if task.linear_text and task.load_splits else [])],
         "tags": tags,
-        "published": [asdict(row) for row in task.published],
+        "published": [{**asdict(row), "slice": row.slice and str(row.slice)} for row in task.published],
         "citation": task.citation,
         "licence": {need: CATALOGUE[need].licence for need in about.needs} or {task.name: about.licence},
         "data": [*map(str, task.data), *task.data_notes],

@@ -1,4 +1,4 @@
-"""The linear probe (Singh, Qasemi & Chen 2023, section 5): a frozen encoder and one layer, trained on its vectors.
+"""The linear probe (Singh, Qasemi & Chen 2023, section 4): a frozen encoder and one layer, trained on its vectors.
 
 The probe is a model like any other: it gives every option of a question a log-probability, so runs, metrics and reports
 treat it like a language model. Its template ends in the slot; the text before it is encoded.

@@ -6,6 +6,7 @@ import math
 import unicodedata
 
 from seesay import metrics
+from seesay.questions import Slice
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison
 
@@ -61,6 +62,15 @@ def metric_name(name: str) -> str:
     ('accuracy', 'jensen_shannon ↓')
     """
     return f"{name} ↓" if lower_is_better(name) else name
+
+
+def part_name(part: Slice) -> str:
+    """A slice by its values alone, for where its tags are named beside it.
+
+    >>> part_name(Slice.of(answers="colour", segment="pf>=2"))
+    'colour · pf>=2'
+    """
+    return " · ".join(value or tag for tag, value in part.items)
 
 
 def lower_is_better(metric: str) -> bool:

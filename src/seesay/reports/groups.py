@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seesay.questions import Published, Task
+from seesay.questions import Published, Slice, Task
 from seesay.reports.formatting import count
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
@@ -22,7 +22,7 @@ class LabelledRun:
     label: str
     series: int
 
-    def figure(self, metric: str, template: str | None = None, part: str | None = None) -> Figure | None:
+    def figure(self, metric: str, template: str | None = None, part: Slice | None = None) -> Figure | None:
         """The figure of a metric, for one template or all, for one slice or the whole."""
         for figure in self.run.figures:
             if (figure.metric, figure.template, figure.slice) == (metric, template, part):
@@ -50,7 +50,29 @@ class TaskRuns:
     def headline(self) -> str:
         return self.task.metrics[0]
 
-    def published(self, part: str | None = None) -> list[Published]:
+    @property
+    def parts(self) -> tuple[Slice | None, ...]:
+        """What the headline covers: all questions (None), or each set of nested ones. Older runs have one over all."""
+        nested = any(entry.figure(self.headline, part=part) for entry in self.entries for part in self.task.parts)
+        return self.task.parts if nested else (None,)
+
+    def parts_of(self, metric: str) -> tuple[Slice | None, ...]:
+        """What the metric is shown for: the headline's parts, then the slices of which figures are published."""
+        published = (row.slice for row in self.task.published if row.metric == metric and row.slice)
+        return tuple(dict.fromkeys((*self.parts, *published)))
+
+    def crossed(self, tags: Sequence[str]) -> list[Slice]:
+        """The slices by exactly these tags (and the one by which questions are nested) that have a headline figure."""
+        wanted = tuple(sorted({*tags, *([self.task.nested_by] if self.task.nested_by else [])}))
+        return [part for part in self.slices if part.tags == wanted]
+
+    @property
+    def slices(self) -> list[Slice]:
+        """Every slice of which a run has a headline figure over all templates."""
+        figures = (f for entry in self.entries for f in entry.run.figures)
+        return list(dict.fromkeys(f.slice for f in figures if f.slice and not f.template and f.metric == self.headline))
+
+    def published(self, part: Slice | None = None) -> list[Published]:
         """The published figures of the headline metric, for one slice or the whole."""
         return [row for row in self.task.published if row.metric == self.headline and row.slice == part]
 

@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from seesay.questions import Slice
 from seesay.reports.formatting import interval, is_shown, metric_name, number, p_value, printable
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
@@ -27,9 +28,8 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 def overview(runs: Sequence[Run]) -> Table:
     """Every metric of every run: the headline in bold, calibrated figures indented, published figures dim."""
     groups = group_runs(runs)
-    published = {g.anchor: [row for row in g.task.published if row.slice is None] for g in groups}
     models = [entry.label for g in groups for entry in g.entries]
-    models += [row.model for rows in published.values() for row in rows]
+    models += [row.model for g in groups for row in g.task.published]
     names = _shorten(models)
     several = len(names) > 1
     table = _table("task, model" if several else "task", "metric")
@@ -41,11 +41,11 @@ def overview(runs: Sequence[Run]) -> Table:
             table.add_row(_name(g.task.name, "bold"))
         for entry in g.entries:
             _add_run(table, g, entry, f"  {names[entry.label]}" if several else g.task.name)
-        for row in published[g.anchor]:
+        for row in g.task.published:
             mark = sources.setdefault(row.source, str(len(sources) + 1).translate(_SUPERSCRIPTS))
             spread = "" if row.spread is None else number(row.spread)
             name = _name(f"  {names[row.model]} {mark}")
-            table.add_row(name, _name(row.metric), number(row.value), "", spread, style="dim")
+            table.add_row(name, _metric(row.metric, row.slice), number(row.value), "", spread, style="dim")
         table.add_section()
     if sources:
         marked = "; ".join(f"{mark} {printable(source)}" for source, mark in sources.items())
@@ -98,14 +98,14 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     table = _table("task, metric, a − b")
     for column in ("a − b", "95 % interval", "p boot", "p flip", "p McN"):
         table.add_column(column, justify="right", no_wrap=True)
-    last = ("", "")
+    last: tuple[str, str, Slice | None] = ("", "", None)
     for c in comparisons:
         if c.task != last[0]:
             table.add_section()
             table.add_row(_name(c.task, "bold"))
-        if (c.task, c.metric) != last:
-            table.add_row(_name(f"  {metric_name(c.metric)}"))
-        last = (c.task, c.metric)
+        if (c.task, c.metric, c.slice) != last:
+            table.add_row(_name(f"  {metric_name(c.metric)}{f', {c.slice}' if c.slice else ''}"))
+        last = (c.task, c.metric, c.slice)
         pair = Text("\n").join((_name(f"    {names[c.a]}"), _name(f"  − {names[c.b]}")))
         pair.overflow = "ellipsis"
         difference = Text(number(c.difference, sign=True), style="bold" if is_shown(c) else "")
@@ -123,13 +123,42 @@ def _table(*columns: str) -> Table:
 
 def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
     for metric in entry.metrics:
-        for title, figure in ((metric, entry.figure(metric)), ("  calibrated", entry.figure(CALIBRATED + metric))):
-            if figure is not None:
-                style = "bold" if title == g.headline else ""
-                value, ends = Text(number(figure.value), style), interval(figure.low, figure.high)
-                rest = number(figure.spread), number(figure.chance), str(figure.n)
-                table.add_row(_name(name), _name(metric_name(title), style), value, ends, *rest)
-                name = ""
+        for title, shown in ((metric, metric), ("  calibrated", CALIBRATED + metric)):
+            for part in g.parts_of(metric):
+                figure = entry.figure(shown, part=part)
+                if figure is not None:
+                    style = "bold" if title == g.headline and part in g.parts else ""
+                    value, ends = Text(number(figure.value), style), interval(figure.low, figure.high)
+                    rest = number(figure.spread), number(figure.chance), str(figure.n)
+                    table.add_row(_name(name), _metric(metric_name(title), part, style), value, ends, *rest)
+                    name = ""
+
+
+def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
+    """The headline figure for every combination of these tags' values."""
+    groups = group_runs(runs)
+    names = _shorten([entry.label for g in groups for entry in g.entries])
+    table = _table("task, slice, model")
+    for title in ("value", "95 % interval", "spread", "chance", "n"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for g in groups:
+        table.add_row(_name(f"{g.task.name}, {metric_name(g.headline)}", "bold"))
+        for part in g.crossed(tags):
+            table.add_row(_name(f"  {part}"))
+            for entry in g.entries:
+                if figure := entry.figure(g.headline, part=part):
+                    ends = interval(figure.low, figure.high)
+                    cells = number(figure.value), ends, number(figure.spread), number(figure.chance), str(figure.n)
+                    table.add_row(_name(f"    {names[entry.label]}"), *cells)
+    return table
+
+
+def _metric(metric: str, part: Slice | None, style: str = "") -> Text:
+    """A metric, and below it the slice that it is of."""
+    lines = [_name(metric, style), *([_name(f"  {part}")] if part else [])]
+    text = Text("\n").join(lines)
+    text.overflow = "ellipsis"
+    return text
 
 
 def _shorten(models: Sequence[str]) -> dict[str, str]:

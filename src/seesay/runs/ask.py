@@ -167,18 +167,19 @@ def assemble(task: Task, scores: dict[str, Scores]) -> list[Answer]:
 def limited(task: Task, limit: int, seed: int) -> Task:
     """At most `limit` questions: whole objects, drawn with a seed, so that what belongs together is asked together.
 
-    Only an object that has more questions than the limit is cut.
+    Only an object that has more questions than the limit is cut. Nested questions that are asked alike count once.
     """
-    by_object: dict[str, list[str]] = {}
+    by_object: dict[str, dict[object, list[str]]] = {}
     for question in task.questions:
-        by_object.setdefault(question.object, []).append(question.id)
-    chosen: list[str] = []
+        asked = tuple(question.fields.items()) if task.nested_by else question.id
+        by_object.setdefault(question.object, {}).setdefault(asked, []).append(question.id)
+    chosen: list[list[str]] = []
     for name in random.Random(seed).sample(sorted(by_object), len(by_object)):
         if len(chosen) + len(by_object[name]) <= limit:
-            chosen += by_object[name]
+            chosen += by_object[name].values()
         elif not chosen:
-            chosen = by_object[name][:limit]
-    kept = set(chosen)
+            chosen = list(by_object[name].values())[:limit]
+    kept = {question for alike in chosen for question in alike}
     # published figures are about all the questions, so they are not shown beside a part of them
     return replace(task, questions=tuple(q for q in task.questions if q.id in kept), published=())
 

@@ -15,7 +15,7 @@ from seesay import metrics
 from seesay.errors import UserError
 from seesay.metrics import Resamples, mcnemar, paired_bootstrap, sign_flip
 from seesay.questions import Question
-from seesay.runs.figures import items_by_template, select, shared, statistics
+from seesay.runs.figures import items_by_template, select, shared, slices, statistics
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run, run_labels
 
@@ -60,40 +60,49 @@ def _pair(a: Run, b: Run, name_a: str, name_b: str, resamples: int, seed: int) -
         questions=tuple(questions),
         templates=tuple(t for t in a.task.templates if t.name in templates),
     )
-    items_a, items_b = (
-        items_by_template(task, select(run.answers, questions, templates), run.manifest.length) for run in (a, b)
+    shared_metrics = {name: metrics.get(name) for name in task.metrics if name in b.task.metrics}
+    by_metric_a, by_metric_b = (
+        statistics(
+            list(shared_metrics.values()),
+            items_by_template(task, select(run.answers, questions, templates), run.manifest.length),
+        )
+        for run in (a, b)
     )
     objects = [question.object for question in questions]
     draw = Resamples(objects, resamples, seed)
+    parts = slices(questions, (task.nested_by,)) if task.nested_by else {None: list(range(len(questions)))}
     comparisons = []
-    for name in (name for name in task.metrics if name in b.task.metrics):
-        metric = metrics.get(name)
-        stats_a, stats_b = statistics(metric, items_a), statistics(metric, items_b)
+    for (name, metric), stats_a, stats_b in zip(shared_metrics.items(), by_metric_a, by_metric_b, strict=True):
         both = metric.defined(stats_a) & metric.defined(stats_b)
         stats_a, stats_b = (np.where(both[..., None], stats, 0.0) for stats in (stats_a, stats_b))
-        difference = paired_bootstrap(stats_a, stats_b, draw, metric.value)
-        if math.isnan(difference.difference) or math.isnan(difference.low):  # not defined for one of the two
-            continue
-        comparisons.append(
-            Comparison(
-                task=task.name,
-                metric=name,
-                a=name_a,
-                b=name_b,
-                value_a=difference.value_a,
-                value_b=difference.value_b,
-                difference=difference.difference,
-                low=difference.low,
-                high=difference.high,
-                p_bootstrap=difference.p,
-                p_signflip=sign_flip(stats_a, stats_b, objects, metric.value, flips=resamples, seed=seed),
-                p_holm=1.0,
-                p_mcnemar=_known(mcnemar(stats_a, stats_b)) if metric.binary else None,
-                n=int(both.any(axis=0).sum()),
-                signature_a=a.manifest.signature,
-                signature_b=b.manifest.signature,
+        for part, rows in parts.items():
+            where = np.zeros(len(questions), dtype=np.bool_)
+            where[rows] = True
+            difference = paired_bootstrap(stats_a, stats_b, draw, metric.value, where=where)
+            if math.isnan(difference.difference) or math.isnan(difference.low):  # not defined for one of the two
+                continue
+            p = sign_flip(stats_a, stats_b, objects, metric.value, where=where, flips=resamples, seed=seed)
+            comparisons.append(
+                Comparison(
+                    task=task.name,
+                    metric=name,
+                    slice=part,
+                    a=name_a,
+                    b=name_b,
+                    value_a=difference.value_a,
+                    value_b=difference.value_b,
+                    difference=difference.difference,
+                    low=difference.low,
+                    high=difference.high,
+                    p_bootstrap=difference.p,
+                    p_signflip=p,
+                    p_holm=1.0,
+                    p_mcnemar=_known(mcnemar(stats_a, stats_b, where=where)) if metric.binary else None,
+                    n=int((both.any(axis=0) & where).sum()),
+                    signature_a=a.manifest.signature,
+                    signature_b=b.manifest.signature,
+                )
             )
-        )
     return comparisons
 
 

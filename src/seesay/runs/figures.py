@@ -2,125 +2,179 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
 from seesay import metrics
 from seesay.metrics import FloatArray, Metric, Resamples, ScoredItems
-from seesay.metrics.base import IntArray
+from seesay.metrics.base import BoolArray, IntArray
 from seesay.metrics.scoring_rules import adjust, calibrated
-from seesay.questions import Answer, Answers, Question, Task
+from seesay.questions import Answer, Answers, Question, Slice, Task, Template
 from seesay.runs.records import Figure, Manifest
+from seesay.runs.run import Run
 
 CALIBRATED = "calibrated_"
 
 
+class Subset(NamedTuple):
+    """What one figure covers: a template or all (None), and a slice of the questions or all."""
+
+    template: int | None
+    part: Slice | None
+    where: BoolArray
+
+
 def figures(manifest: Manifest, task: Task, answers: Answers) -> list[Figure]:
     """All the figures of a run, the headline metric first."""
-    plain = items_by_template(task, answers, manifest.length)
-    gained = items_by_template(task, answers, manifest.length, gain=True) if task.neutral else None
-    draw = Resamples([question.object for question in task.questions], manifest.resamples, manifest.seed)
-    rows: list[Figure] = []
-    for name in task.metrics:
-        metric = metrics.get(name)
-        rows += _of_metric(name, metric, plain, draw, manifest, task)
-        if gained is not None and not metric.whole_vocabulary:
-            rows += _of_metric(CALIBRATED + name, metric, gained, draw, manifest, task)
-    return rows
+    return _figures(manifest, task, answers, subsets(task))
 
 
-def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> list[ScoredItems]:
-    """The scored items of each template, which metrics take; with `gain` under the calibrated rule."""
+def with_crossed(run: Run, tags: Sequence[str]) -> tuple[Figure, ...]:
+    """A run's figures with those of every combination of these tags' values; nested questions stay apart."""
+    present = {figure.slice for figure in run.figures}
+    chosen = [each for each in _by_slice(run.task, _with_nesting(run.task, tags)) if each.part not in present]
+    return (*run.figures, *(_figures(run.manifest, run.task, run.answers, chosen) if chosen else ()))
+
+
+def subsets(task: Task) -> list[Subset]:
+    """What a run has figures of: each part of the task as a whole, by template, and by every tag that has values."""
+    parts = _by_slice(task, (task.nested_by,)) if task.nested_by else [Subset(None, None, _all(task))]
+    chosen = list(parts)
+    chosen += [part._replace(template=i) for part in parts for i in range(len(task.templates))]
+    for tag in sorted({tag for question in task.questions for tag in question.tags} - {task.nested_by}):
+        if len({question.tags.get(tag) for question in task.questions} - {None}) > 1:
+            chosen += _by_slice(task, _with_nesting(task, (tag,)))
+    return chosen
+
+
+def slices(questions: Sequence[Question], tags: Sequence[str]) -> dict[Slice, list[int]]:
+    """Each combination of the tags' values, numbers in numerical order, and the questions that have it."""
+    rows: dict[Slice, list[int]] = {}
+    for row, question in enumerate(questions):
+        if all(tag in question.tags for tag in tags):
+            rows.setdefault(Slice.of({tag: question.tags[tag] for tag in tags}), []).append(row)
+    return dict(sorted(rows.items(), key=lambda item: item[0].order))
+
+
+def _with_nesting(task: Task, tags: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*tags, *([task.nested_by] if task.nested_by else []))))
+
+
+def _by_slice(task: Task, tags: Sequence[str]) -> list[Subset]:
+    chosen = []
+    for part, rows in slices(task.questions, tags).items():
+        where = np.zeros(len(task.questions), dtype=np.bool_)
+        where[rows] = True
+        chosen.append(Subset(None, part, where))
+    return chosen
+
+
+def _all(task: Task) -> BoolArray:
+    return np.ones(len(task.questions), dtype=np.bool_)
+
+
+def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> Iterator[ScoredItems]:
+    """The scored items of each template in turn, which metrics take; with `gain` under the calibrated rule.
+
+    One template at a time: the scores of many options by all templates would fill the memory.
+    """
     by_key = {(answer.question, answer.template): answer for answer in answers}
     column = {label: i for i, label in enumerate(task.labels)}
     gold = np.zeros((len(task.questions), len(column)))
     for row, question in enumerate(task.questions):
         for label, weight in question.gold.items():
             gold[row, column[label]] = weight
-    tables = []
+    columns = {options: [column[label] for label in options] for options in {q.options for q in task.questions}}
+
+    def ranks_of(template: Template) -> IntArray:
+        ranks = np.zeros(gold.shape, dtype=np.int32)
+        for row, question in enumerate(task.questions):
+            scores = by_key[question.id, template.name].scores
+            if scores.rank is not None:
+                ranks[row, columns[question.options]] = scores.rank
+        return ranks
+
     for template in task.templates:
-        scores = np.full(gold.shape, np.nan)
-        ranks = np.zeros(gold.shape, dtype=np.int64)
+        values = np.full(gold.shape, np.nan)
         for row, question in enumerate(task.questions):
             answer = by_key[question.id, template.name]
-            columns = [column[label] for label in question.options]
-            scores[row, columns] = calibrated(answer, length) if gain else adjust(answer.scores, length)
-            if answer.scores.rank is not None:
-                ranks[row, columns] = answer.scores.rank
-        tables.append((scores, ranks))
-    best = _best_ranks([template.text for template in task.templates], [ranks for _, ranks in tables])
-    return [ScoredItems(scores, gold, ranks) for (scores, _), ranks in zip(tables, best, strict=True)]
+            values[row, columns[question.options]] = (
+                calibrated(answer, length) if gain else adjust(answer.scores, length)
+            )
+        same_text = [other for other in task.templates if other.text == template.text]
+        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)))
 
 
-def _best_ranks(texts: Sequence[str], ranks: Sequence[IntArray]) -> list[IntArray]:
+def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:
     """Templates of one text differ only in the words for their labels: a label's rank is that of its best word.
 
     So the top word counts whichever of a label's words it is, as ViPhy accepts both "bigger" and "larger".
     """
-    best: dict[str, IntArray] = {}
-    for text, ours in zip(texts, ranks, strict=True):
-        theirs = best.get(text, ours)
-        unknown = (ours == 0) | (theirs == 0)
-        best[text] = np.where(unknown, np.maximum(ours, theirs), np.minimum(ours, theirs))
-    return [best[text] for text in texts]
+    unknown = (ours == 0) | (theirs == 0)
+    return np.where(unknown, np.maximum(ours, theirs), np.minimum(ours, theirs))
 
 
-def statistics(metric: Metric[ScoredItems], items: Sequence[ScoredItems]) -> FloatArray:
-    """A metric's sufficient statistics: templates × questions × k."""
-    return np.stack([metric.stats(per_template) for per_template in items])
+def statistics(chosen: Sequence[Metric[ScoredItems]], items: Iterable[ScoredItems]) -> list[FloatArray]:
+    """Each metric's sufficient statistics, templates × questions × k, in one pass over the templates."""
+    by_template = [[metric.stats(per_template) for metric in chosen] for per_template in items]
+    return [np.stack(stats) for stats in zip(*by_template, strict=True)]
 
 
-def slices(questions: Sequence[Question]) -> dict[str, list[int]]:
-    """`tag=value` → the questions that have it; a tag with one value for all questions is left out."""
-    values: dict[str, dict[str, list[int]]] = {}
-    for row, question in enumerate(questions):
-        for tag, value in question.tags.items():
-            values.setdefault(tag, {}).setdefault(value, []).append(row)
-    return {
-        f"{tag}={value}": rows
-        for tag, by_value in sorted(values.items())
-        if len(by_value) > 1
-        for value, rows in sorted(by_value.items())
-    }
+def _figures(manifest: Manifest, task: Task, answers: Answers, chosen: Sequence[Subset]) -> list[Figure]:
+    draw = Resamples([question.object for question in task.questions], manifest.resamples, manifest.seed)
+    named = {name: metrics.get(name) for name in task.metrics}
+    plain = dict(
+        zip(named, statistics(list(named.values()), items_by_template(task, answers, manifest.length)), strict=True)
+    )
+    gained: dict[str, FloatArray] = {}
+    if task.neutral:
+        limited = {name: metric for name, metric in named.items() if not metric.whole_vocabulary}
+        items = items_by_template(task, answers, manifest.length, gain=True)
+        gained = dict(zip(limited, statistics(list(limited.values()), items), strict=True))
+    first = next(items_by_template(task, answers, manifest.length))
+    rows: list[Figure] = []
+    for name, metric in named.items():
+        by_part = {subset.part: metrics.chance(metric, first.take(subset.where)) for subset in chosen}
+        for title, stats in ((name, plain[name]), (CALIBRATED + name, gained.get(name))):
+            if stats is not None:
+                rows += _of_metric(title, metric, stats, chosen, by_part, draw, manifest, task)
+    return rows
 
 
 def _of_metric(
     name: str,
     metric: Metric[ScoredItems],
-    items: Sequence[ScoredItems],
+    stats: FloatArray,
+    chosen: Sequence[Subset],
+    chance: Mapping[Slice | None, float],
     draw: Resamples,
     manifest: Manifest,
     task: Task,
 ) -> list[Figure]:
-    stats = statistics(metric, items)
-    everything = np.ones(len(task.questions), dtype=np.bool_)
-    subsets: list[tuple[str | None, str | None, FloatArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]] = [
-        (None, None, stats, everything)
-    ]
-    subsets += [(t.name, None, stats[i : i + 1], everything) for i, t in enumerate(task.templates)]
-    for slice_name, members in slices(task.questions).items():
-        where = np.zeros(len(task.questions), dtype=np.bool_)
-        where[members] = True
-        subsets.append((None, slice_name, stats, where))
-    intervals = draw.intervals([(draw.sums(s, where), metric.value) for _, _, s, where in subsets])
+    by_subset = [stats if s.template is None else stats[s.template : s.template + 1] for s in chosen]
+    intervals = draw.intervals(
+        [(draw.sums(part, subset.where), metric.value) for part, subset in zip(by_subset, chosen, strict=True)]
+    )
     rows = []
-    for (template, part, s, where), interval in zip(subsets, intervals, strict=True):
+    for subset, part, interval in zip(chosen, by_subset, intervals, strict=True):
         if np.isnan(interval.value) or np.isnan(interval.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
-        over_templates = [float(metric.value(template_stats[where].sum(axis=0))) for template_stats in s]
-        expected = metrics.chance(metric, items[0].take(where))
+        over_templates = [float(metric.value(of_template[subset.where].sum(axis=0))) for of_template in part]
+        expected = chance[subset.part]
         rows.append(
             Figure(
                 model=manifest.model,
                 task=manifest.task,
                 metric=name,
-                template=template,
-                slice=part,
+                template=None if subset.template is None else task.templates[subset.template].name,
+                slice=subset.part,
                 value=interval.value,
                 low=interval.low,
                 high=interval.high,
-                n=int((metric.defined(s).any(axis=0) & where).sum()),
+                n=int((metric.defined(part).any(axis=0) & subset.where).sum()),
                 signature=f"{manifest.signature}|metric:{name}",
                 spread=metrics.spread(over_templates),
                 chance=None if np.isnan(expected) else expected,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from seesay.questions import BadRow, DataSource
+from seesay.questions import BadRow, DataSource, Slice
 from seesay.runs.upgrades import FORMAT
 
 
@@ -23,7 +23,9 @@ class Record(Document):
         description="The metric's name, such as `accuracy`; `calibrated_…` is the same under the calibrated rule."
     )
     template: str | None = Field(description="The template's name; null for the mean over templates.")
-    slice: str | None = Field(description="`tag=value` for a part of the questions; null for all of them.")
+    slice: Slice | None = Field(
+        description="`tag=value` for a part of the questions, `tag=value × tag=value` for a crossed one; null for all."
+    )
     value: float = Field(description="The figure itself.")
     low: float = Field(description="Lower end of the 95 % interval (bootstrap clustered by object).")
     high: float = Field(description="Upper end of the 95 % interval.")
@@ -89,6 +91,7 @@ class Comparison(Document):
 
     task: str = Field(description="The task's name.")
     metric: str = Field(description="The metric's name.")
+    slice: Slice | None = Field(default=None, description="The part of the questions compared; null for all of them.")
     a: str = Field(description="The first model.")
     b: str = Field(description="The second model.")
     value_a: float = Field(description="The first model's figure on the shared questions.")

@@ -32,7 +32,7 @@ def over_seeds(runs: Sequence[Run]) -> list[SeedSummary]:
     for run in runs:
         for figure in run.figures:
             if run.manifest.probe is not None and figure.template is None:
-                key = (run.manifest.probe, figure.task, figure.metric, figure.slice)
+                key = (run.manifest.probe, figure.task, figure.metric, str(figure.slice) if figure.slice else None)
                 groups.setdefault(key, []).append(figure.value)
     return [
         SeedSummary(*key, len(values), float(np.mean(values)), spread(values), min(values), max(values))

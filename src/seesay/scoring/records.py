@@ -9,6 +9,7 @@ from pathlib import Path
 from seesay.files import write_text
 from seesay.metrics.base import Measurement
 from seesay.metrics.bootstrap import Resamples
+from seesay.questions import Slice
 from seesay.runs.records import Record
 
 
@@ -23,8 +24,9 @@ def make_records(
     """Each measurement with its 95 % interval."""
     return [
         Record(
-            model=system, task=task, metric=measurement.name, template=None, slice=part, value=interval.value,
-            low=interval.low, high=interval.high, n=len(measurement.statistics), signature=signature,
+            model=system, task=task, metric=measurement.name, template=None, value=interval.value, low=interval.low,
+            high=interval.high, n=len(measurement.statistics), signature=signature,
+            slice=Slice.parse(part) if part else None,
         )
         for measurement, interval in zip(measurements, resamples.measurements(measurements), strict=True)
     ]  # fmt: skip

@@ -186,7 +186,7 @@ def load(data: Path | None = None) -> Task:
         raise UserError(f"{path} contains nothing that can be asked{why}. Is it the CSLB norms file?")
     return Task(
         name="property-norms",
-        version="1",
+        version="2",
         title="",
         templates=TEMPLATES,
         questions=tuple(questions),
@@ -195,4 +195,5 @@ def load(data: Path | None = None) -> Task:
         citation=CATALOGUE["property-norms"].citation,
         bad_rows=tuple(bad),
         data_notes=(source, *(() if articles else ("concepts without articles",))),
+        nested_by="segment",
     )

@@ -57,7 +57,7 @@ class CapBertConfig:
 
 
 PRESETS = {
-    # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, section 4.2)
+    # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, "Dropping Dropout")
     "cpu": CapBertConfig(
         layers=4, hidden=256, heads=4, vocabulary=12_000, tokens=2_048, rate=0.25, dropout=0.0, statements=0.75,
         schedule=loop.Schedule(

@@ -106,7 +106,7 @@ def encoder_class(config: Any) -> Any:
 
 
 def first_token(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 5)."""
+    """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 4)."""
     return lambda ids: network(input_ids=ids)[0][:, 0]
 
 

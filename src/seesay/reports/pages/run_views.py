@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from markupsafe import Markup
 
 from seesay import metrics
-from seesay.questions import SLOT, Published, Template
+from seesay.questions import SLOT, Published, Slice, Template
 from seesay.reports import answers
 from seesay.reports.answers import Choices
 from seesay.reports.charts.dotplot import DotMark, describe, dot_row, percent_axis, share_bar, tick_labels
 from seesay.reports.charts.kernel import Axis, swatch, swatches
-from seesay.reports.formatting import finding, is_shown, metric_name, number
+from seesay.reports.charts.lines import Series, lines
+from seesay.reports.formatting import finding, is_shown, metric_name, number, part_name
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Figure
@@ -49,14 +51,17 @@ class DotPlot:
 
 
 def headline(group: TaskRuns) -> DotPlot:
-    """The task's headline figure for each model, followed by the published ones."""
-    figures = [entry.figure(group.headline) for entry in group.entries]
-    x = _axis(figures, (row.value for row in group.published()))
-    rows = [
-        PlotRow(entry.label, _dots(x, [(entry, figure)]), (figure,), series=entry.series)
-        for entry, figure in zip(group.entries, figures, strict=True)
+    """The task's headline figure for each model, followed by the published ones; nested parts one by one."""
+    figures = [
+        (part, entry, entry.figure(group.headline, part=part)) for part in group.parts for entry in group.entries
     ]
-    rows += [_published_row(x, row) for row in group.published()]
+    published = [row for part in group.parts for row in group.published(part)]
+    x = _axis([figure for *_, figure in figures], (row.value for row in published))
+    rows = []
+    for part, entry, figure in figures:
+        name = f"{entry.label}, {part_name(part)}" if part else entry.label
+        rows.append(PlotRow(name, _dots(x, [(entry, figure)]), (figure,), series=entry.series))
+    rows += [_published_row(x, row) for row in published]
     return DotPlot(metric_name(group.headline), tick_labels(x), tuple(rows))
 
 
@@ -77,35 +82,77 @@ def templates(group: TaskRuns) -> DotPlot:
 
 
 def slices(group: TaskRuns) -> list[DotPlot]:
-    """The headline figure for each slice, one plot per tag."""
-    names = dict.fromkeys(
-        figure.slice
-        for entry in group.entries
-        for figure in entry.run.figures
-        if figure.slice and figure.template is None and figure.metric == group.headline
-    )
-    by_slice = {name: [entry.figure(group.headline, part=name) for entry in group.entries] for name in names}
+    """The headline figure for each slice, one plot per tag or combination of tags."""
+    by_slice = {part: [entry.figure(group.headline, part=part) for entry in group.entries] for part in group.slices}
     x = _axis([figure for figures in by_slice.values() for figure in figures])
-    tags: dict[str, list[PlotRow]] = {}
-    for name, figures in by_slice.items():
-        tag, _, value = name.partition("=")
+    plots: dict[tuple[str, ...], list[PlotRow]] = {}
+    for part, figures in by_slice.items():
         drawing = _dots(x, zip(group.entries, figures, strict=True))
-        rows = tags.setdefault(tag, [])
-        rows.append(PlotRow(value or tag, drawing, tuple(figures), paint=swatch(value)))
-        rows += [_published_row(x, row) for row in group.published(name)]
+        rows = plots.setdefault(part.tags, [])
+        paint = swatch(part.items[0][1]) if len(part.items) == 1 else None
+        rows.append(PlotRow(part_name(part), drawing, tuple(figures), paint=paint))
+        rows += [_published_row(x, row) for row in group.published(part)]
     return [
-        DotPlot(TAG_TITLES.get(tag, tag), tick_labels(x), tuple(rows), len(rows) > MAX_OPEN_ROWS)
-        for tag, rows in tags.items()
+        DotPlot(
+            " × ".join(TAG_TITLES.get(tag, tag) for tag in tags),
+            tick_labels(x),
+            tuple(rows),
+            len(rows) > MAX_OPEN_ROWS,
+        )
+        for tags, rows in plots.items()
     ]
+
+
+def curves(group: TaskRuns) -> list[tuple[str, list[Markup]]]:
+    """Of nested questions: the headline figure over the sets, from the widest to the narrowest.
+
+    Overall, by every other tag and by template: a title, and one chart per value. Only sets with numbers are drawn.
+    """
+    nested = group.task.nested_by
+    parts = [part for part in group.parts if part and re.search(r"\d+", part[nested])]
+    if len(parts) < 2:
+        return []
+
+    def chart(title: str, template: str | None, others: Slice | None) -> Markup:
+        series = []
+        for entry in group.entries:
+            points = []
+            for part in parts:
+                crossed = Slice((*part.items, *(others.items if others else ())))
+                if figure := entry.figure(group.headline, template, crossed):
+                    points.append((_last_number(part[nested]), figure.value, figure.low, figure.high))
+            if points:
+                series.append(Series(entry.label, *map(list, zip(*points, strict=True))))
+        return lines(series, title=title, x_label=nested, y_label=metric_name(group.headline))
+
+    by_tag: dict[tuple[str, ...], list[Slice]] = {}
+    for part in group.slices:
+        if nested in part.tags and (others := part.without(nested)):
+            values = by_tag.setdefault(others.tags, [])
+            if others not in values:
+                values.append(others)
+    panels = [(nested, [chart(group.title, None, None)])]
+    panels += [
+        (f"{' × '.join(tags)} × {nested}", [chart(part_name(value), None, value) for value in values])
+        for tags, values in by_tag.items()
+    ]
+    if len(group.task.templates) > 1:
+        panels.append((f"template × {nested}", [chart(t.text, t.name, None) for t in group.task.templates]))
+    return panels
+
+
+def _last_number(text: str) -> float:
+    return float(re.findall(r"\d+", text)[-1])
 
 
 def calibrated(group: TaskRuns) -> DotPlot | None:
     """Each metric as it is (filled) and under the calibrated rule (hollow), where the run has both."""
     both = [
-        (entry, metric, plain, other)
+        (entry, f"{metric}, {part_name(part)}" if part else metric, plain, other)
         for entry in group.entries
         for metric in entry.metrics
-        if (plain := entry.figure(metric)) and (other := entry.figure(CALIBRATED + metric))
+        for part in group.parts
+        if (plain := entry.figure(metric, part=part)) and (other := entry.figure(CALIBRATED + metric, part=part))
     ]
     if not both:
         return None

@@ -77,6 +77,7 @@ def _task(index: int, group: TaskRuns) -> dict[str, Any]:
         "index": index,
         "headline": run_views.headline(group),
         "templates": run_views.templates(group),
+        "curves": run_views.curves(group),
         "slices": run_views.slices(group),
         "calibrated": run_views.calibrated(group),
         "answers": run_views.answer_shares(group, chosen),

@@ -18,10 +18,11 @@ MARGIN = 12
 
 @dataclass(frozen=True)
 class DataTable:
-    """The numbers behind charts."""
+    """The numbers behind charts, or a table of its own; `title` tells several apart."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str | float | None]]
+    title: str = ""
 
 
 @dataclass(frozen=True)

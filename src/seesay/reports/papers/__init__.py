@@ -1,1 +1,20 @@
-"""Tables and charts of published papers, ours beside the published."""
+"""The papers behind seesay, table by table and figure by figure: ours beside the published (`seesay paper`)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from seesay.registry import unknown
+from seesay.reports.papers.paper import Paper
+
+PAPERS = ("viphy", "malevic", "spatial-relations")
+"""The names of `seesay paper`; each is a package here, whose `entries` holds the `PAPER`."""
+
+
+def load_paper(name: str) -> Paper:
+    """The paper of this name."""
+    key = name.lower().replace("_", "-")
+    if key not in PAPERS:
+        raise unknown("paper", name, PAPERS, "seesay paper --help")
+    paper: Paper = import_module(f"seesay.reports.papers.{key.replace('-', '_')}.entries").PAPER
+    return paper

@@ -13,7 +13,7 @@ from seesay.data.jsonl import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import SHARES, left_over, split
 from seesay.errors import UserError
-from seesay.questions import BadRow, DataSource, Published, Question, Splits, Task, Template
+from seesay.questions import BadRow, DataSource, Published, Question, Slice, Splits, Task, Template
 
 VERSION = "1"
 SOURCE = "Singh, Qasemi & Chen 2023"
@@ -179,7 +179,7 @@ def build(
 
 
 def zero_shot_rows(
-    bert: float, roberta: float, visual_bert: float, unified_qa: float, *, headline: str, part: str | None = None
+    bert: float, roberta: float, visual_bert: float, unified_qa: float, *, headline: str, part: Slice | None = None
 ) -> tuple[Published, ...]:
     """The paper's zero-shot figures: by the whole vocabulary, on a part of the questions where one is named, and of
     UnifiedQA, which chooses, by the task's headline."""

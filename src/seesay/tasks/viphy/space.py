@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seesay.data.knowledge import PLACES, PlaceFact
-from seesay.questions import Published, Question, Task, Template
+from seesay.questions import Published, Question, Slice, Task, Template
 from seesay.tasks.viphy import facts
 
 TEMPLATES = (
@@ -27,7 +27,7 @@ LINEAR_TEXT = "in a {scene}, the {a} is located in comparison to {b}"
 
 # The published zero-shot figures ask for above or below and leave out what may be at a similar level.
 PUBLISHED = (
-    *facts.zero_shot_rows(0.2096, 0.1752, 0.0957, 0.6304, headline="relaxed_accuracy", part="level=no"),
+    *facts.zero_shot_rows(0.2096, 0.1752, 0.0957, 0.6304, headline="relaxed_accuracy", part=Slice.of(level="no")),
     Published("people", "relaxed_accuracy", 0.8824, facts.SOURCE),
 )
 

@@ -28,14 +28,17 @@ def by_tag(group: TaskRuns, tag: str) -> Analysis:
     rows = []
     for entry in group.entries:
         for figure in entry.run.figures:
-            name, _, part = (figure.slice or "").partition("=")
-            if name == tag and figure.metric == group.headline and figure.template is None:
+            if (
+                figure.metric == group.headline
+                and figure.template is None
+                and figure.slice
+                and figure.slice.tags == (tag,)
+            ):
                 ends = figure.low, figure.high
-                rows.append(PartScore(part, entry.label, figure.metric, figure.value, *ends, figure.n))
+                rows.append(PartScore(figure.slice[tag], entry.label, figure.metric, figure.value, *ends, figure.n))
     for row in group.task.published:
-        name, _, part = (row.slice or "").partition("=")
-        if name == tag and row.metric == group.headline:
-            rows.append(PartScore(part, row.model, row.metric, row.value, source=row.source))
+        if row.slice and row.slice.tags == (tag,) and row.metric == group.headline:
+            rows.append(PartScore(row.slice[tag], row.model, row.metric, row.value, source=row.source))
     name, title, figure_name = BY_TAG[tag]
     return Analysis(name, group.task.name, title, figure_name, "The headline figure on each part.", rows)
 

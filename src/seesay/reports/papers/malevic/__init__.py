@@ -1,0 +1,1 @@
+"""MALeViC (Pezzelle & Fernández 2019): its tables and figures."""

@@ -1,0 +1,1 @@
+"""Memory Colors and Visual Property Norms (Hagström & Johansson 2022): its tables and figures."""

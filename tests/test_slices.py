@@ -1,0 +1,145 @@
+"""Slices: typed, crossed, in numerical order, and read from every format that a run folder has had."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from tests.runs.made_up import Counting
+from tests.runs.test_figures import SETTINGS, example, made
+
+from seesay.api import Results
+from seesay.errors import UserError
+from seesay.questions import Question, Slice, Task
+from seesay.reports.groups import group_runs
+from seesay.reports.pages import run_views
+from seesay.runs import store
+from seesay.runs.ask import limited, run
+from seesay.runs.compare import compare
+from seesay.runs.figures import slices
+
+JSON = TypeAdapter(Slice)
+PEOPLE = ("2", "5", "10", "20", "30")
+
+
+def nested() -> Task:
+    """Three things, each asked about in nested sets of which the last holds one of them only."""
+    task, _ = example()
+    questions = [
+        replace(q, id=f"{q.id}/{n}", tags={**q.tags, "people": f"pf>={n}"})
+        for n in PEOPLE
+        for q in task.questions
+        if n != "30" or q.id == "grass"
+    ]
+    return replace(task, questions=tuple(questions), nested_by="people")
+
+
+@given(st.dictionaries(st.text(), st.text(), min_size=1, max_size=4))
+def test_a_slice_comes_back_from_json(tags: dict[str, str]) -> None:
+    part = Slice.of(tags)
+    assert JSON.validate_json(JSON.dump_json(part)) == part
+    assert part == Slice.of(dict(reversed(tags.items())))
+
+
+@given(st.text().filter(lambda tag: "=" not in tag), st.text())
+def test_the_text_of_older_files_is_read(tag: str, value: str) -> None:
+    text = f"{tag}={value}"
+    part = JSON.validate_python(text)
+    assert str(part) == text or " × " in text
+
+
+def test_a_printed_slice_is_read() -> None:
+    part = Slice.of(answers="colour", segment="pf>=10")
+    assert Slice.parse(str(part)) == part
+    assert (part.tags, part["segment"], part.without("segment")) == (
+        ("answers", "segment"), "pf>=10", Slice.of(answers="colour"),
+    )  # fmt: skip
+
+
+@given(st.lists(st.integers(min_value=0), unique=True, min_size=2))
+def test_values_are_in_numerical_order(numbers: list[int]) -> None:
+    questions = [Question(str(n), {}, ("a",), {"a": 1.0}, "a", {"segment": f"pf>={n}"}) for n in numbers]
+    assert [part["segment"] for part in slices(questions, ["segment"])] == [f"pf>={n}" for n in sorted(numbers)]
+
+
+def test_crossed_slices_hold_what_has_all_the_tags() -> None:
+    tags = [{"a": "x", "b": "1"}, {"a": "x", "b": "2"}, {"a": "x"}, {"a": "y", "b": "1"}, {"a": "x", "b": "1"}]
+    questions = [Question(str(i), {}, ("o",), {"o": 1.0}, "o", tag) for i, tag in enumerate(tags)]
+    assert slices(questions, ["b", "a"]) == {
+        Slice.of(a="x", b="1"): [0, 4],
+        Slice.of(a="x", b="2"): [1],
+        Slice.of(a="y", b="1"): [3],
+    }
+
+
+def test_nested_questions_have_a_headline_for_each_set_and_none_over_all() -> None:
+    task, answers = example()
+    whole = made(task, answers)
+    by_id = {answer.question: answer for answer in answers}
+    assert by_id
+    asked = nested()
+    repeated = [replace(a, question=q.id) for q in asked.questions for a in answers if q.id.startswith(a.question)]
+    got = made(asked, repeated)
+    assert [part for _, template, part in got if template is None][:5] == [f"people=pf>={n}" for n in PEOPLE]
+    assert all(part and "people=" in part for _, _, part in got)
+    for n in PEOPLE[:-1]:  # every set of three is the example worked by hand
+        for metric in ("accuracy", "calibrated_accuracy"):
+            for template in (None, "A", "B"):
+                figure, like = got[metric, template, f"people=pf>={n}"], whole[metric, template, None]
+                assert (figure.value, figure.n, figure.chance) == pytest.approx((like.value, like.n, like.chance))
+            crossed = got[metric, None, f"kind=fruit × people=pf>={n}"]
+            assert crossed.value == pytest.approx(whole[metric, None, "kind=fruit"].value)
+    assert got["accuracy", None, "people=pf>=30"].n == 1
+
+
+def test_a_run_of_nested_questions_from_its_folder_to_the_page(tmp_path: Path) -> None:
+    model = Counting()
+    done = run(model, nested(), tmp_path, SETTINGS)
+    prompts = {template.ask(q).key for q in done.task.questions for template in done.task.templates}
+    assert len(prompts) == 3 * 2  # nested questions are asked once
+    (group,) = group_runs([done])
+    assert [str(part) for part in group.parts] == [f"people=pf>={n}" for n in PEOPLE]
+    assert len(run_views.headline(group).rows) == 5
+    panels = {title: len(charts) for title, charts in run_views.curves(group)}
+    assert panels == {"people": 1, "kind × people": 2, "template × people": 2}
+    other = run(Counting("other"), nested(), tmp_path, SETTINGS)
+    assert [c.slice for c in compare([done, other], resamples=100) if c.metric == "accuracy"] == list(group.parts)
+
+
+def test_figures_of_older_runs_open(tmp_path: Path) -> None:
+    done = run(Counting(), example()[0], tmp_path, SETTINGS)
+    path = done.folder / store.FIGURES
+    stored = json.loads(path.read_text())
+    assert {"kind": "fruit"} in [figure["slice"] for figure in stored]
+    for figure in stored:
+        figure["slice"] = figure["slice"] and "".join(f"{tag}={value}" for tag, value in figure["slice"].items())
+    path.write_text(json.dumps(stored))
+    assert store.read_run(done.folder).figures == done.figures
+
+
+def test_tags_are_crossed_on_demand(tmp_path: Path) -> None:
+    task = example()[0]
+    tagged = [
+        replace(q, tags={**q.tags, "size": size}) for q, size in zip(task.questions, ("2", "10", "2"), strict=True)
+    ]
+    results = Results((run(Counting(), replace(task, questions=tuple(tagged)), tmp_path, SETTINGS),))
+    crossed = results.sliced("kind,size")
+    more = [f for f in crossed.figures if f not in results.figures and f.metric == "accuracy"]
+    assert [(str(f.slice), f.n) for f in more] == [
+        ("kind=fruit × size=2", 1), ("kind=fruit × size=10", 1), ("kind=plant × size=2", 1),
+    ]  # fmt: skip
+    assert crossed.sliced(["size", "kind"]).figures == crossed.figures
+    (plot,) = (plot for plot in run_views.slices(group_runs(crossed.runs)[0]) if plot.title == "kind × size")
+    assert [row.name for row in plot.rows] == ["fruit · 2", "fruit · 10", "plant · 2"]
+    with pytest.raises(UserError, match="No question has the tag 'colour' to slice by: there are kind, all, size"):
+        results.sliced("kind,colour")
+
+
+def test_a_limit_counts_what_is_asked() -> None:
+    assert {q.object for q in limited(nested(), 2, 0).questions} <= {"apple", "lime", "grass"}
+    assert len({q.object for q in limited(nested(), 2, 0).questions}) == 2

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from seesay.data.captions import Corpus
 
-WORDS = "a the dog cat man woman red blue green on under above table chair street car tree sky in with two".split()
+WORDS = ("a", "the", "dog", "cat", "man", "woman", "red", "blue", "green", "on", "under", "above", "table", "street")
 
 
 def write(folder: Path, rows: int) -> tuple[Path, Path]:

@@ -150,17 +150,8 @@ def test_both_ways_from_the_command_line(
     folder = shutil.copytree(tiny_folder("llama"), tmp_path / "tiny-chat")
     template = "{% for m in messages %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
     (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
-    asked = [
-        str(folder),
-        "--task",
-        "core-size",
-        "--limit",
-        "4",
-        "--resamples",
-        "100",
-        "--output",
-        str(tmp_path / "runs"),
-    ]
+    runs = tmp_path / "runs"
+    asked = [str(folder), "--task", "core-size", "--limit", "4", "--resamples", "100", "--output", str(runs)]
 
     def models(*arguments: str) -> set[str]:
         with pytest.raises(SystemExit) as ended:

@@ -33,7 +33,9 @@ class Stem(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        maps: torch.Tensor = self.layers(_as_floats(features).contiguous(memory_format=torch.channels_last))
+        floats = features.to(torch.float32, memory_format=torch.channels_last)
+        # Bytes are pixels, from 0 to 1; feature maps, which may be stored in half precision, are taken as they are.
+        maps: torch.Tensor = self.layers(floats.div_(255) if features.dtype == torch.uint8 else floats)
         return maps
 
 
@@ -58,11 +60,6 @@ def coordinates(maps: torch.Tensor) -> torch.Tensor:
     down = torch.linspace(-1, 1, rows, device=maps.device)[:, None].expand(rows, columns)
     across = torch.linspace(-1, 1, columns, device=maps.device).expand(rows, columns)
     return torch.stack((down, across))
-
-
-def _as_floats(features: torch.Tensor) -> torch.Tensor:
-    """Bytes of pixels as numbers from 0 to 1; feature maps, which may be stored in half precision, as they are."""
-    return features.float() / 255 if features.dtype == torch.uint8 else features.float()
 
 
 def mlp(inputs: int, config: NetworkConfig) -> nn.Sequential:

@@ -16,7 +16,8 @@ from seesay.training.schedule import Schedule
 class NetworkConfig:
     """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one picture's features.
 
-    A strided layer halves the height and width of a map, a plain layer keeps them. `projection` is the size of the
+    A strided layer halves the height and width of a map, a plain layer keeps them; the strided layers before the last
+    have `first_width` channels (0: as many as the others). `projection` is the size of the
     1 x 1 convolution before the pooling (stacked attention: of the hidden layer of a round). `batch_norm` is that of
     the classifier, as in the paper's grid; `text_norm` normalises the sentence's vector and opens the recurrent gates.
     """
@@ -25,6 +26,7 @@ class NetworkConfig:
     answers: tuple[str, ...]
     input_shape: tuple[int, ...]
     width: int = 64
+    first_width: int = 0
     strided_layers: int = 2
     plain_layers: int = 0
     blocks: int = 4
@@ -91,7 +93,7 @@ def _paper(network: str, weight_decay: float = 0.0, **sizes: int) -> ReasonerCon
 
 
 def _cpu(network: str, **sizes: int) -> ReasonerConfig:
-    sizes = {"strided_layers": 2, "projection": 128, **sizes, "text_norm": True}
+    sizes = {"first_width": 32, "strided_layers": 2, "projection": 128, **sizes, "text_norm": True}
     return ReasonerConfig(network, "pixels", 56, _CPU, batch_size=32, augment=True, sizes=sizes)
 
 

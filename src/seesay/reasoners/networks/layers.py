@@ -22,14 +22,15 @@ class Stem(nn.Module):
         super().__init__()
         self.channels, layers = config.input_shape[0], list[nn.Module]()
         for i in range(config.strided_layers + config.plain_layers):
+            width = config.first_width or config.width if i + 1 < config.strided_layers else config.width
             if i < config.strided_layers:
-                conv: nn.Module = nn.Conv2d(self.channels, config.width, 4, 2, 1)
+                conv: nn.Module = nn.Conv2d(self.channels, width, 4, 2, 1)
             elif i == 0 and coordinates:
-                conv = CoordinateConv(self.channels, config.width, 3)
+                conv = CoordinateConv(self.channels, width, 3)
             else:
-                conv = nn.Conv2d(self.channels, config.width, 3, padding=1)
-            layers += [conv, nn.BatchNorm2d(config.width), nn.ReLU(inplace=True)]
-            self.channels = config.width
+                conv = nn.Conv2d(self.channels, width, 3, padding=1)
+            layers += [conv, nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+            self.channels = width
         self.layers = nn.Sequential(*layers)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:

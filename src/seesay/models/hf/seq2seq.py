@@ -21,7 +21,7 @@ from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import resolve_separator, unwritable
-from seesay.models.multiple_choice import lettered, question
+from seesay.models.multiple_choice import with_options
 from seesay.questions import SLOT, Prompt, Scores
 
 SENTINEL = "<extra_id_0>"
@@ -65,7 +65,7 @@ class EncoderDecoderModel(TransformersModel):
         text = resolve_separator(prompt.text, None)
         if self._style == "infill":
             return text.replace(SLOT, SENTINEL)
-        return f"{question(text)} \\n {lettered(prompt.options)}".lower()
+        return with_options(text, prompt.options)
 
     def _tokenize(self, option: str) -> tuple[int, ...]:
         text = option.lower() if self._style == "qa" else option

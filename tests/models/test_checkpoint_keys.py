@@ -161,6 +161,6 @@ def test_encoders_and_vision_models_are_checked_too(tmp_path: Path) -> None:
 
 def test_training_starts_from_no_part_of_a_model(copied: Folder, tmp_path: Path) -> None:
     folder = configure(copied("bert"), num_hidden_layers=1)
-    captions = CaptionSplit(["the sky is blue"] * 30, ["snow is white"], [])
+    captions = CaptionSplit(["the sky is blue"] * 30, ["snow is white"])
     with pytest.raises(UserError, match=r"Cannot start from .* does not read"):
         pretrain(captions, tmp_path / "trained", PRESETS["cpu"], start=str(folder))

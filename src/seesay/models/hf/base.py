@@ -28,7 +28,8 @@ class TransformersModel(Model):
     def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
         if not checkpoint.tokenizer.is_fast:
             raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
-        self.name, self.fingerprint = name, checkpoint.fingerprint
+        self.name = self._loaded_as = name
+        self.fingerprint = checkpoint.fingerprint
         self._network, self._tokenizer = checkpoint.model, checkpoint.tokenizer
         self._budget = batch_size or self.default_budget
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change

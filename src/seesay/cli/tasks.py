@@ -18,10 +18,19 @@ _SHOWN_OPTIONS = 12
 
 
 def tasks(
-    name: Annotated[str | None, typer.Argument(help="A task to show; without one, all are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A task, or a task file, to show; without one, all are listed.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="A file or folder to read instead of the data folder.")] = None,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the analyses of a ViPhy task's questions as a page.")
+    ] = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENCODER",
+            help="With --page: find categories with a sentence encoder, such as minilm, and compare published ones.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -31,6 +40,8 @@ def tasks(
 
     if page is not None and (name is None or len(expand([name])) != 1):
         raise UserError("--page goes with one task: `seesay tasks viphy-color --page FILE`.")
+    if categories is not None and page is None:
+        raise UserError("--categories goes with --page: `seesay tasks viphy-color --page FILE --categories minilm`.")
     if name is None or name == "all" or name in GROUPS:
         _list(expand([name or "all"]), as_json)
         return
@@ -42,7 +53,7 @@ def tasks(
         return
     task = load_task(names[0], data)
     if page is not None:
-        _write_page(task, page)
+        _write_page(task, page, categories)
     description = describe(task)
     if as_json:
         from seesay.cli.output import print_json
@@ -52,11 +63,16 @@ def tasks(
         _show(description)
 
 
-def _write_page(task: Task, page: Path) -> None:
+def _write_page(task: Task, page: Path, encoder: str | None) -> None:
+    from seesay.api import with_categories
     from seesay.errors import UserError
+    from seesay.models import ModelOptions
     from seesay.reports.papers import viphy
 
-    analyses = viphy.task_analyses(task)
+    analyses = [] if encoder is None else viphy.found_categories(task, encoder)
+    if encoder is not None:
+        (task,) = with_categories([task], encoder, ModelOptions())
+    analyses = [*viphy.task_analyses(task), *analyses]
     if not analyses:
         raise UserError(f"There is nothing to draw for {task.name}: its questions have two labels and no tags.")
     if page.is_dir():
@@ -107,16 +123,12 @@ def _data_state(needs: list[str], missing: list[str]) -> str:
 def describe(task: Task) -> dict[str, Any]:
     """A task as plain values."""
     from seesay.data.catalogue import CATALOGUE
-    from seesay.tasks import summary
+    from seesay.tasks import TASKS, summary
+    from seesay.tasks.from_file.check import slices
 
     question, template = task.questions[0], task.templates[0]
     prompt = template.ask(question)
-    tags: dict[str, dict[str, int]] = {}
-    for each in task.questions:
-        for key, value in each.tags.items():
-            counts = tags.setdefault(key, {})
-            counts[value] = counts.get(value, 0) + 1
-    about = summary(task.name)
+    needs = summary(task.name).needs if task.name in TASKS.names() else ()
     return {
         "name": task.name,
         "version": task.version,
@@ -129,10 +141,10 @@ def describe(task: Task) -> dict[str, Any]:
         "example": {"text": prompt.text, "options": list(prompt.options), "gold": dict(question.gold)},
         "metrics": list(task.metrics),
         "how": ["cloze", "choice", *(["linear", "learning-curve"] if task.linear_text and task.load_splits else [])],
-        "tags": tags,
+        "tags": slices(task),
         "published": [{**asdict(row), "slice": row.slice and str(row.slice)} for row in task.published],
         "citation": task.citation,
-        "licence": {need: CATALOGUE[need].licence for need in about.needs} or {task.name: about.licence},
+        "licence": {need: CATALOGUE[need].licence for need in needs} or {task.name: task.licence},
         "data": [*map(str, task.data), *task.data_notes],
         "bad_rows": [asdict(row) for row in task.bad_rows],
     }

@@ -22,8 +22,9 @@ import numpy as np
 
 from seesay.errors import UserError, first_line
 from seesay.files import lock_folder, write_text
-from seesay.models.hf.loading import require_models
+from seesay.models.hf.loading import load_network, require_models
 from seesay.models.hf.logits import logits_at
+from seesay.models.options import ModelOptions
 from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import CaptionSplit
 from seesay.training.schedule import Schedule
@@ -152,7 +153,7 @@ def pretrain(
         **asdict(config),
         "captions": captions.fingerprint,
         "start": start,
-        "mix": [[weight, CaptionSplit(list(texts), [], []).fingerprint] for texts, weight in mix],
+        "mix": [[weight, CaptionSplit(list(texts), []).fingerprint] for texts, weight in mix],
         **({"tokenizer": tokenizer} if tokenizer is not None else {}),
     }
     del settings["schedule"]
@@ -210,14 +211,13 @@ def pretrain(
 def _existing(name: str, config: CapBertConfig, *, weights: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A masked model to start from; without `weights`, its tokeniser and a network with random weights."""
     require_models()
-    import torch
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
     network = None
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
         if weights:
-            network = AutoModelForMaskedLM.from_pretrained(name, dtype=torch.float32, use_safetensors=True)
+            network = load_network(name, name, ModelOptions(device="cpu"), AutoModelForMaskedLM).network
     except Exception as error:  # third-party files fail in more ways than can be listed
         problem = f"Cannot start from '{name}'" if weights else f"Cannot load the tokeniser of '{name}'"
         raise UserError(f"{problem}: {first_line(error)}") from error

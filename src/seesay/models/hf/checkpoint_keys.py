@@ -32,14 +32,15 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
     for key in sorted(unexpected):
         if CONSTANTS.search(key):
             continue
-        within, first = key.startswith(prefix), key.partition(".")[0]
+        first = key.partition(".")[0]
         head = next((word for word in HEADS_WITHIN if f".{word}." in f".{key}"), None)
-        if head:
-            parts[key[: key.index(head) + len(head)]] = None
-        elif within or first in own | of_trunk or f".{CLIP_BERT_PROJECTION}." in f".{key}":
-            strange.append(key)
-        else:
+        known = key.startswith(prefix) or first in own | of_trunk or f".{CLIP_BERT_PROJECTION}." in f".{key}"
+        if not known:
             parts[first] = None
+        elif head:
+            parts[key[: key.index(head) + len(head)]] = None
+        else:
+            strange.append(key)
     if strange:
         raise UserError(
             f"'{name}' holds {len(strange)} weights that its network ({type(network).__name__}) does not read "
@@ -50,7 +51,7 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
 
 def _reason(key: str) -> str:
     if CLIP_BERT_PROJECTION in key:
-        return "a CLIP-BERT, whose config.json must give img_feature_dim."
+        return "a CLIP-BERT's projection is read where config.json gives img_feature_dim."
     if re.search(r"\.\d+\.", key):
         return "check the number of layers in its config.json."
     return "its config.json describes another network."

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.models.hf.batching import is_out_of_memory
-from seesay.models.hf.checkpoint_keys import refuse_missing_head, unused_parts
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
+from seesay.models.hf.precision import weight_arguments, weights_digest
 from seesay.models.options import Family
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
     from seesay.models.base import Model
     from seesay.models.options import ModelOptions
+
+log = logging.getLogger(__name__)
 
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
@@ -76,17 +80,13 @@ def load_checkpoint(
 
     `shared_tokenizer` is used where there is none beside the weights; `changed` are entries of the configuration."""
     config = read_config(name, source, options)
-    import torch
-
     tokenizer = _tokenizer(name, source, options)
     model, missing, unused = load_network(name, source, options, network_class, **changed)
     if tokenizer is None and shared_tokenizer:
         tokenizer = _tokenizer(name, find_source(shared_tokenizer, None), replace(options, revision=None))
     if tokenizer is None:
         raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
-    digest = fingerprint(source, options.revision)
-    if model.dtype != torch.float32:  # other digits, so another run
-        digest += f"-{str(model.dtype).removeprefix('torch.')}"
+    digest = fingerprint(source, options.revision) + weights_digest(options, model.dtype)  # other digits, another run
     return Checkpoint(model, tokenizer, config, digest, missing, unused)
 
 
@@ -106,15 +106,12 @@ def load_network(
     name: str, source: str | Path, options: ModelOptions, model_class: Any, what: str = "", **changed: Any
 ) -> LoadedNetwork:
     """A network in evaluation mode; `what` names it in an error."""
-    import torch
-
-    device = device_of(options.device)
+    weights = weight_arguments(options, device_of(options.device))
     try:
         model, report = model_class.from_pretrained(
             source,
             **hub_arguments(options),
-            dtype=torch.float32 if device == "cpu" else "auto",
-            device_map=None if device == "cpu" else device,
+            **weights,
             use_safetensors=None if options.allow_pickle else True,
             output_loading_info=True,
             **changed,
@@ -133,7 +130,10 @@ def load_component(name: str, options: ModelOptions, kind: str, what: str) -> An
 
     auto_class: Any = getattr(transformers, kind)
     if kind.startswith("AutoModel"):
-        return load_network(name, source, replace(options, device="cpu"), auto_class, what).network
+        network, _, unused = load_network(name, source, replace(options, device="cpu"), auto_class, what)
+        if unused:
+            log.warning("%s", note_of_unused(name, unused))
+        return network
     try:
         return auto_class.from_pretrained(source, **hub_arguments(options))
     except Exception as error:
@@ -209,8 +209,6 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
     family = Family(options.family) if options.family else family_of(name, config)
     checkpoint = load_checkpoint(name, source, options, heads[family])
     refuse_missing_head(name, family, checkpoint.missing)
-    if not checkpoint.tokenizer.is_fast:
-        raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
     if family == Family.MASKED:
         return MaskedModel(name, checkpoint, batch_size=options.batch_size)
     if family == Family.ENCODER_DECODER:

@@ -79,8 +79,7 @@ def queried_areas(material: Material) -> Rendered:
         f"The areas of the things asked about in {material.items:,} generated test items of each task, by the "
         "adjective that is true of the thing. The same area is big in one scene and small in another: no area alone "
         "gives the answer away. By the adjective of the sentence the two distributions are the same by design, since "
-        "half of the sentences are false (in the table).\n\n"
-        "Published values are in the figure only. `seesay scenes stats FOLDER` draws the same for a data set in the "
-        "published layout."
+        "half of the sentences are false (in the table).\n\nNo published numbers of this figure are at hand. `seesay "
+        "scenes stats FOLDER` draws the same for a data set in the published layout."
     )
     return Rendered(Status.SHOWN, text, charts=area_charts(rows), numbers=area_table(summaries(rows)))

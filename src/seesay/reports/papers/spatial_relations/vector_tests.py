@@ -105,7 +105,7 @@ def similarity(material: Material) -> Rendered:
     """Correlation with people's similarity judgements."""
     ratings = published_files(material).similarity
     text = (
-        "The same with how similar people say the two relations are. The paper's text gives no figure for all pairs. "
+        "The same with how similar people say the two relations are. No printed figure for all pairs is at hand. "
         "The table was read off the published figure: good for ranks only."
     )
     body = _correlations(material, "all pairs", ratings, None)

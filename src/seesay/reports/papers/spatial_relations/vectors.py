@@ -121,8 +121,8 @@ def templates(material: Material) -> Rendered:
         names = [""] * 7
         charts.append(heat_map(cells, names, names, title=word, low_label="", high_label="acceptable", zero=True))
     text = (
-        "How acceptable each relation is for a thing in each of 7 x 7 places around the landmark in the middle, on a "
-        "scale to 9 (Logan & Sadler 1996), as read off the published figure: good for ranks only. Greatest value: "
+        "How acceptable each relation is for a thing in each of 7 x 7 places around the landmark in the middle "
+        "(Logan & Sadler 1996), as read off the published figure: good for ranks only. Greatest value: "
         f"{number(float(grids.rows.max()))}."
     )
     return Rendered(Status.SHOWN, text, charts=charts)

@@ -24,16 +24,13 @@ SIZE_SETS = {"viphy-size": "standard", "viphy-size-subtype": "subtype", "viphy-s
 
 
 def by_tag(group: TaskRuns, tag: str) -> Analysis:
-    """The headline figure for every value of a tag, for each model and as published."""
+    """The headline figure for every value of a tag, for each model and as published; with the confidence by the number
+    of labels, as Figure 5 has both."""
+    shown = (group.headline, "true_confidence") if tag == "labels" else (group.headline,)
     rows = []
     for entry in group.entries:
         for figure in entry.run.figures:
-            if (
-                figure.metric == group.headline
-                and figure.template is None
-                and figure.slice
-                and figure.slice.tags == (tag,)
-            ):
+            if figure.metric in shown and figure.template is None and figure.slice and figure.slice.tags == (tag,):
                 ends = figure.low, figure.high
                 rows.append(PartScore(figure.slice[tag], entry.label, figure.metric, figure.value, *ends, figure.n))
     for row in group.task.published:
@@ -88,7 +85,7 @@ def _learning_curve(task: str, metric: str, bands: Sequence[Band]) -> Analysis:
     labels = {"x_label": "fraction of the training questions", "y_label": metric_name(metric)}
     chart = lines(series, title=f"{task}: learning curve", log_x=True, **labels)
     text = "The linear probe trained on a fraction of the training questions; the band is the range over seeds."
-    return Analysis("few-shot", task, "Learning curve", "Fig. 8 and 9", text, rows, (chart,))
+    return Analysis("learning-curve", task, "Learning curve", "Fig. 8 and 9", text, rows, (chart,))
 
 
 def _overall(group: TaskRuns, part: str) -> list[PartScore]:

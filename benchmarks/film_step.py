@@ -22,12 +22,12 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import conv2d, cross_entropy
-from torch.utils import deterministic
 from torch.utils.flop_counter import FlopCounterMode
 
 from seesay.reasoners.config import NetworkConfig, preset_config
@@ -132,6 +132,7 @@ class Step:
         self.steps += 1
 
     def round(self, steps: int) -> None:
+        deterministic: Any = torch.utils.deterministic
         deterministic.fill_uninitialized_memory = self.fill
         began = time.process_time()
         for _ in range(steps):
@@ -186,7 +187,8 @@ def main() -> None:
         Step("today's network, step as before", copied, as_before(copied), small, words, fill=True),
         Step("today's", ours, ours, small, words, fill=False),
     ]
-    rows, top = [], peak()
+    rows: list[Row] = []
+    top = peak()
     apart = max(abs(float(steps[1].loss(i).detach() - steps[2].loss(i).detach())) for i in range(10))
     assert apart < 1e-5, f"the losses differ by {apart:.1e}"
     for step in steps:

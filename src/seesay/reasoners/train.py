@@ -134,8 +134,8 @@ def train(
 def _deterministic() -> Iterator[None]:
     """The same digits each time; an operation without a deterministic version on a GPU warns and runs."""
     import torch
-    from torch.utils import deterministic
 
+    deterministic: Any = torch.utils.deterministic
     before = torch.are_deterministic_algorithms_enabled(), deterministic.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True, warn_only=True)
     deterministic.fill_uninitialized_memory = False  # nothing here reads memory before writing it

@@ -320,7 +320,7 @@ def _answer_rows(run: Run) -> Iterable[AnswerRow]:
             gold=dict(question.gold),
             chosen=chosen,
             right=chosen in question.gold,
-            logp=logp,
+            logp=tuple(logp),
         )
 
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,12 @@ from seesay.errors import UserError
 SLOT = "[MASK]"
 SEPARATOR = "[SEP]"
 _CROSSED = " × "
+
+
+@lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
+def _prompt_key(text: str, options: tuple[str, ...], picture: str | None) -> str:
+    payload = json.dumps([text, options, picture], ensure_ascii=False)
+    return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +49,7 @@ class Prompt:
     @property
     def key(self) -> str:
         """A digest of everything that the model sees: equal prompts are asked once."""
-        payload = json.dumps([self.text, self.options, self.picture], ensure_ascii=False)
-        return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
+        return _prompt_key(self.text, self.options, self.picture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,9 @@ class Template:
         """The question put this way; `fields` overrides some of its fields."""
         values = {**question.fields, **(fields or {})}
         text = self.text.format_map(values)
-        words = tuple(self.words.get(label, label) for label in question.options)
+        words = question.options  # shared where nothing is reworded: there may be hundreds
+        if self.words:
+            words = tuple(self.words.get(label, label) for label in words)
         if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
         return Prompt(text, words, question.picture, values)
@@ -288,7 +295,7 @@ class Task:
         return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """A model's scores for one prompt, option by option.
 
@@ -298,11 +305,22 @@ class Scores:
     `picks` says how often the option picked stood in each position, where options are shown in several orders.
     """
 
-    logp: tuple[float, ...]
-    tokens: tuple[int, ...]
-    chars: tuple[int, ...]
-    rank: tuple[int, ...] | None = None
-    picks: tuple[float, ...] | None = None
+    logp: Sequence[float]
+    tokens: Sequence[int]
+    chars: Sequence[int]
+    rank: Sequence[int] | None = None
+    picks: Sequence[float] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scores) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(self._values)
+
+    @property
+    def _values(self) -> tuple[tuple[float, ...] | None, ...]:
+        columns = (self.logp, self.tokens, self.chars, self.rank, self.picks)
+        return tuple(None if column is None else tuple(column) for column in columns)
 
 
 @dataclass(frozen=True, slots=True)

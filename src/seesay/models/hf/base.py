@@ -29,6 +29,10 @@ class TransformersModel(Model):
         self._budget = batch_size or self.default_budget
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change
 
+    def pieces(self, words: Sequence[str]) -> list[int]:
+        """The number of tokens of each word after a space."""
+        return list(map(len, self._tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]))
+
     def _in_memory(self, compute: Callable[[int], T]) -> T:
         result, self._budget = halve_until_it_fits(compute, self._budget)
         return result

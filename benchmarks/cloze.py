@@ -29,7 +29,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from seesay.data.downloads import fetch_unpacked
 from seesay.models import ModelOptions, load_model
 from seesay.models.catalogue import CATALOGUE
-from seesay.models.hf.loading import convert_gguf
+from seesay.models.hf.gguf import convert_gguf
 from seesay.questions import Prompt
 from seesay.tasks import load_task
 

@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 from tests.cli.program import refused_here
 from tests.models.tiny_encoders import save_tiny_encoder
+from tests.reports.papers.viphy.test_gold import made_up
 
 from seesay.cli import main
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, ColorFact, SizeFact
+from seesay.reports.papers.viphy import found_categories
+from seesay.reports.papers.viphy.analysis import LabelShares
+from seesay.runs.store import find_runs
 from seesay.tasks.categories import CATEGORIES
 
 Capture = pytest.CaptureFixture[str]
@@ -80,6 +84,17 @@ def test_linear_with_seeds(data: Path, tmp_path: Path, tiny_folder: Folder, caps
     assert (row["seeds"], row["low"], row["high"]) == (3, min(values), max(values))
     assert row["mean"] == pytest.approx(sum(values) / 3)
     assert "linear" in told(capsys, "probe", bert, *asked)
+
+
+def test_a_probe_of_the_question(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+    """A T5's encoder reads the question with its options; its run does not mix with that of the plain text."""
+    t5, runs = str(tiny_folder("t5")), tmp_path / "runs"
+    asked = ("--task", "viphy-color", "--data", data, "--resamples", "100", "--output", runs, "--json")
+    for how, template in (("linear-question", "linear-question"), ("linear", "linear")):
+        rows = json.loads(told(capsys, "probe", t5, "--how", how, *asked))
+        assert {row["template"] for row in rows} - {None} <= {template}
+        assert {row["model"] for row in rows} == {f"{t5} · linear · seed 0"}
+    assert len(find_runs([runs])) == 2
 
 
 def test_encoders_that_are_no_models_are_known_by_name(
@@ -150,3 +165,15 @@ def test_a_page_of_what_a_task_asks(data: Path, tmp_path: Path, capsys: Capture)
     assert "From one colour to many" in page.read_text()
     names = [analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())]
     assert names == ["cardinality", "distributions-by-entropy"]
+
+
+def test_a_page_with_found_categories(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+    """Mined things get categories; where some are published, the two are compared (Table 8)."""
+    page, bert = tmp_path / "colours.html", tiny_folder("bert")
+    told(capsys, "tasks", "viphy-color", "--data", data, "--page", page, "--categories", bert)
+    names = [analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())]
+    assert names == ["cardinality", "distributions-by-entropy", "labels-by-category"]
+    (compared,) = found_categories(made_up(), str(bert))
+    assert (compared.name, compared.figure) == ("category-agreement", "Table 8")
+    assert [row.part for row in compared.rows if isinstance(row, LabelShares)] == ["food", "nature"]
+    assert "--page" in refused_here(capsys, "tasks", "viphy-color", "--data", data, "--categories", bert)

@@ -247,8 +247,10 @@ def test_documents_of_earlier_versions_open(colours: tuple[ServedStudy, StudyExp
     definition = json.loads(served.rows("SELECT value FROM study WHERE key = 'definition'")[0][0])
     assert list(definition["items"][0]) == [
         *("id", "base", "words", "question", "template", "text", "options", "wordings", "picture", "control", "known"),
-        "reference",
+        *("reference", "several"),
     ]
+    for item in definition["items"]:
+        del item["several"]  # which earlier versions did not have
     first_added = list(definition["task"]).index("data") + 1
     definition["task"] = dict(list(definition["task"].items())[:first_added])
     text = json.dumps(definition)

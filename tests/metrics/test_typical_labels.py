@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -79,6 +80,32 @@ def test_published_relations(path: str, names: str, rule: object) -> None:
     assert callable(rule)
     assert len(rows) in (43_096, 6_570)
     assert joined(rule(counts / counts.sum(axis=1, keepdims=True)), names) == [row["typical"] for row in rows]
+
+
+def test_the_strict_rule_drops_what_lies_on_a_threshold() -> None:
+    """0.1 of four, 0.2 of three and 0.3 of two are dropped; so are 0.7 of two sizes and 0.2 or 0.3 of places."""
+    colours = np.array([[0.4, 0.3, 0.2, 0.1], [0.5, 0.3, 0.2, 0.0], [0.7, 0.3, 0.0, 0.0], [0.5, 0.25, 0.25, 0.0]])
+    # 0.1 goes; then of three 0.2/0.9 > 0.2 stays | 0.2 goes; of two 0.3/0.8 stays | 0.3 goes | three of more than 0.2
+    assert (typical_labels(colours, strict=True) > 0).sum(axis=1).tolist() == [3, 2, 1, 3]
+    assert (typical_labels(colours) > 0).sum(axis=1).tolist() == [4, 3, 2, 3]
+    assert typical_size_labels(np.array([[0.7, 0.3]]), strict=True).tolist() == [[0.0, 0.0]]
+    assert (typical_space_labels(np.array([[0.6, 0.2, 0.2]]), strict=True) > 0).sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "names", "rule", "changed"),
+    [
+        ("viphy/results/size.csv", "><", typical_size_labels, 58),
+        ("viphy/results/spatial.csv", ">=<", typical_space_labels, 6),
+    ],
+)
+def test_strict_and_published_relations(path: str, names: str, rule: Callable[..., FloatArray], changed: int) -> None:
+    """How many rows of the published tables lie on a threshold. With exact fractions 58 sizes do, and 10 places, of
+    which single precision, in which the published labels come out, puts 4 on the other side."""
+    with shared(path).open(encoding="utf-8", newline="") as file:
+        counts = np.array([[float(row[name]) for name in names] for row in csv.DictReader(file)])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    assert ((rule(shares, strict=True) > 0) != (rule(shares) > 0)).any(axis=1).sum() == changed
 
 
 def test_published_colours_but_those_on_a_threshold_are_typical() -> None:

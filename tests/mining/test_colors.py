@@ -13,7 +13,7 @@ from PIL import Image, ImageColor
 from tests.models.tiny_vision import save_tiny_vision
 
 from seesay.data.knowledge import COLORS
-from seesay.mining.colors import WORDS, VqaColors, color_facts, colors_by_pixels
+from seesay.mining.colors import WORDS, VqaColors, color_facts, colors_by_pixels, named_colors
 from seesay.mining.pixels import color_names, lab, region_colors, votes
 from seesay.mining.records import Region
 from seesay.models import load_model
@@ -114,31 +114,42 @@ def load_tiny(kind: str, folder: Path) -> VisionModel:
     return model
 
 
-def test_a_model_is_asked_about_each_region(tmp_path: Path) -> None:
-    """BLIP: the colour of the word that it finds likelier of the region's own crop, alone."""
-    model, words = load_tiny("blip", tmp_path), ("red", "blue")
-    expected = []
+@pytest.mark.parametrize("kind", ["blip", "llava"])
+def test_a_model_is_asked_about_each_region(kind: str, tmp_path: Path) -> None:
+    """The colours that it names, in its own words, of the region's own crop, alone; questions differ in length."""
+    model = load_tiny(kind, tmp_path)
+    free, expected = [], []
     for region in REGIONS:
         x, y, w, h = (int(side) for side in region.box)
         crop = Image.fromarray(PICTURE[y : y + h, x : x + w])
-        (reply,) = model.reply([crop], [Prompt(f"What color is the {region.name}? Answer: {SLOT}", words)])
-        expected.append(("red",) if reply.logp[0] > reply.logp[1] else ("blue",))
-    assert VqaColors(model, words)(PICTURE, REGIONS) == expected
-    assert VqaColors(model, words[::-1])(PICTURE, REGIONS) == expected
+        free += model.describe([crop], [Prompt(f"What color is the {region.name}? Answer: {SLOT}", ())])
+        expected.append(named_colors(free[-1]))
+    assert VqaColors(model)(PICTURE, REGIONS) == expected
+    assert all(free)
+    assert not any("what color" in answer.lower() for answer in free)  # the question is not part of the answer
 
 
 @pytest.mark.parametrize(
-    ("answer", "colors"), [("teal", ("blue", "green")), ("maroon", ("red",)), ("black", ("black",))]
+    ("answer", "colors"),
+    [
+        ("teal", ("green", "blue")),
+        ("maroon", ("red",)),
+        ("black", ("black",)),
+        ("black and white", ("white", "black")),  # every colour that is named
+        ("Light grey/silver with gold trim", ("yellow", "gray")),
+        ("colored", ()),  # the published code, which looks for parts of words, finds red
+        ("yes", ()),
+    ],
 )
 def test_an_answer_becomes_its_colours(answer: str, colors: tuple[str, ...], tmp_path: Path) -> None:
     """ViLT chooses among fixed answers; here its last layer is made to prefer one, whatever it sees."""
-    model, words = load_tiny("vilt", tmp_path), ["black", "maroon", "teal"]
+    model, words = load_tiny("vilt", tmp_path), ["purple", answer]
     network = model._network
     last = network.classifier[-1]
     network.config.label2id = {word: int(word != answer) for word in words}
     with torch.no_grad():
         last.bias[0] += 100.0
-    assert VqaColors(model, words)(PICTURE, REGIONS) == [colors] * len(REGIONS)
+    assert VqaColors(model)(PICTURE, REGIONS) == [colors] * len(REGIONS)
 
 
 def test_a_thing_is_the_mean_of_its_kinds() -> None:

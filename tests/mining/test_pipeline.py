@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,8 +22,10 @@ from seesay.mining import aggregate, count_relations, pipeline, rooms
 from seesay.mining.aggregate import to_table
 from seesay.mining.caption_nouns import count_names, frequent_names
 from seesay.mining.count_relations import CountingConfig
+from seesay.mining.facts import Thresholds
 from seesay.mining.pipeline import MiningResult, mine, picture_files
 from seesay.mining.region_names import NameRules
+from seesay.mining.write_knowledge import write_facts
 
 Options = dict[str, Any]
 MIN_SEEN, MIN_RELATION, MIN_ANSWERS = 3, 1, 10
@@ -164,6 +167,107 @@ def test_subtypes_by_ending_have_no_sizes_and_those_of_a_lexicon_have(tmp_path: 
     assert not (tmp_path / "k/transitive/sizes.parquet").exists()
 
 
+class TrueSubtypes:
+    """A selector that answers from the truth of the rooms; pictures are told apart by their boxes."""
+
+    world: ClassVar[Path]
+
+    def __init__(self, encoder: object, subtypes: object) -> None:
+        rows = zip(*(map(json.loads, (self.world / name).open()) for name in FILES_OF_ROOMS), strict=True)
+        self._things = {self._key(r["box"] for r in row["regions"]): true["things"] for row, true in rows}
+
+    @staticmethod
+    def _key(boxes: Iterable[Sequence[float]]) -> str:
+        return json.dumps([list(map(float, box)) for box in boxes])
+
+    def choose(self, picture: object, regions: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
+        return [thing["subtype"] or thing["name"] for thing in self._things[self._key(box for _, box in regions)]]
+
+
+FILES_OF_ROOMS = ("annotations.jsonl", "things.jsonl")
+
+
+@pytest.mark.parametrize("rule", ["paper", "published"])
+def test_a_selected_subtype_has_its_own_colours_and_its_parents_size(
+    rule: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a perfect selector the size facts are those without one, and the colours are those of the true subtypes."""
+    TrueSubtypes.world = world
+    monkeypatch.setattr("seesay.mining.selection.SubtypeSelector", TrueSubtypes)
+    monkeypatch.setattr("seesay.models.vision.dual_encoder.DualEncoder", lambda name, options: None)
+
+    def run_here(
+        parts: Sequence[str], create_task: Callable[[], Callable[[str], None]], *_: object, **__: object
+    ) -> None:
+        task = create_task()
+        for part in parts:
+            task(part)
+
+    monkeypatch.setattr("seesay.mining.engine.run", run_here)  # a worker would load the real selector
+    spoken: Options = {"annotations": f"plain:{world / 'annotations.parquet'}", "size_rule": rule, "min_answers": 3}
+    without = mine_world(world, tmp_path / "without", **spoken)
+    selected = mine_world(world, tmp_path / "selected", **spoken, select="truth")
+    things = [json.loads(line)["things"] for line in (world / "things.jsonl").open()]
+    relabelled = Counter(thing["subtype"] for room in things for thing in room if thing["subtype"])
+    assert sum(relabelled.values()) > 100
+    facts = knowledge.read(tmp_path / "selected", SizeFact)
+    assert facts == knowledge.read(tmp_path / "without", SizeFact)
+    assert {"chair", "table"} <= {fact.a for fact in facts}
+    assert (without.facts["sizes"], len(facts)) == (selected.facts["sizes"], selected.facts["sizes"])
+    colored = {fact.object: fact for fact in knowledge.read(tmp_path / "selected", ColorFact)}
+    often = {name for name, count in relabelled.items() if count >= 6}
+    assert often
+    assert often <= colored.keys()
+    assert colored.keys() - {fact.object for fact in knowledge.read(tmp_path / "without", ColorFact)} <= set(relabelled)
+
+
+def test_size_classes(tmp_path: Path) -> None:
+    """Six areas that rise evenly: two classes compare 3 × 3 of them, six classes every pair."""
+    path = small(tmp_path, "ant", "bus", "cup", "dog", "elk", "fox")
+    for classes, compared in ((2, 9), (6, 15)):
+        result = mine_boxes(path, tmp_path / str(classes), classes=classes)
+        assert result.facts["sizes"] == 2 * compared
+        assert result.to_json()["counting"]["classes"] == classes
+    assert "classes" not in mine_boxes(path, tmp_path / "5").to_json()["counting"]
+    with pytest.raises(UserError, match="started with classes 2, not None"):
+        mine_boxes(path, tmp_path / "2")
+
+
+def test_strict_labels(tmp_path: Path) -> None:
+    """Two of ten pictures show the cup larger than the box, and the box is larger in seven of ten than the dog."""
+    counts = count_relations.MinedCounts(
+        aggregate.from_table(_size_table(("box", "dog", 7, 3), ("box", "cup", 8, 2)), 2),
+        aggregate.empty_counts(3), aggregate.empty_counts(12), 10, Counter(),
+    )  # fmt: skip
+    written = [
+        write_facts(tmp_path, counts, Thresholds(1, 1, 1, 1, rule))[0]["sizes"] for rule in ("published", "paper")
+    ]
+    assert written == [4, 2]
+
+
+def _size_table(*rows: tuple[str, str, int, int]) -> pa.Table:
+    flat = [("", a, b, label, count, ["1"]) for a, b, *counts in rows for label, count in enumerate(counts)]
+    columns = dict(zip(aggregate.COLUMNS, map(list, zip(*flat, strict=True)), strict=True))
+    return pa.table({**columns, "label": pa.array(columns["label"], pa.int8())})
+
+
+def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five names; the lexicon has three of them and makes the stool, which no ending does, a chair."""
+    isa = tmp_path / "isa.ndjson"
+    isa.write_text(json.dumps({"concept": "Chair", "emittingConcepts": ["Stool", "Throne", "Kitchen chair"]}) + "\n")
+    monkeypatch.setattr("seesay.mining.conceptnet.fetch_unpacked", lambda package: isa)
+    names = {"chair": 120, "kitchen chair": 30, "stool": 20, "table": 100, "cup": 10, "throne": 9}
+    found = pipeline.find_subtypes(names, "paper", ["conceptnet"])
+    assert found.counts["chair"] == {"chair": 120, "kitchen chair": 30, "stool": 20}
+    assert found.by_ending == {"kitchen chair"}
+    assert found.coverage == {"conceptnet": {"names": 5, "covered": 3, "subtypes": 1}}
+    captions = tmp_path / "captions.txt"
+    captions.write_text("a chair\n" * 120 + "a stool\n" * 20)
+    result = mine(f"captions:{captions}", tmp_path / "k", lexicons=("conceptnet",), workers=1)
+    assert result.lexicons == {"conceptnet": {"names": 2, "covered": 2, "subtypes": 1}}
+    assert json.loads((tmp_path / "k/summary.json").read_text())["lexicons"] == result.lexicons
+
+
 def test_no_option_does_nothing(world: Path, tmp_path: Path) -> None:
     path = small(tmp_path, "cup", "bus")
     spoken = tmp_path / "captions.txt"
@@ -182,6 +286,8 @@ def test_no_option_does_nothing(world: Path, tmp_path: Path) -> None:
         ({**captions_only, **depth_rules, "images": tmp_path}, "leave out --images"),
         ({**captions_only, **depth_rules, "transitive": True}, "leave out --transitive"),
         ({**captions_only, **depth_rules, "min_regions": 9}, "leave out --min-regions"),
+        ({**captions_only, **depth_rules, "classes": 4}, "leave out --classes"),
+        ({**captions_only, **depth_rules, "label_rule": "paper"}, "leave out --label-rule"),
     ]
     for number, (options, message) in enumerate(cases):
         with pytest.raises(UserError, match=message):

@@ -62,6 +62,20 @@ def test_lexicons_add_what_was_seen() -> None:
     assert result["lamp"] == {"lamp": 50}  # seen less than 100 times
 
 
+def test_lexicons_know_both_spellings() -> None:
+    """The rarer spelling of a parent or of a hyponym is the same thing, and counts towards a parent's hundred."""
+    counts = {"table cloth": 60, "tablecloth": 50, "tea towel": 30, "teatowel": 20, "linen": 200}
+    lexicon = {"tablecloth": ["teatowel"], "linen": ["tablecloth", "table cloth", "linen"]}
+    result = subtypes(counts, hyponyms=[lexicon])
+    assert result["table cloth"] == {"table cloth": 110, "tea towel": 50}
+    assert result["linen"] == {"linen": 200, "table cloth": 110}
+
+
+def test_three_spellings_are_one_name() -> None:
+    result = subtypes({"base ball cap": 20, "baseball cap": 40, "baseballcap": 10})
+    assert result == {"baseball cap": {"baseball cap": 70}}
+
+
 def test_facts() -> None:
     rows = subtype_facts({"table": {"table": 500, "side table": 12}})
     assert [(row.object, row.subtype, row.count) for row in rows] == [

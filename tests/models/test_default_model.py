@@ -13,7 +13,7 @@ from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import CATALOGUE, DEFAULT, SMOLLM2_WHEEL
-from seesay.models.hf.loading import convert_gguf
+from seesay.models.hf.gguf import convert_gguf
 from seesay.questions import Prompt
 from seesay.tasks import load_task
 

@@ -196,7 +196,7 @@ def test_clip_bert_from_a_bert_and_a_clip(folder: Folder) -> None:
 
 def test_clip_bert_without_its_projection_is_refused(folder: Folder, tmp_path: Path) -> None:
     made = without(folder("clip-bert"), tmp_path / "cut", "bert.img_projection.weight")
-    with pytest.raises(UserError, match="holds no img_projection from CLIP's 16 numbers to BERT's 32"):
+    with pytest.raises(UserError, match="holds no img_projection from the 16 numbers of its text encoder to BERT's 32"):
         load_encoder(f"clip-bert:{made}")
 
 

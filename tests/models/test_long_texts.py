@@ -23,7 +23,7 @@ from seesay.metrics.perplexity import PerplexitySums, text_sums
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.hf.batching import text_batches, windows
-from seesay.models.hf.loading import convert_gguf
+from seesay.models.hf.gguf import convert_gguf
 
 Folder = Callable[[str], Path]
 

@@ -26,6 +26,7 @@ from seesay.models.server.vision import reply_scores
 from seesay.models.vision import VisionModel, load_vision
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import tiles
+from seesay.models.vision.vision_language import MAX_NEW_TOKENS
 from seesay.questions import Prompt
 from seesay.tasks import malevic
 
@@ -70,6 +71,23 @@ def test_answers_malevic_pos(kind: str, folder: Folder, prompts: list[Prompt]) -
     assert len({told[i].logp for i in range(len(prompts))}) > 8  # it looks at the question and at the picture
     same_words = [told[i].logp for i in range(1, len(prompts), 3)]
     assert np.ptp([x[0] for x in same_words]) > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_free_answer_is_the_likeliest_token_by_token(kind: str, folder: Folder, prompts: list[Prompt]) -> None:
+    """The same together and alone, however long the questions, and what walking the scored distribution gives."""
+    model = load(folder(kind))
+    together = model.generate(prompts[:5])
+    assert together == [model.generate([prompt])[0] for prompt in prompts[:5]]
+    if kind == "vilt":
+        assert set(together) <= set(model._network.config.label2id)
+        return
+    tokenizer, written = model._processor.tokenizer, list[int]()
+    with torch.inference_mode():
+        inputs = model._inputs([open_picture(prompts[0].picture, "")], prompts[:1])
+        while len(written) < MAX_NEW_TOKENS and tokenizer.eos_token_id not in written:
+            written.append(int(model._next(dict(inputs), tuple(written))[0].argmax()))
+    assert together[0] == tokenizer.decode(written, skip_special_tokens=True).strip()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -263,5 +281,5 @@ def test_reply_scores() -> None:
 
 
 def test_models_that_look_at_pictures_say_so(folder: Folder) -> None:
-    for model in (load(folder("blip")), SceneRule("baseline:fixed-k")):
-        assert (model.abilities, "pictures" in model.accepts) == (frozenset({"answer"}), True)
+    for model, more in ((load(folder("blip")), {"generate"}), (SceneRule("baseline:fixed-k"), set())):
+        assert (model.abilities, "pictures" in model.accepts) == (frozenset({"answer", *more}), True)

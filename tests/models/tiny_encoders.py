@@ -17,10 +17,10 @@ SMALL: dict[str, Any] = {
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "intermediate_size": 37,
-    "initializer_range": 0.5,
+    "initializer_range": 0.25,
 }
 PICTURE = {**SMALL, "image_size": 32, "patch_size": 16}
-PLACES = 24
+PLACES = 64
 PROJECTED = 16
 
 
@@ -43,6 +43,9 @@ def _clip(folder: Path) -> None:
     )
     tr.CLIPModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    cast(Any, tr.CLIPImageProcessor)(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(
+        folder
+    )
 
 
 def _siglip(folder: Path) -> None:
@@ -52,15 +55,24 @@ def _siglip(folder: Path) -> None:
 
 def _flava(folder: Path) -> None:
     config = cast(Any, tr.FlavaConfig)(
-        text_config=_text(), image_config=PICTURE, multimodal_config=SMALL, projection_dim=PROJECTED
+        text_config=_text(),
+        image_config=PICTURE,
+        multimodal_config=SMALL,
+        projection_dim=PROJECTED,
+        hidden_size=32,
+        init_codebook=False,
     )
-    tr.FlavaModel(config).save_pretrained(folder)
+    tr.FlavaForPreTraining(config).save_pretrained(folder)
     wordpiece().save_pretrained(folder)
+    cast(Any, tr.FlavaImageProcessor)(
+        size={"height": 32, "width": 32}, crop_size={"height": 32, "width": 32}
+    ).save_pretrained(folder)
 
 
 def _vilt(folder: Path) -> None:
     tr.ViltForMaskedLM(tr.ViltConfig(**_text(), image_size=32, patch_size=16)).save_pretrained(folder)
     wordpiece().save_pretrained(folder)
+    cast(Any, tr.ViltImageProcessor)(size={"shortest_edge": 32}, size_divisor=16).save_pretrained(folder)
 
 
 def _visual_bert(folder: Path) -> None:

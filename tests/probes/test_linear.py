@@ -143,6 +143,19 @@ def test_viphy_is_asked_with_the_published_text(name: str, text: str, metric: st
     assert rows.items() <= published.items()
 
 
+def test_a_probe_of_the_question_stands_beside_unified_qa() -> None:
+    """The question with its lettered options, in UnifiedQA's format (a backslash and an n, all in lower case)."""
+    asked = linear_task(load_task("viphy-space", shared("viphy/results").parent), as_question=True)
+    assert probe_texts(asked)[0] == (
+        "in a kitchen, where is refrigerator located in comparison to refrigerator door? "
+        "\\n (a) above (b) similar level (c) below"
+    )
+    assert [template.name for template in asked.templates] == ["linear-question"]
+    assert {row.model: row.value for row in asked.published}["UnifiedQA-large"] == 0.6204
+    with pytest.raises(UserError, match="use --how linear"):
+        linear_task(replace(SPLITS["train"], linear_text="x", load_splits=dict), as_question=True)
+
+
 def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
     vectors = VectorCache(Letters(), tmp_path / "features")
     probes = [train_probe(vectors, SPLITS, seed=seed, config=ProbeConfig(epochs=1)) for seed in range(4)]

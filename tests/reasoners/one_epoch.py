@@ -16,7 +16,7 @@ from seesay.reasoners.model import Reasoner
 from seesay.reasoners.train import train
 from seesay.scenes.plan import make_plan
 
-SIZES = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
+SIZES = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "projection": 16, "classifier": 16}
 
 
 def train_one(network: str, task: str, folder: Path) -> Path:

@@ -16,14 +16,14 @@ from seesay.reasoners.networks.base import ReasonerNetwork
 from seesay.reasoners.networks.registry import build
 from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.scenes.plan import make_plan
-from seesay.training.loop import Schedule
+from seesay.training.schedule import Schedule
 
 SENTENCES = (
     "The red square is a big square",
     "The blue circle is the smallest",
     "The white triangle is a small object",
 )
-SIZES: dict[str, Any] = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
+SIZES: dict[str, Any] = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "projection": 16, "classifier": 16}
 IMAGE_SIZE = 32
 OVER_PIXELS = ("cnn-lstm", "stacked-attention", "film")
 ALL = (*OVER_PIXELS, "object-centred")
@@ -65,7 +65,7 @@ def random_network(
     torch.manual_seed(0)
     built = build(network, config)
     for module in built.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
+        if isinstance(module, torch.nn.BatchNorm1d | torch.nn.BatchNorm2d):
             assert module.running_mean is not None
             assert module.running_var is not None
             torch.nn.init.normal_(module.running_mean)

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 import torch
 from tests.reasoners.small import (
-    IMAGE_SIZE,
+    OVER_PIXELS,
     SENTENCES,
     extractor_of,
+    feature_shape,
     random_network,
     save_random,
+    scene_features,
     scene_items,
     small_config,
 )
@@ -25,10 +27,12 @@ from seesay.reasoners import checkpoints
 from seesay.reasoners.model import Reasoner
 from seesay.reasoners.train import train
 from seesay.training import loop
+from seesay.training.schedule import Schedule
 
 COMMON: dict[str, Any] = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16}
 OLD_SIZES = {**COMMON, "halvings": 1, "levels": 1}
 SIZES = {**COMMON, "strided_layers": 1, "plain_layers": 1}
+EXTRACTOR = extractor_of("object-centred")
 SOURCE = {"task": "pos", "items": 64}
 
 
@@ -40,41 +44,43 @@ def _small(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
 
 def old_config(words: tuple[str, ...]) -> dict[str, Any]:
     """`config.json` as the first format had it."""
-    shape = {"words": words, "answers": ["no", "yes"], "look": [3, IMAGE_SIZE, IMAGE_SIZE], **OLD_SIZES}
+    shape = {"words": words, "answers": ["no", "yes"], "look": feature_shape(EXTRACTOR), **OLD_SIZES}
     return {
-        "model_type": "seesay-reasoner", "network": "film", "eye": "pixels", "side": IMAGE_SIZE,
-        "looked_with": extractor_of("film").fingerprint, "shape": {**shape, "dropout": 0.0, "batch_norm": True},
+        "model_type": "seesay-reasoner", "network": "object-centred", "eye": "objects", "side": EXTRACTOR.image_size,
+        "looked_with": EXTRACTOR.fingerprint, "shape": {**shape, "dropout": 0.0, "batch_norm": True},
     }  # fmt: skip
 
 
-def old_settings(schedule: loop.Schedule) -> dict[str, Any]:
-    """`training/settings.json` as the first format had it."""
-    reasoner = {"network": "film", "eye": "pixels", "side": IMAGE_SIZE, "batch": 16, "turns": True, "sizes": OLD_SIZES}
-    return {**asdict(schedule), **reasoner, **SOURCE}
+def old_settings(schedule: Schedule) -> dict[str, Any]:
+    """`training/settings.json` as the first format had it, without what the schedule has got since."""
+    common = {"network": "object-centred", "eye": "objects", "side": EXTRACTOR.image_size}
+    fields = {name: value for name, value in asdict(schedule).items() if name not in ("optimizer", "cooldown")}
+    return {**fields, **common, "batch": 16, "turns": False, "sizes": OLD_SIZES, **SOURCE}
 
 
 def test_a_reasoner_of_the_first_format_opens(tmp_path: Path) -> None:
-    network, config = random_network("film", **SIZES)
-    checkpoints.save(tmp_path, network, small_config("film"), config, extractor_of("film").fingerprint)
+    network, config = random_network("object-centred", **SIZES)
+    checkpoints.save(tmp_path, network, small_config("object-centred"), config, EXTRACTOR.fingerprint)
     written = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(old_config(config.vocabulary.words)))
     loaded, loaded_config, fields = checkpoints.load(tmp_path)
-    assert loaded_config == config
-    assert fields == written
+    # sizes that layers of this network do not have are the defaults
+    assert replace(loaded_config, projection=config.projection) == config
+    assert {**fields, "config": written["config"]} == written
     words = torch.from_numpy(config.vocabulary.encode(SENTENCES))
-    pictures = torch.randint(0, 256, (3, 3, IMAGE_SIZE, IMAGE_SIZE), dtype=torch.uint8)
+    slots = scene_features("object-centred", 3)
     with torch.inference_mode():
         # loaded weights lie at other addresses, where sums may be taken in another order
-        torch.testing.assert_close(loaded(pictures, words), network(pictures, words), rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(loaded(slots, words), network(slots, words), rtol=1e-5, atol=1e-6)
     model = load_model(str(tmp_path), ModelOptions(device="cpu"))
     assert isinstance(model, Reasoner)
-    assert (model.extractor.name, model.extractor.image_size) == ("pixels", IMAGE_SIZE)
+    assert (model.extractor.name, model.extractor.image_size) == ("objects", EXTRACTOR.image_size)
 
 
 def test_a_training_of_the_first_format_is_resumed(tmp_path: Path) -> None:
     """Interrupted, its settings under their old names: it ends with the weights of an uninterrupted one."""
-    items, validation = scene_items("film"), scene_items("film", split="val")
-    config = small_config("film", augment=True, sizes=SIZES)
+    items, validation = scene_items("object-centred"), scene_items("object-centred", split="val")
+    config = small_config("object-centred", sizes=SIZES)
 
     def run(folder: Path, **options: Any) -> bytes:
         train(items, validation, folder, config, settings=SOURCE, device="cpu", **options)
@@ -90,8 +96,8 @@ def test_a_training_of_the_first_format_is_resumed(tmp_path: Path) -> None:
     written = json.loads(settings.read_text())
     assert written["format"] == checkpoints.FORMAT
     settings.write_text(json.dumps(old_settings(config.schedule)))
-    other = replace(config, augment=False)
-    with pytest.raises(UserError, match="was started with augment True, not False"):
+    other = replace(config, augment=True)
+    with pytest.raises(UserError, match="was started with augment False, not True"):
         train(items, validation, tmp_path / "parts", other, settings=SOURCE, device="cpu")
     settings.write_text(json.dumps(old_settings(config.schedule)))
     checkpoints.refuse_other_training(tmp_path / "parts", config, SOURCE)  # as a sweep checks it
@@ -99,9 +105,25 @@ def test_a_training_of_the_first_format_is_resumed(tmp_path: Path) -> None:
     assert json.loads(settings.read_text()) == written
 
 
+@pytest.mark.parametrize("name", OVER_PIXELS)
+def test_networks_that_were_not_the_published_ones_are_refused(name: str, tmp_path: Path) -> None:
+    """Before format 3 they had other layers."""
+    sentence = "was trained by an earlier version of seesay, whose networks were not the published ones: train it again"
+    save_random(name, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    for old in ({**config, "format": 2}, {key: value for key, value in config.items() if key != "format"}):
+        (tmp_path / "config.json").write_text(json.dumps(old))
+        with pytest.raises(UserError, match=sentence):
+            checkpoints.load(tmp_path)
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "settings.json").write_text(json.dumps({"format": 2, "network": name}))
+    with pytest.raises(UserError, match=f"The training in .* {sentence}"):
+        checkpoints.refuse_other_training(tmp_path, small_config(name), SOURCE)
+
+
 def test_a_format_of_the_future_is_refused(tmp_path: Path) -> None:
     save_random("film", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "format": 3}))
-    with pytest.raises(UserError, match="it has format 3, and this version of seesay reads up to 2"):
+    (tmp_path / "config.json").write_text(json.dumps({**config, "format": 4}))
+    with pytest.raises(UserError, match="it has format 4, and this version of seesay reads up to 3"):
         checkpoints.load(tmp_path)

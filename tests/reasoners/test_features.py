@@ -34,7 +34,7 @@ from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig as Scenes
 from seesay.scenes.plan import make_plan
-from seesay.training.loop import Schedule
+from seesay.training.schedule import Schedule
 
 SIDE = 64
 HALF = 1e-3  # what is left of a number in 16 bits, and of sums in another order

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 from tests.reasoners.small import ALL, OVER_PIXELS, SENTENCES, random_network, save_random, scene_features, small_config
+from torch.nn.functional import conv2d
 
 from seesay.errors import UserError
 from seesay.reasoners import checkpoints
 from seesay.reasoners import config as configs
 from seesay.reasoners.networks.film import Film, FilmBlock
+from seesay.reasoners.networks.layers import CoordinateConv
 from seesay.reasoners.networks.registry import NAMES
 from seesay.reasoners.networks.stacked_attention import StackedAttention
 from seesay.reasoners.vocabulary import END, NULL
@@ -78,8 +80,24 @@ def test_film_turned_off_by_its_scale_shows_the_shift_alone() -> None:
     block, seen = next(iter(network.blocks)), torch.randn(2, 8, 5, 5)
     assert isinstance(block, FilmBlock)
     scale, shift = torch.full((2, 8, 1, 1), -1.0), torch.linspace(-1, 1, 16).view(2, 8, 1, 1)
-    narrow = torch.relu(block.narrow(with_coordinates(seen)))
+    narrow = torch.relu(conv2d(with_coordinates(seen), block.narrow.weight, block.narrow.bias))
     torch.testing.assert_close(block(seen, scale, shift) - narrow, shift.clamp(min=0).expand(2, 8, 5, 5))
+
+
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_coordinates_are_as_if_concatenated(kernel: int) -> None:
+    """Outputs and gradients are those of a convolution over the maps and two channels more."""
+    torch.manual_seed(0)
+    maps, layer = torch.randn(2, 8, 5, 5, requires_grad=True), CoordinateConv(8, 6, kernel)
+    plain = conv2d(with_coordinates(maps), layer.weight, layer.bias, padding=kernel // 2)
+    assert layer.bias is not None
+    ours, inputs = layer(maps), (maps, layer.weight, layer.bias)
+    torch.testing.assert_close(ours, plain)
+    error = torch.randn_like(plain)
+    for gradient, expected in zip(
+        torch.autograd.grad(ours, inputs, error), torch.autograd.grad(plain, inputs, error), strict=True
+    ):
+        torch.testing.assert_close(gradient, expected, rtol=1e-5, atol=1e-5)
 
 
 def with_coordinates(seen: torch.Tensor) -> torch.Tensor:
@@ -101,7 +119,7 @@ def test_attention_is_spread_over_the_picture() -> None:
 
 
 @pytest.mark.parametrize("name", OVER_PIXELS)
-@pytest.mark.parametrize("image_size", [(31, 31), (33, 33), (30, 47), (7, 64)])
+@pytest.mark.parametrize("image_size", [(31, 31), (33, 33), (30, 47), (9, 64)])
 @pytest.mark.parametrize("strided_layers", [0, 1, 3])
 @torch.inference_mode()
 def test_pictures_of_any_size(name: str, image_size: tuple[int, int], strided_layers: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 
@@ -58,6 +59,24 @@ def test_find_counts_contexts(captions: Path) -> None:
     assert "relations have 100 contexts or more" in " ".join(ask("find", captions).stdout.split())
 
 
+def test_the_substitution_table(captions: Path) -> None:
+    """Three relations, each in a context of each: nine sentences, of which three are captions as they were written."""
+    rows = json.loads(ask("find", captions, "--examples", 3, "--json").stdout)["examples"]
+    relations = list(dict.fromkeys(row["relation"] for row in rows))
+    assert [(row["context_of"], row["relation"]) for row in rows] == [
+        (of, word) for of in relations for word in relations
+    ]
+    assert all(f" {row['relation']} " in row["sentence"] for row in rows)
+    frames = {
+        of: {row["sentence"].replace(f" {row['relation']} ", " … ", 1) for row in rows if row["context_of"] == of}
+        for of in relations
+    }
+    assert all(len(sentences) == 1 for sentences in frames.values())
+    text = gzip.decompress(captions.read_bytes()).decode().lower()
+    assert all(row["sentence"] in text for row in rows if row["context_of"] == row["relation"])
+    assert "Substitutions" in ask("find", captions, "--examples", 2).stdout
+
+
 def test_a_matrix_with_its_origin(folder: Path) -> None:
     matrix, about = pvectors.read(folder)
     assert {"in", "in front of"} <= set(matrix.contexts) <= set(matrix.words)
@@ -99,7 +118,7 @@ def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) ->
     assert mine["people"][people.stem]["pairs"] >= 3
     assert {"rank", "cosine", "merge", "alone"} <= set(told["pairs"][0])
     shown = " ".join(ask("test", folder, "--pair", "in,on").stdout.split())
-    assert "in / on: cosine" in shown
+    assert "in / on: nearer than" in shown
 
 
 def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.diagnostics import BinAccuracy, DiagnosedExample, Diagnosis, share
 from seesay.reasoners.paper_tables import summary
 from seesay.reasoners.sweep import SweepRow
-from seesay.reports import attention_overlay, reasoner_charts
+from seesay.reports import attention_overlay, reasoner_charts, scene_charts
 from seesay.reports.pages.reasoners import reasoner_page, sweep_page, sweep_sections
 from seesay.scenes.world import Scene, SceneObject
 
@@ -180,7 +180,7 @@ def test_page_in_a_browser(tmp_path: Path) -> None:
             "const img = new Image(); img.onload = () => done(img.naturalWidth); img.onerror = () => done(0);"
             "img.src = i.getAttribute('href')})))"
         )
-        assert pictures == [attention_overlay.IMAGE_SIZE] * 15
+        assert pictures == [scene_charts.IMAGE_SIZE] * 15
         assert noise == []
 
 

@@ -46,7 +46,7 @@ def test_the_names_are_those_of_the_published_table() -> None:
 
 def test_plain_things_fall_into_plain_categories(encode: Encode) -> None:
     expected = {
-        "poodle": "animal",
+        "seagull": "animal",
         "pickup truck": "vehicle",
         "slice of cheese": "food",
         "tennis racquet": "sports equipment",
@@ -59,12 +59,13 @@ def test_plain_things_fall_into_plain_categories(encode: Encode) -> None:
 
 
 def test_agreement_with_a_part_of_the_published_categories(encode: Encode) -> None:
-    """Every 26th published name: far from chance, and far from the same (docs/viphy.md has the whole)."""
+    """Every 26th published name: the paper's recipe with our encoder agrees on 61.6 % of these, on 59.4 % of all 13,250
+    (docs/viphy.md). Which side of a tie a name falls on may hang on the last digits of a vector."""
     theirs = dict(list(published().items())[::26])
     found = agreement(assign(list(theirs), encode), theirs)
     assert found.names == 510
-    assert 0.45 < found.share < 0.65
-    assert 0.4 < found.kappa < found.share
+    assert found.share == pytest.approx(0.6157, abs=0.006)
+    assert found.kappa == pytest.approx(0.5875, abs=0.006)
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=2, max_size=30), st.data())

@@ -110,6 +110,7 @@ def test_questions_in_the_published_words() -> None:
     assert texts("viphy-size", "couch|fixture") == [
         ("couch is [MASK] than fixture in size", ("bigger", "smaller")),
         ("couch is [MASK] than fixture in size", ("larger", "smaller")),
+        ("the couch is [MASK] than fixture in size", ("bigger", "smaller")),  # as in the published code
         ("what is the size of couch in comparison to fixture? [MASK]", ("larger", "smaller")),
     ]
     assert texts("viphy-space", "living_room|sofa seat cushion|fireplace") == [

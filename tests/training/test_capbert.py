@@ -20,10 +20,11 @@ from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.training import capbert, checkpoint, loop, lstm, masking
 from seesay.training.captions import CaptionSplit
+from seesay.training.schedule import Schedule
 
 CONFIG = capbert.CapBertConfig(
     layers=1, hidden=96, heads=2, vocabulary=400, tokens=256, rate=0.15, dropout=0.0,
-    schedule=loop.Schedule(epochs=12, learning_rate=3e-3, warmup=0.1, decay="linear"),
+    schedule=Schedule(epochs=12, learning_rate=3e-3, warmup=0.1, decay="linear"),
 )  # fmt: skip
 BRIEF = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=1))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -17,9 +18,10 @@ from safetensors.torch import load_file
 
 from seesay.errors import UserError
 from seesay.training import checkpoint, loop
+from seesay.training.schedule import Schedule
 
 WEIGHTS = torch.tensor([[1.0, -2.0, 3.0]])
-SCHEDULE = loop.Schedule(epochs=3, learning_rate=0.05, warmup=0.1, decay="cosine", weight_decay=0.01, validate_every=4)
+SCHEDULE = Schedule(epochs=3, learning_rate=0.05, warmup=0.1, decay="cosine", weight_decay=0.01, validate_every=4)
 
 
 class Batches(Sequence[tuple[torch.Tensor, torch.Tensor]]):
@@ -60,7 +62,7 @@ def validate(net: torch.nn.Module) -> loop.Measurements:
     return {"loss": losses(net, Batches(99)[0])["loss"].item()}
 
 
-def run(folder: Path, schedule: loop.Schedule = SCHEDULE, stop_after: int | None = None) -> dict[str, torch.Tensor]:
+def run(folder: Path, schedule: Schedule = SCHEDULE, stop_after: int | None = None) -> dict[str, torch.Tensor]:
     """Train; with `stop_after` the process is interrupted within that step."""
     taken = 0
 
@@ -176,6 +178,46 @@ def test_it_stops_early_once_validation_gets_no_better(tmp_path: Path) -> None:
     assert (result.steps, result.best, result.best_step, result.stopped_early) == (12, 3.0, 8, True)
 
 
+def test_out_of_patience_it_cools_down_and_then_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No validation is better than the first: at steps 4 and 8 patience runs out, and a quarter of six epochs is left.
+
+    These are 15 more steps, interrupted in one of them or not.
+    """
+    monkeypatch.setattr(sys.modules[__name__], "validate", lambda _: {"loss": 1.0})
+    schedule = Schedule(epochs=6, learning_rate=0.05, cooldown=0.25, patience=2, validate_every=4)
+    whole = run(tmp_path / "whole", schedule)
+    result = loop.read_result(tmp_path / "whole")
+    assert result is not None
+    assert (result.steps, result.stopped_early) == (23, True)
+    assert result.epochs == pytest.approx(2.3)
+    assert untimed(tmp_path / "whole")[-1]["step"] == 23  # the last weights are validated
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", schedule, stop_after=15)
+    assert equal(run(tmp_path / "parts", schedule), whole)
+
+
+def test_settings_of_older_trainings_are_those_of_today() -> None:
+    """A field that schedules have got since is among the settings only where it is set."""
+    assert not {"optimizer", "cooldown"} & SCHEDULE.settings().keys()
+    later = SCHEDULE.changed(optimizer="adam", cooldown=0.5).settings()
+    assert later == {**SCHEDULE.settings(), "optimizer": "adam", "cooldown": 0.5}
+
+
+def test_weight_decay_of_adam_is_part_of_the_gradient(tmp_path: Path) -> None:
+    """Without a loss to speak of, Adam's first step moves every weight by the rate against its sign."""
+    schedule = Schedule(epochs=1, learning_rate=0.01, optimizer="adam", weight_decay=1.0, clip=math.inf)
+    net = torch.nn.Linear(3, 1)
+    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+
+    def nothing(net: torch.nn.Module, _: object) -> dict[str, torch.Tensor]:
+        return {"loss": 0.0 * sum((p.sum() for p in net.parameters()), torch.zeros(()))}
+
+    size = iter((1.0, 0.0))  # the weights after the only step are the best
+    loop.train(net, lambda _: [None], nothing, lambda _: {"loss": next(size)}, tmp_path, schedule, device="cpu")
+    for name, tensor in net.state_dict().items():
+        torch.testing.assert_close(tensor, before[name] - 0.01 * before[name].sign(), rtol=0, atol=1e-5)
+
+
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path) -> None:
     def broken(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
         return {"loss": losses(net, batch)["loss"] * float("nan")}
@@ -185,11 +227,17 @@ def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path) -> None:
 
 
 def test_the_learning_rate_rises_then_falls() -> None:
-    linear = loop.Schedule(epochs=1, learning_rate=2.0, warmup=0.2, decay="linear")
+    linear = Schedule(epochs=1, learning_rate=2.0, warmup=0.2, decay="linear")
     assert [linear.rate(done) for done in (0.0, 0.1, 0.2, 0.6, 1.0)] == pytest.approx([0.0, 1.0, 2.0, 1.0, 0.0])
     cosine = linear.changed(decay="cosine")
     assert [cosine.rate(done) for done in (0.1, 0.2, 0.6, 1.0)] == pytest.approx([1.0, 2.0, 1.0, 0.0])
-    assert loop.Schedule(epochs=1, learning_rate=2.0).rate(0.7) == 2.0
+    assert Schedule(epochs=1, learning_rate=2.0).rate(0.7) == 2.0
+
+
+def test_a_rate_that_stays_up_and_falls_at_the_end() -> None:
+    schedule = Schedule(epochs=10, learning_rate=1.0, warmup=0.1, cooldown=0.2)
+    shares = (0.05, 0.1, 0.5, 0.8, 0.9, 0.95, 1.0)
+    assert [schedule.rate(share) for share in shares] == pytest.approx([0.5, 1, 1, 1, 0.5, 0.25, 0])
 
 
 def test_a_training_without_clipping_is_resumed_too(tmp_path: Path) -> None:

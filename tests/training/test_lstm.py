@@ -15,10 +15,11 @@ from seesay.models.words import lstm as saved
 from seesay.models.words.vocabulary import words
 from seesay.training import checkpoint, loop, lstm
 from seesay.training.captions import CaptionSplit, join_phrases
+from seesay.training.schedule import Schedule
 
 CONFIG = lstm.LstmConfig(
     embedding=32, hidden=48, dropout=0.0, smallest_count=1, drop=False, sentences=16,
-    schedule=loop.Schedule(epochs=4, learning_rate=1e-2, warmup=0.05, decay="linear"),
+    schedule=Schedule(epochs=4, learning_rate=1e-2, warmup=0.05, decay="linear"),
 )  # fmt: skip
 PHRASES = ("on top of", "in front of", "under", "above")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from seesay.cli.options import Json, Quiet
-from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule
+from seesay.mining.choices import Engine, LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
 
 
 def mine(
@@ -36,7 +36,8 @@ def mine(
         ),
     ] = "auto",
     colors: Annotated[
-        str, typer.Option(help="pixels, a VQA model's folder or Hub id, or none. auto: pixels if there are pictures.")
+        str,
+        typer.Option(help="pixels, a VQA model (folder or Hub id; it answers freely), none. auto: pixels of pictures."),
     ] = "auto",
     select: Annotated[
         str, typer.Option(help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name a region shows.")
@@ -47,6 +48,10 @@ def mine(
     min_relation: Annotated[int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")] = 10,
     min_answers: Annotated[int, typer.Option(min=1, help="Answers that an object's colours need.")] = 10,
     min_regions: Annotated[int, typer.Option(min=2, help="Regions that a picture needs for sizes.")] = 6,
+    classes: Annotated[int, typer.Option(min=2, help="Size classes of a picture.")] = 5,
+    label_rule: Annotated[
+        LabelRule, typer.Option(help="A typical label reaches its minimum (published) or exceeds it (paper).")
+    ] = LabelRule.PUBLISHED,
     transitive: Annotated[bool, typer.Option("--transitive", help="Also write sizes that follow from others.")] = False,
     engine: Annotated[
         Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
@@ -64,8 +69,9 @@ def mine(
     result = pipeline.mine(
         annotations, output, images=images, size_rule=size_rule, space_rule=space_rule, depth=depth, colors=colors,
         select=select, subtype_rule=subtype_rule, lexicons=lexicon or (), min_seen=min_seen,
-        min_relation=min_relation, min_answers=min_answers, min_regions=min_regions, transitive=transitive,
-        engine=engine, workers=workers, rows=rows, progress=progress_bars(quiet=quiet or as_json),
+        min_relation=min_relation, min_answers=min_answers, min_regions=min_regions,
+        classes=classes, label_rule=label_rule, transitive=transitive, engine=engine, workers=workers, rows=rows,
+        progress=progress_bars(quiet=quiet or as_json),
     )  # fmt: skip
     page = knowledge_page.write_folder(output)
     if as_json:
@@ -73,6 +79,9 @@ def mine(
     elif not quiet:
         facts = result.facts
         out.print(table(["knowledge", ">facts"], [(kind, f"{count:,}") for kind, count in facts.items()]))
+        for lexicon_name, counts in (result.lexicons or {}).items():
+            covered = f"{counts['covered']:,} of {counts['names']:,} names"
+            out.print(f"{lexicon_name} covers {covered} and adds {counts['subtypes']:,} subtypes", soft_wrap=True)
         for reason, count in result.bad.items():
             out.print(f"left out: {count:,} times: {reason}", soft_wrap=True)
         if result.pictures_per_second is not None:

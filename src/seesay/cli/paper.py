@@ -23,6 +23,7 @@ def paper(
     data: Annotated[
         Path | None, typer.Option(help="Folder of the published files, in place of the data folder.")
     ] = None,
+    items: Annotated[int, typer.Option(min=80, help="Generated items of a test of scenes (malevic).")] = 2_000,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +37,8 @@ def paper(
     loaded = load_paper(name)
     if data is not None and not data.is_dir():
         raise UserError(f"There is no folder '{data}': --data is the folder of the published files.")
-    material = Material(folders or [], data, progress_bars(quiet=quiet or as_json))
+    bars = progress_bars(quiet=quiet or as_json)
+    material = Material(folders or [], data, 80 if listed else items, brief=listed, progress=bars)
     material.check()
     page = render_entries(loaded, material)
     written = None if listed else write_paper(output or Path(f"{loaded.name}.html"), loaded, page)
@@ -44,7 +46,12 @@ def paper(
         fields = {"paper": loaded.name, "citation": loaded.citation, "page": str(written) if written else None}
         print_json({**fields, "entries": as_records(page, brief=listed)})
     elif not quiet:
-        rows = [(entry.number, entry.title, rendered.status, entry.command) for entry, rendered in page]
-        out.print(table(["in the paper", "what it shows", "here", "command"], rows, title=loaded.title))
+        commands = [[entry.command] if listed else [] for entry, _ in page]
+        rows = [
+            [entry.number, entry.title, rendered.status, *command]
+            for (entry, rendered), command in zip(page, commands, strict=True)
+        ]
+        columns = ["in the paper", "what it shows", "here", *(["command"] if listed else [])]
+        out.print(table(columns, rows, title=loaded.title))
         if written:
             out.print(str(written), soft_wrap=True)

@@ -72,7 +72,7 @@ def capbert(
     """Train a BERT on captions by masking whole words. If interrupted, the same command resumes."""
     from seesay.runs.watch import watch_tasks
     from seesay.training import capbert as cap
-    from seesay.training.loop import changed
+    from seesay.training.schedule import changed
 
     sizes = {"rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary, "statements": statements}
     times = {"epochs": epochs, "learning_rate": learning_rate, "validate_every": validate_every, "seed": seed}
@@ -108,7 +108,7 @@ def lstm(
 ) -> None:
     """Train a word-level LSTM, with spatial relations as single words. If interrupted, the same command resumes."""
     from seesay.training import lstm as model
-    from seesay.training.loop import changed
+    from seesay.training.schedule import changed
 
     schedule = model.PRESETS[preset].schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed)
     config = changed(model.PRESETS[preset], schedule=schedule, smallest_count=smallest_count)

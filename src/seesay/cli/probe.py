@@ -39,7 +39,8 @@ def probe(
     how: Annotated[
         str,
         typer.Option(
-            help="cloze: fill a slot. choice: pick a lettered option. linear: a layer trained on the model's vectors. "
+            help="cloze: fill a slot. choice: pick a lettered option. linear: a layer trained on the model's vectors "
+            "(linear-question: of the question with its options, as UnifiedQA is asked). "
             "learning-curve: linear, from parts of the training questions."
         ),
     ] = "cloze",

@@ -79,7 +79,9 @@ def train(
     epochs: Epochs = None,
     learning_rate: Rate = None,
     dropout: Annotated[float | None, typer.Option(min=0, max=0.95, help="Dropout of the classifier.")] = None,
-    batch_norm: Annotated[bool | None, typer.Option("--batch-norm/--no-batch-norm", help="Batch norm or none.")] = None,
+    batch_norm: Annotated[
+        bool | None, typer.Option("--batch-norm/--no-batch-norm", help="Batch norm of the classifier.")
+    ] = None,
     batch: Annotated[int | None, typer.Option(min=1, help="Items per batch.")] = None,
     patience: Annotated[
         int | None, typer.Option(min=1, help="Stop after this many epochs without improvement. Default: never.")
@@ -98,8 +100,8 @@ def train(
     from seesay.reasoners.sources import open_source
     from seesay.training.checkpoint import best_line
 
-    config = preset_config(network, preset)
     source, name = open_source(task, data, items)
+    config = preset_config(network, preset, name)
     sizes = {"dropout": dropout, "batch_norm": batch_norm}
     schedule = {"epochs": epochs, "learning_rate": learning_rate, "patience": patience, "seed": seed}
     config = config.changed(batch_size=batch, sizes=sizes, **schedule)

@@ -40,21 +40,31 @@ Pairs = Annotated[list[str] | None, typer.Option("--pair", help="Two relations w
 
 @app.command()
 def find(
-    files: Files, relations: Relations = None, minimum: Minimum = 100, held_out: HeldOut = 0.1, seed: Seed = 0,
+    files: Files,
+    relations: Relations = None,
+    minimum: Minimum = 100,
+    examples: Annotated[
+        int, typer.Option(min=0, help="Show the substitution table of this many relations: each in a context of each.")
+    ] = 0,
+    held_out: HeldOut = 0.1,
+    seed: Seed = 0,
     as_json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Count the contexts of every relation: captions that hold it and no other."""
     from seesay.cli.output import out, print_json, table
-    from seesay.relations.contexts import collect_contexts
+    from seesay.relations.contexts import collect_contexts, substitutions
     from seesay.relations.lexicon import read_lexicon
 
     corpus = collect_contexts(files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed)
-    rows = corpus.counts()
+    rows, sentences = corpus.counts(), substitutions(corpus, examples, seed=seed)
     if as_json:
         listed = [dict(zip(("relation", "contexts", "held_out", "occurrences"), row, strict=True)) for row in rows]
-        print_json({**corpus.summary(), "relations": listed})
+        table_rows = {"examples": [row._asdict() for row in sentences]} if examples else {}
+        print_json({**corpus.summary(), "relations": listed, **table_rows})
         return
     out.print(table(("relation", ">contexts", ">held out", ">occurrences"), rows))
+    if examples:
+        out.print(table(("context of", "relation put in", "sentence"), sentences, title="Substitutions"))
     frequent = sum(row[1] >= minimum for row in rows)
     out.print(
         f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} several, "

@@ -1,4 +1,4 @@
-"""`seesay scenes make | show`: data sets of synthetic scenes, and contact sheets of them."""
+"""`seesay scenes make | show | stats`: data sets of synthetic scenes, contact sheets, and the areas asked about."""
 
 from __future__ import annotations
 
@@ -103,6 +103,49 @@ def show(
         print_json({"file": str(output), "scenes": [{"sentence": text, "true": true} for _, text, true in examples]})
     elif not quiet:
         out.print(f"{output}: {len(examples)} scenes", soft_wrap=True)
+
+
+@app.command()
+def stats(
+    source: Annotated[
+        Path | None, typer.Argument(help="A data set's folder, or one of published examples; without one: generated.")
+    ] = None,
+    tasks: Annotated[list[str] | None, typer.Option("--task", "-t", help=f"Repeat for more. {_TASKS}")] = None,
+    items: Annotated[int, typer.Option("--items", "-n", min=1, help="Generated items per task.")] = 2_000,
+    seed: Seed = 0,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A page with the distributions.")] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Which areas are asked about, by task and adjective (the paper's Figure 3)."""
+    from dataclasses import asdict
+
+    from seesay.cli.output import err, out, print_json, progress_bar, table
+    from seesay.questions import BadRow
+    from seesay.reports.pages.sections import Section, write_page
+    from seesay.reports.scene_charts import area_charts, area_table
+    from seesay.scenes.statistics import generated_areas, read_areas, summaries
+
+    bad: list[BadRow] = []
+    if source is not None:
+        rows, bad = read_areas(source)
+    else:
+        rows = []
+        for task in tasks or ["sup1", "pos1", "pos", "set+pos"]:
+            with progress_bar(task, unit="items", quiet=quiet or as_json) as advance:
+                rows += generated_areas(task, items, seed, advance)
+    found = summaries(rows)
+    if output is not None:
+        section = Section("Areas asked about", "", area_charts(rows), area_table(found))
+        write_page(output, "The areas that are asked about", [section])
+    for row in bad[:10]:
+        err.print(f"seesay: {row}", soft_wrap=True)
+    if as_json:
+        print_json({"rows": [asdict(row) for row in found], "bad_rows": len(bad), "page": str(output or "") or None})
+    elif not quiet:
+        shown = area_table(found)
+        header = [name if place < 3 else f">{name}" for place, name in enumerate(shown.header)]
+        out.print(table(header, shown.rows))
 
 
 def _object_range(text: str) -> tuple[int, int]:

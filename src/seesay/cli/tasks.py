@@ -23,6 +23,13 @@ def tasks(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the analyses of a ViPhy task's questions as a page.")
     ] = None,
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENCODER",
+            help="With --page: find categories with a sentence encoder, such as minilm, and compare published ones.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the tasks, or show one."""
@@ -31,6 +38,8 @@ def tasks(
 
     if page is not None and (name is None or len(expand([name])) != 1):
         raise UserError("--page goes with one task: `seesay tasks viphy-color --page FILE`.")
+    if categories is not None and page is None:
+        raise UserError("--categories goes with --page: `seesay tasks viphy-color --page FILE --categories minilm`.")
     if name is None or name == "all" or name in GROUPS:
         _list(expand([name or "all"]), as_json)
         return
@@ -42,7 +51,7 @@ def tasks(
         return
     task = load_task(names[0], data)
     if page is not None:
-        _write_page(task, page)
+        _write_page(task, page, categories)
     description = describe(task)
     if as_json:
         from seesay.cli.output import print_json
@@ -52,11 +61,16 @@ def tasks(
         _show(description)
 
 
-def _write_page(task: Task, page: Path) -> None:
+def _write_page(task: Task, page: Path, encoder: str | None) -> None:
+    from seesay.api import with_categories
     from seesay.errors import UserError
+    from seesay.models import ModelOptions
     from seesay.reports.papers import viphy
 
-    analyses = viphy.task_analyses(task)
+    analyses = [] if encoder is None else viphy.found_categories(task, encoder)
+    if encoder is not None:
+        (task,) = with_categories([task], encoder, ModelOptions())
+    analyses = [*viphy.task_analyses(task), *analyses]
     if not analyses:
         raise UserError(f"There is nothing to draw for {task.name}: its questions have two labels and no tags.")
     if page.is_dir():

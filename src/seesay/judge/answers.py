@@ -109,8 +109,9 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
 
 
 def _check_answer(item: StudyItem, answer: ItemAnswer) -> None:
-    if not 0 <= answer.value <= item.max_value:
-        raise RequestRejectedError(422, f"The answer must be a whole number from 0 to {item.max_value}.")
+    if not item.min_value <= answer.value <= item.max_value:
+        ends = f"{item.min_value} to {item.max_value}"
+        raise RequestRejectedError(422, f"The answer must be a whole number from {ends}.")
     if answer.how not in HOW["rating" if item.words else "choice"]:
         raise RequestRejectedError(422, f"'{answer.how}' is not a way to answer this item.")
 

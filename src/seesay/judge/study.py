@@ -32,6 +32,9 @@ Go by your first impression. A slider counts once you have moved it or ticked it
     "choice": """\
 Choose the answer that fits best. Go by what is usual; if several answers fit, take the first that comes to mind.
 """,
+    "several": """\
+Choose every answer that is usual, at least one.
+""",
 }
 SLIDER_MAX = 100
 """The right end of a slider; the left end is 0."""
@@ -71,6 +74,7 @@ class StudyItem(FrozenModel):
     control: ControlKind = Field(default="", description="The kind of control; empty for a measured item.")
     known: tuple[str, ...] = Field(default=(), description="The correct labels of a `known` control.")
     reference: float | None = Field(default=None, description="The similarity of a pair in the file, 0 to 1, if given.")
+    several: bool = Field(default=False, description="Whether a participant may name several options.")
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -80,8 +84,22 @@ class StudyItem(FrozenModel):
 
     @property
     def max_value(self) -> int:
-        """The largest value of an answer: the right end of the slider, or the index of the last option."""
-        return SLIDER_MAX if self.words else len(self.options) - 1
+        """The largest value of an answer: the right end of the slider, the index of the last option, or, where several
+        may be named, all of their bits."""
+        if self.words:
+            return SLIDER_MAX
+        return (1 << len(self.options)) - 1 if self.several else len(self.options) - 1
+
+    @property
+    def min_value(self) -> int:
+        """The smallest value of an answer; where several options may be named, one must be."""
+        return int(self.several)
+
+    def labels(self, value: int) -> tuple[str, ...]:
+        """The options that an answer names: the one of this index, or those whose bits are set (the first is 1)."""
+        if not self.several:
+            return (self.options[value],)
+        return tuple(option for place, option in enumerate(self.options) if value >> place & 1)
 
 
 class StudyDesign(FrozenModel):

@@ -122,22 +122,23 @@ def _pair_controls(words: Sequence[str], odd_word: str, design: StudyDesign) -> 
 
 
 def study_from_task(
-    task: Task, design: StudyDesign, *, template: str | None = None, known: Sequence[str] | None = None, name: str = ""
-) -> Study:
-    """A choice study that asks a task's questions with one of its templates.
+    task: Task, design: StudyDesign, *, template: str | None = None, known: Sequence[str] | None = None, name: str = "",
+    several: bool = False,
+) -> Study:  # fmt: skip
+    """A choice study that asks a task's questions with one of its templates; `several` lets people name several labels.
 
     Controls are questions with a single gold label, listed in `known` or drawn by the seed. A question that serves one
     participant as a control is measured with others, so that every question of the task gets its judgements.
     """
     chosen = _find_template(task, template)
-    items = [_choice_item(chosen, question) for question in task.questions]
+    items = [_choice_item(chosen, question, several) for question in task.questions]
     _check_pictures(items)
     return Study(
         name=name or task.name,
         title=task.title,
         kind="choice",
         design=design,
-        instructions=INSTRUCTIONS["choice"],
+        instructions=INSTRUCTIONS["several" if several else "choice"],
         items=(*items, *_known_controls(task, items, known, design)),
         task=replace(task, load_splits=None),  # people are not trained; a function cannot be stored
         left_out=task.bad_rows,
@@ -152,7 +153,7 @@ def _find_template(task: Task, name: str | None) -> Template:
     raise UserError(f"'{task.name}' has no template '{name}': choose one of {names}.")
 
 
-def _choice_item(template: Template, question: Question) -> StudyItem:
+def _choice_item(template: Template, question: Question, several: bool) -> StudyItem:
     prompt = template.ask(question)
     return StudyItem(
         id=question.id,
@@ -163,6 +164,7 @@ def _choice_item(template: Template, question: Question) -> StudyItem:
         options=question.options,
         option_texts=prompt.options,
         picture=question.picture,
+        several=several,
     )
 
 

@@ -42,6 +42,13 @@ class SubtypeRule(MiningChoice):
     PUBLISHED = "published"
 
 
+class LabelRule(MiningChoice):
+    """Whether a typical label reaches its minimum (published) or exceeds it (`seesay.metrics.typical_labels`)."""
+
+    PUBLISHED = "published"
+    PAPER = "paper"
+
+
 class Lexicon(MiningChoice):
     """Sources of further subtypes."""
 

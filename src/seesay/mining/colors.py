@@ -1,11 +1,12 @@
 """Colours of objects: the colours of each region, and facts from their counts by name.
 
 A region's colours come from its pixels (the default, `seesay.mining.pixels`), or from a visual question answering model
-that is asked "what color is the cup?", as in ViPhy.
+that is asked "what color is the cup?" and answers freely, as in ViPhy: "black and white" is two colours.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ SYNONYMS = {
 WORDS: dict[str, tuple[str, ...]] = {color: (color,) for color in COLORS} | {
     word: tuple(colors.split()) for colors, words in SYNONYMS.items() for word in words.split()
 }
+_WORD = re.compile(r"[a-z]+")
 
 
 def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
@@ -44,23 +46,32 @@ def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[tuple[s
     return [region_colors(picture, region) for region in regions]
 
 
-class VqaColors:
-    """Each region's colours by the answer of a vision-language model."""
+def named_colors(text: str) -> tuple[str, ...]:
+    """Every colour that a text names, once each, in the order of `COLORS`. Words count, not parts of words.
 
-    def __init__(self, model: VisionModel, words: Iterable[str] = WORDS) -> None:
-        self._model, self._words = model, tuple(words)
+    >>> named_colors("Black and white, with a teal colored rim")
+    ('green', 'blue', 'white', 'black')
+    """
+    named = {color for word in _WORD.findall(text.lower()) for color in WORDS.get(word, ())}
+    return tuple(color for color in COLORS if color in named)
+
+
+class VqaColors:
+    """Each region's colours by the free answer of a vision-language model."""
+
+    def __init__(self, model: VisionModel) -> None:
+        self._model = model
 
     def __call__(self, picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
-        """The colours that the most probable colour word stands for."""
+        """The colours that the model names, however many; none where its answer names no colour."""
         from PIL import Image
 
         whole = Image.fromarray(picture)
         crops = [whole.crop(corners(region.box, *whole.size)) for region in regions]
-        prompts = [Prompt(f"What color is the {region.name}? Answer: {SLOT}", self._words) for region in regions]
+        prompts = [Prompt(f"What color is the {region.name}? Answer: {SLOT}", ()) for region in regions]
         colors: list[tuple[str, ...]] = []
         for batch in self._model.plan(prompts):
-            replies = self._model.reply([crops[i] for i in batch], [prompts[i] for i in batch])
-            colors += [WORDS[self._words[int(np.argmax(reply.logp))]] for reply in replies]
+            colors += map(named_colors, self._model.describe([crops[i] for i in batch], [prompts[i] for i in batch]))
         return colors
 
 
@@ -71,6 +82,7 @@ def color_facts(
     examples: Mapping[str, Sequence[str]],
     *,
     min_answers: int = MIN_ANSWERS,
+    strict: bool = False,
 ) -> list[ColorFact]:
     """Facts from how often each name was given each colour, sorted by name.
 
@@ -89,7 +101,7 @@ def color_facts(
             continue
         pictures = dict.fromkeys(example for member in members for example in examples.get(member, ()))
         mean = np.mean([shares[member] for member in members], axis=0)
-        typical = tuple(compress(COLORS, typical_labels(mean[None])[0] > 0))
+        typical = tuple(compress(COLORS, typical_labels(mean[None], strict=strict)[0] > 0))
         seen = sum(answers[member] for member in members)
         facts.append(ColorFact(name, tuple(mean.tolist()), typical, seen, tuple(pictures)[:MAX_EXAMPLES]))
     return facts

@@ -26,9 +26,10 @@ from seesay.mining import aggregate, fingerprints, places, sizes
 from seesay.mining import engine as engines
 from seesay.mining.aggregate import Observations, RelationCounts, combine, empty_counts
 from seesay.mining.choices import SizeRule, SpaceRule
+from seesay.mining.natural_breaks import CLASSES
 from seesay.mining.region_names import NameRules, rename_regions
-from seesay.mining.regions import flatten
-from seesay.mining.visual_features import VisualFeatureExtractor
+from seesay.mining.regions import flatten, with_names_of
+from seesay.mining.visual_features import PIXELS, VisualFeatureExtractor
 from seesay.progress import ProgressCallback
 
 BATCH = 1 << 15
@@ -46,7 +47,8 @@ class CountingConfig:
 
     `depth`: "" (columns of the parts, if any), "given" (files named in the annotation), "fastdepth", or a model's
     folder or Hub id. `colors`: "" (none), "pixels", or a visual question answering model. `select`: "" (names as
-    annotated), or a dual encoder that selects the subtype which a region shows.
+    annotated), or a dual encoder that selects the subtype which a region shows; its colours and places are then those
+    of the subtype, its size remains that of the annotated name. `classes`: size classes.
     """
 
     size_rule: str = SizeRule.PAPER
@@ -55,6 +57,7 @@ class CountingConfig:
     colors: str = ""
     select: str = ""
     min_regions: int = sizes.MIN_REGIONS
+    classes: int = CLASSES
 
     @property
     def size_measure(self) -> sizes.SizeMeasure:
@@ -72,9 +75,11 @@ class CountingConfig:
         return self.size_measure.needs_depth or self.depth_partitions.needs_depth
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as files hold them; `least_regions` is the name there of `min_regions`."""
+        """The settings as files hold them: `least_regions` is `min_regions`; the usual classes are left out."""
         settings = asdict(self)
         settings["least_regions"] = settings.pop("min_regions")
+        if self.classes == CLASSES:
+            del settings["classes"]
         return settings
 
 
@@ -101,22 +106,29 @@ def count_part(
     pictures = 0
     for table in _batches(path, 64 if extract.opens_files else BATCH):
         pictures += table.num_rows
-        table, colors, unusable = extract(rename_regions(table, names.renamed))
+        annotated = rename_regions(table, names.renamed)
+        table, colors, unusable = extract(annotated)
         bad += unusable
         regions = flatten(table)
         if config.needs_depth and not extract.opens_files:
             bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
+        sized = with_names_of(regions, annotated) if config.select else regions
         by_kind: dict[str, tuple[Iterable[Observations], bool]] = {
-            "sizes": (sizes.compare(regions, size_measure, config.min_regions), size_measure.once_per_picture),
+            "sizes": (
+                sizes.compare(sized, size_measure, config.min_regions, config.classes),
+                size_measure.once_per_picture,
+            ),
             "places": (places.compare(regions, depth_partitions), depth_partitions.once_per_picture),
         }
         if colors is not None:
             by_kind["colors"] = ([_color_observations(colors, regions.offsets, regions.names)], False)
         for kind, (observations, once) in by_kind.items():
-            by_scene = kind == "places"
             counts[kind].append(
-                aggregate.count(observations, regions, LABELS[kind], by_scene=by_scene, once_per_picture=once)
-            )
+                aggregate.count(
+                    observations, sized if kind == "sizes" else regions, LABELS[kind],
+                    by_scene=kind == "places", once_per_picture=once,
+                )
+            )  # fmt: skip
     return MinedCounts(combine(counts["sizes"]), combine(counts["places"]), combine(counts["colors"]), pictures, bad)
 
 
@@ -208,5 +220,10 @@ def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts
         "subtypes": fingerprints.digest(subtypes) if config.select else "",
         "parts": [path.stem for path in parts],
     }
+    # earlier versions counted otherwise, under the same options
+    if config.select:
+        settings["sizes of selected subtypes"] = "their parents'"
+    if config.colors not in ("", PIXELS):
+        settings["answers about colours"] = "free"
     hint = "give another folder, or delete it"
     refuse_other_settings(folder / SETTINGS, settings, what=f"The counting in '{folder}'", hint=hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
 
 import numpy as np
@@ -13,6 +14,7 @@ from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
 from seesay.metrics.base import BoolArray, FloatArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mining.aggregate import RelationCounts
+from seesay.mining.choices import LabelRule
 from seesay.tasks.viphy.derived_sets import smaller_pairs
 
 
@@ -21,13 +23,19 @@ class Thresholds:
     """How often something must be observed (defaults: ViPhy's published values).
 
     `size` and `place`: a pair in total; `relation`: one relation of a pair in a scene, rarer ones are ignored; `color`:
-    answers about a name.
+    answers about a name. `label_rule`: whether a typical label reaches its minimum or exceeds it.
     """
 
     size: int = 100
     place: int = 100
     relation: int = 10
     color: int = 10
+    label_rule: str = LabelRule.PUBLISHED
+
+    @property
+    def strict(self) -> bool:
+        """Whether a typical label must exceed its minimum; an unknown rule is rejected."""
+        return LabelRule(self.label_rule) is LabelRule.PAPER
 
 
 PUBLISHED = Thresholds()
@@ -37,10 +45,11 @@ _Pair = tuple[str, str, str, list[int], BoolArray, tuple[str, ...]]
 """Scene, two names, how often each label was observed, which labels are typical, and examples."""
 
 
-def size_facts(counts: RelationCounts, min_count: int = PUBLISHED.size) -> list[SizeFact]:
+def size_facts(counts: RelationCounts, min_count: int = PUBLISHED.size, *, strict: bool = False) -> list[SizeFact]:
     """Frequent pairs of which one is larger in 70 % or more of the cases, in both directions, sorted by name."""
     facts = []
-    for _, a, b, (larger, smaller), is_typical, examples in _frequent_pairs(counts, min_count, 0, typical_size_labels):
+    typical = partial(typical_size_labels, strict=strict)
+    for _, a, b, (larger, smaller), is_typical, examples in _frequent_pairs(counts, min_count, 0, typical):
         if is_typical.any():
             label, complement = (SIZES[0], SIZES[1]) if is_typical[0] else (SIZES[1], SIZES[0])
             facts.append(SizeFact(a, b, larger, smaller, (label,), examples))
@@ -58,16 +67,17 @@ def without_subtypes(facts: Sequence[SizeFact], subtypes: Collection[str]) -> li
 
 
 def place_facts(
-    counts: RelationCounts, min_count: int = PUBLISHED.place, min_relation: int = PUBLISHED.relation
-) -> list[PlaceFact]:
+    counts: RelationCounts, min_count: int = PUBLISHED.place, min_relation: int = PUBLISHED.relation,
+    *, strict: bool = False,
+) -> list[PlaceFact]:  # fmt: skip
     """Frequent pairs of a scene, in both directions, sorted by scene and name.
 
-    A pair of which all three labels are typical carries no information and is dropped, as published.
+    A pair of which all three labels are typical, or none, carries no information and is dropped, as published.
     """
     facts = []
-    pairs = _frequent_pairs(counts, min_count, min_relation, typical_space_labels)
+    pairs = _frequent_pairs(counts, min_count, min_relation, partial(typical_space_labels, strict=strict))
     for scene, a, b, (above, level, below), is_typical, examples in pairs:
-        if is_typical.all():
+        if is_typical.all() or not is_typical.any():
             continue
         typical = tuple(compress(PLACES, is_typical))
         mirrored = tuple(compress(PLACES, is_typical[::-1]))

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,9 +24,10 @@ from seesay.data import knowledge
 from seesay.errors import UserError, missing_extra
 from seesay.files import refuse_other_settings, write_json
 from seesay.mining import fingerprints, subtypes
-from seesay.mining.choices import Engine, Lexicon, SizeRule, SpaceRule, SubtypeRule
+from seesay.mining.choices import Engine, LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
 from seesay.mining.count_relations import CountingConfig, count_parts
 from seesay.mining.facts import PUBLISHED, Thresholds
+from seesay.mining.natural_breaks import CLASSES
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.sizes import MIN_REGIONS
 from seesay.mining.visual_features import GIVEN, PIXELS
@@ -53,6 +54,9 @@ class MiningResult:
     thresholds: Thresholds | None = None
     pictures_per_second: float | None = None
     seconds: float = 0.0
+    lexicons: dict[str, dict[str, int]] | None = None
+    """For each lexicon the number of `names`, how many of them it has, as a hyponym or with one (`covered`), and how
+    many `subtypes` it adds."""
 
     def to_json(self) -> dict[str, Any]:
         """The content of `summary.json`."""
@@ -67,23 +71,25 @@ def mine(
     size_rule: str = SizeRule.PAPER, space_rule: str = SpaceRule.PAPER, depth: str = AUTO, colors: str = AUTO,
     select: str = "", subtype_rule: str = SubtypeRule.PAPER, lexicons: Sequence[str] = (),
     min_seen: int = PUBLISHED.size, min_relation: int = PUBLISHED.relation, min_answers: int = PUBLISHED.color,
-    min_regions: int = MIN_REGIONS, transitive: bool = False,
+    min_regions: int = MIN_REGIONS, classes: int = CLASSES, label_rule: str = LabelRule.PUBLISHED,
+    transitive: bool = False,
     engine: str = Engine.LOCAL, workers: int = 0, rows: int = 10_000, progress: ProgressBars = no_progress,
 ) -> MiningResult:  # fmt: skip
     """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new or begun before.
 
     `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer. `min_seen`: pictures that
     must show a pair; `min_relation`: pictures that a relation needs in a scene; `min_answers`: answers that an object's
-    colours need; `min_regions`: regions that a picture needs for sizes. `workers`: processes, 0 for one per processor;
-    `rows`: pictures per part, the unit of work. `docs/mining.md` describes the rules.
+    colours need; `min_regions`: regions that a picture needs for sizes; `classes`: size classes of a picture.
+    `workers`: processes, 0 for one per processor; `rows`: pictures per part, the unit of work. `docs/mining.md`
+    describes the rules.
     """
     output, images = Path(output), Path(images) if images else None
-    counting = CountingConfig(SizeRule(size_rule), SpaceRule(space_rule), depth, colors, select, min_regions)
-    thresholds = Thresholds(min_seen, min_seen, min_relation, min_answers)
+    counting = CountingConfig(SizeRule(size_rule), SpaceRule(space_rule), depth, colors, select, min_regions, classes)
+    thresholds = Thresholds(min_seen, min_seen, min_relation, min_answers, LabelRule(label_rule))
     subtype_rule, engine, lexicons = SubtypeRule(subtype_rule), Engine(engine), [Lexicon(name) for name in lexicons]
     without_pictures = annotations.startswith(CAPTIONS)
     if without_pictures:
-        _refuse_unused({**asdict(counting), "images": images, "transitive": transitive})
+        _refuse_unused({**asdict(counting), "label_rule": label_rule, "images": images, "transitive": transitive})
     else:
         _require_extra()
     start = time.perf_counter()
@@ -99,7 +105,9 @@ def mine(
         parts, bad = _split(annotations, work / "pictures", images, rows, progress)
         counting = _resolve_auto(counting, parts, lexicons)
         captions = _captions(parts)
-    subtype_counts, by_ending = find_subtypes(caption_names(captions, work, workers, progress), subtype_rule, lexicons)
+    subtype_counts, by_ending, coverage = find_subtypes(
+        caption_names(captions, work, workers, progress), subtype_rule, lexicons
+    )
     result = MiningResult(annotations, output, 0, {}, {})
     if not without_pictures:
         subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
@@ -116,6 +124,7 @@ def mine(
         subtype_facts = subtypes.subtype_facts(subtype_counts)
         knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
         result.facts["subtypes"] = len(subtype_facts)
+    result = replace(result, lexicons=coverage or None)
     result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
     write_json(output / "summary.json", result.to_json())
     return result
@@ -124,6 +133,7 @@ def mine(
 def _refuse_unused(options: Mapping[str, Any]) -> None:
     """Refuse options that have no effect without pictures."""
     defaults = asdict(CountingConfig(depth=AUTO, colors=AUTO)) | {"images": None, "transitive": False}
+    defaults["label_rule"] = LabelRule.PUBLISHED
     unused = [name.replace("_", "-") for name, value in options.items() if value != defaults[name]]
     if unused:
         raise UserError(f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out --{unused[0]}.")
@@ -218,17 +228,29 @@ def caption_names(captions: Iterator[str], work: Path, processes: int, bars: Pro
     return caption_nouns.frequent_names(json.loads(path.read_text()))
 
 
-def find_subtypes(
-    names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()
-) -> tuple[dict[str, dict[str, int]], set[str]]:
-    """The subtypes of names, including those of lexicons; and the names that are subtypes by their ending."""
+class FoundSubtypes(NamedTuple):
+    """Every name's subtypes, with those of lexicons; names that are subtypes by their ending; what lexicons cover."""
+
+    counts: dict[str, dict[str, int]]
+    by_ending: set[str]
+    coverage: dict[str, dict[str, int]]
+
+
+def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()) -> FoundSubtypes:
+    """The subtypes of names by a rule, of which lexicons are a part where they are given (the paper's: ConceptNet)."""
     from seesay.mining import conceptnet, wordnet
 
     sources = {Lexicon.CONCEPTNET: conceptnet.hyponyms, Lexicon.WORDNET: wordnet.hyponyms}
-    hyponyms = [sources[Lexicon(name)](names) for name in lexicons]
     by_ending = subtypes.subtypes(names, rule=rule)
     endings = {subtype for name, counts in by_ending.items() for subtype in counts if subtype != name}
-    return subtypes.subtypes(names, rule=rule, hyponyms=hyponyms), endings
+    hyponyms = {name: sources[Lexicon(name)](by_ending) for name in lexicons}
+    coverage = {}
+    for name, narrower in hyponyms.items():
+        covered = set(narrower).union(*narrower.values())
+        merged = subtypes.subtypes(names, rule=rule, hyponyms=[narrower])
+        added = sum(len(merged[parent]) - len(own) for parent, own in by_ending.items())
+        coverage[str(name)] = {"names": len(by_ending), "covered": len(covered), "subtypes": added}
+    return FoundSubtypes(subtypes.subtypes(names, rule=rule, hyponyms=hyponyms.values()), endings, coverage)
 
 
 def _captions(parts: Sequence[Path]) -> Iterator[str]:

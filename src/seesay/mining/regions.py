@@ -7,7 +7,7 @@ large in `distances`; near is large in `nearness`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -78,10 +78,7 @@ def flatten(table: pa.Table | pa.RecordBatch) -> RegionArrays:
     boxes = _floats(regions.field("box").flatten()).reshape(-1, 4)
     top, bottom = boxes[:, 1], boxes[:, 1] + boxes[:, 3]
     upper, lowest, centroid, corner_mean = _outlines(single_chunk(regions.field("polygon")), top, bottom)
-    names, words = encode_words(regions.field("name"))
-    vocabulary = words.to_pylist()
-    if vocabulary and not vocabulary[0]:  # "" comes first
-        names, vocabulary = names - 1, vocabulary[1:]
+    names, vocabulary = _name_indices(regions)
     scenes, scene_names = encode_words(single_chunk(table.column("scene")))
 
     def depths(name: str) -> FloatArray:
@@ -97,6 +94,21 @@ def flatten(table: pa.Table | pa.RecordBatch) -> RegionArrays:
         distance=depths("distances"), nearness=depths("nearness"),
         nearest=depths("nearest"), farthest=depths("farthest"),
     )  # fmt: skip
+
+
+def with_names_of(regions: RegionArrays, table: pa.Table) -> RegionArrays:
+    """The same regions, named as in this table."""
+    names, vocabulary = _name_indices(single_chunk(table.column("regions")).flatten())
+    return replace(regions, names=names, vocabulary=vocabulary)
+
+
+def _name_indices(regions: pa.StructArray) -> tuple[IntArray, list[str]]:
+    """The name of every region as an index into the vocabulary, −1 for none."""
+    names, words = encode_words(regions.field("name"))
+    vocabulary = words.to_pylist()
+    if vocabulary and not vocabulary[0]:  # "" comes first
+        names, vocabulary = names - 1, vocabulary[1:]
+    return names, vocabulary
 
 
 def blocks(regions: RegionArrays, minimum: int = 2) -> Iterator[PictureBlock]:

@@ -9,8 +9,8 @@ its box tells its size only when scaled by its distance. The rules differ in the
 - `boxes`: box area alone, for pictures without depth;
 - `pinhole`: box area × distance², the camera's law, for metric depth.
 
-Natural breaks give five classes; every object of a lower class is smaller than every object of a higher one, and
-objects of one class are not compared. Pictures with fewer than six regions are skipped.
+Natural breaks give five classes, unless the user says otherwise; every object of a lower class is smaller than every
+object of a higher one, and objects of one class are not compared. Pictures with fewer than six regions are skipped.
 """
 
 from __future__ import annotations
@@ -49,15 +49,17 @@ RULES = {
 }
 
 
-def compare(regions: RegionArrays, rule: SizeMeasure, min_regions: int = MIN_REGIONS) -> Iterator[Observations]:
+def compare(
+    regions: RegionArrays, rule: SizeMeasure, min_regions: int = MIN_REGIONS, classes: int = CLASSES
+) -> Iterator[Observations]:
     """The pairs of a batch whose size classes differ. A picture with a region of unknown depth is skipped."""
     sizes = rule.measure(regions)
     for block in blocks(regions, min_regions):
         values = block.take(sizes)
         is_known = np.asarray((np.isfinite(values) | ~block.mask).all(axis=1))
-        classes = natural_breaks(np.where(is_known[:, None], values, np.nan)).astype(np.int8)
+        ranks = natural_breaks(np.where(is_known[:, None], values, np.nan), classes).astype(np.int16)
         first, second = pairs(values.shape[1])
-        a, b = np.take(classes, first, axis=1), np.take(classes, second, axis=1)
+        a, b = np.take(ranks, first, axis=1), np.take(ranks, second, axis=1)
         label = (a < b).view(np.int8)  # LARGER is 0, SMALLER 1
         comparable = (a != b) & (np.minimum(a, b) >= 0)
         names = block.take_names(regions.names)

@@ -26,29 +26,37 @@ def subtypes(
 
     Only a name seen `min_parent_count` times has subtypes other than itself. In the published map a parent is one word,
     a rarer spelling keeps an entry of its own, and a parent's own count is doubled. `hyponyms` are lexicons: names to
-    their hyponyms, of which those that were seen are added.
+    their hyponyms, of which those that were seen are added, in whichever spelling. (The paper merges ConceptNet's.)
     """
     counts = {name: count for name, count in names.items() if count >= min_count}
-    result = (_published if rule == SubtypeRule.PUBLISHED else _paper)(counts, min_parent_count)
+    result, spelling = (_published if rule == SubtypeRule.PUBLISHED else _paper)(counts, min_parent_count)
     for lexicon in hyponyms:
-        for parent, children in result.items():
-            if counts[parent] >= min_parent_count:
-                children |= {
-                    name: result[name][name] for name in lexicon.get(parent, ()) if name in result and name != parent
-                }
+        for written, narrower in lexicon.items():
+            parent = spelling.get(written)
+            if parent is not None and result[parent][parent] >= min_parent_count:
+                names_seen = {spelling[name] for name in narrower if name in spelling} - {parent}
+                result[parent] |= {name: result[name][name] for name in sorted(names_seen)}
     return {parent: dict(sorted(children.items(), key=lambda item: -item[1])) for parent, children in result.items()}
 
 
-def _paper(counts: Mapping[str, int], min_parent_count: int) -> dict[str, dict[str, int]]:
+_SubtypeMap = tuple[dict[str, dict[str, int]], dict[str, str]]
+"""The subtypes of names, and the spelling under which each name is counted."""
+
+
+def _paper(counts: Mapping[str, int], min_parent_count: int) -> _SubtypeMap:
     """Spellings are merged first; then every name is a subtype of all its endings."""
+    by_joined = defaultdict(list)
+    for name in counts:
+        by_joined[name.replace(" ", "")].append(name)
     spelling = {name: name for name in counts}
     total = dict(counts)
-    for name, count in counts.items():
-        joined = name.replace(" ", "")
-        if joined != name and joined in counts:
-            common, rare = (name, joined) if count >= counts[joined] else (joined, name)
-            spelling[rare] = common
-            total[common] += total.pop(rare)
+    for joined, spellings in by_joined.items():
+        if joined in counts:
+            common = max(spellings, key=lambda name: (counts[name], " " in name))
+            for rare in spellings:
+                if rare != common:
+                    spelling[rare] = common
+                    total[common] += total.pop(rare)
     result = {name: {name: count} for name, count in total.items()}
     for name in counts:
         words = name.split()
@@ -56,10 +64,10 @@ def _paper(counts: Mapping[str, int], min_parent_count: int) -> dict[str, dict[s
             parent = spelling.get(" ".join(words[start:]))
             if parent is not None and total[parent] >= min_parent_count:
                 result[parent][spelling[name]] = total[spelling[name]]
-    return result
+    return result, spelling
 
 
-def _published(counts: Mapping[str, int], min_parent_count: int) -> dict[str, dict[str, int]]:
+def _published(counts: Mapping[str, int], min_parent_count: int) -> _SubtypeMap:
     """As in the published map, where a parent is merged with itself: its spelling without spaces is the same."""
     by_last_word = defaultdict(list)
     for name in counts:
@@ -74,7 +82,7 @@ def _published(counts: Mapping[str, int], min_parent_count: int) -> dict[str, di
             joined = name.replace(" ", "")
             other = counts.get(joined, 0)
             result[parent][name if counts[name] >= other else joined] = counts[name] + other
-    return result
+    return result, {name: name for name in counts}
 
 
 def subtype_facts(subtype_counts: Mapping[str, Mapping[str, int]]) -> list[SubtypeFact]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 GIVEN, PIXELS = "given", "pixels"
+_NO_COLOR = "a region's colour is not known: its answer names none, or no pixel of it is in the picture"
 
 
 VisualFeatures = tuple[pa.Table, list[list[tuple[str, ...]]] | None, Counter[str]]
@@ -87,7 +88,8 @@ class VisualFeatureExtractor:
                 [] if image is None or not picture.regions else self._colors(np.asarray(image), picture.regions)
                 for picture, image in zip(pictures, images, strict=True)
             ]
-        return table, colors, bad
+            bad[_NO_COLOR] += sum(not answer for answers in colors for answer in answers)
+        return table, colors, +bad
 
     def _select_names(self, picture: Picture, image: Image | None) -> Picture:
         """The picture with each region's name replaced by the subtype that it shows."""

@@ -27,16 +27,16 @@ def write_facts(
 
     `subtypes`: those of each name, itself included; `subtypes_by_ending`: the names that are subtypes by their ending.
     """
-    all_sizes = size_facts(counts.sizes, thresholds.size)
+    all_sizes = size_facts(counts.sizes, thresholds.size, strict=thresholds.strict)
     sizes = without_subtypes(all_sizes, subtypes_by_ending)
     unused = Counter({"the size of a subtype, which its parent's size stands for": (len(all_sizes) - len(sizes)) // 2})
-    places = place_facts(counts.places, thresholds.place, thresholds.relation)
+    places = place_facts(counts.places, thresholds.place, thresholds.relation, strict=thresholds.strict)
     knowledge.write(folder, sizes, SizeFact)
     knowledge.write(folder, places, PlaceFact)
     written = {"sizes": len(sizes), "places": len(places)}
     written["places with a scene"] = sum(bool(fact.scene) for fact in places)
     if len(counts.colors.keys):
-        colors = _color_facts(counts.colors, subtypes or {}, thresholds.color)
+        colors = _color_facts(counts.colors, subtypes or {}, thresholds)
         knowledge.write(folder, colors, ColorFact)
         written["colors"] = len(colors)
     (folder / "transitive" / FILES[SizeFact]).unlink(missing_ok=True)  # of an earlier run
@@ -47,7 +47,9 @@ def write_facts(
     return written, +unused
 
 
-def _color_facts(counts: RelationCounts, subtypes: Mapping[str, Sequence[str]], min_answers: int) -> list[ColorFact]:
+def _color_facts(
+    counts: RelationCounts, subtypes: Mapping[str, Sequence[str]], thresholds: Thresholds
+) -> list[ColorFact]:
     color_counts: dict[str, list[int]] = {}
     answers: dict[str, int] = {}
     examples: dict[str, list[str]] = {}
@@ -61,4 +63,6 @@ def _color_facts(counts: RelationCounts, subtypes: Mapping[str, Sequence[str]], 
             examples[name] = counts.examples[counts.starts[i] : counts.starts[i + 1]].to_pylist()
         else:
             row[label] = count
-    return color_facts(color_counts, answers, subtypes, examples, min_answers=min_answers)
+    return color_facts(
+        color_counts, answers, subtypes, examples, min_answers=thresholds.color, strict=thresholds.strict
+    )

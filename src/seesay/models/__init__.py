@@ -21,6 +21,8 @@ MODELS: Registry[Loader] = Registry(
     builtin={
         "arpa": "seesay.models.words.arpa:load_arpa",
         "baseline": "seesay.models.baselines:load_baseline",
+        "clip-bert": "seesay.models.encoders.clip_bert_masked:load_explicit",
+        "clip-bert-implicit": "seesay.models.encoders.clip_bert_masked:load_implicit",
         "lstm": "seesay.models.words.lstm:load_lstm",
         "mock": "seesay.models.baselines:load_mock",
         "openai": "seesay.models.server:load_server",
@@ -44,7 +46,8 @@ def load_model(name: str, options: ModelOptions | None = None) -> Model:
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
     from seesay.models.catalogue import CATALOGUE, source_of
-    from seesay.models.hf.loading import convert_gguf, load_transformers, model_type
+    from seesay.models.hf.gguf import convert_gguf
+    from seesay.models.hf.loading import load_transformers, model_type
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()

@@ -88,7 +88,7 @@ class Model:
     probe_seed: int | None = None
     """The seed that a probe was trained with."""
 
-    _notes: dict[str, None] | None = None
+    _notes: dict[str, bool] | None = None
 
     @property
     def abilities(self) -> frozenset[str]:
@@ -158,12 +158,13 @@ class Model:
         """How `score` reads texts (end token, window, stride), for a signature."""
         return f"eos:{ {None: 'own', True: 'yes', False: 'no'}[end] }|stride:{stride or 'own'}"
 
-    def note(self, text: str) -> None:
-        """Tell the user something that belongs to the figures too: it is logged now and kept with the run."""
+    def note(self, text: str, *, lasting: bool = False) -> None:
+        """Tell the user something that belongs to the figures too: it is logged now and kept with the run, or, where it
+        is about the model itself (`lasting`), with every run of it."""
         if self._notes is None:
             self._notes = {}
         if text not in self._notes:
-            self._notes[text] = None
+            self._notes[text] = lasting
             log.warning("%s", text)
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
@@ -171,8 +172,8 @@ class Model:
         return list(self._notes or ())
 
     def clear_notes(self) -> None:
-        """Forget the notes: they have been kept with a run."""
-        self._notes = None
+        """Forget the notes that have been kept with a run; lasting ones belong to the next run too."""
+        self._notes = {text: True for text, lasting in (self._notes or {}).items() if lasting}
 
     def _cannot(self, what: str) -> UserError:
         return UserError(f"'{self.name}' cannot {what}.")

@@ -76,7 +76,8 @@ CATALOGUE = {
 
 def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
     """The hub's id if the hub is there, else the folder with what came in the wheel."""
-    from seesay.models.hf.loading import convert_gguf, on_hub, require_models
+    from seesay.models.hf.gguf import convert_gguf
+    from seesay.models.hf.loading import on_hub, require_models
 
     require_models()
     if entry.hub and on_hub(entry.hub, options.revision):

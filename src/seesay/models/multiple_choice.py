@@ -36,3 +36,12 @@ def question(text: str) -> str:
     """
     before = text.removesuffix(SLOT).rstrip()
     return before if text.endswith(SLOT) and before.endswith("?") else text.replace(SLOT, BLANK)
+
+
+def with_options(text: str, options: Sequence[str]) -> str:
+    """The question and its options as UnifiedQA reads them: in lower case, a backslash and an n between them.
+
+    >>> print(with_options("What is the color of a pig? [MASK]", ["red", "pink"]))
+    what is the color of a pig? \\n (a) red (b) pink
+    """
+    return f"{question(text)} \\n {lettered(options)}".lower()

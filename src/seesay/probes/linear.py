@@ -1,4 +1,4 @@
-"""The linear probe (Singh, Qasemi & Chen 2023, section 5): a frozen encoder and one layer, trained on its vectors.
+"""The linear probe (Singh, Qasemi & Chen 2023, section 4): a frozen encoder and one layer, trained on its vectors.
 
 The probe is a model like any other: it gives every option of a question a log-probability, so runs, metrics and reports
 treat it like a language model. Its template ends in the slot; the text before it is encoded.
@@ -18,6 +18,7 @@ from seesay import metrics
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.hf.batching import chunks
+from seesay.models.multiple_choice import with_options
 from seesay.probes.linear_layer import LinearLayer, ProbeConfig, log_softmax, train_layer, with_bias
 from seesay.probes.vector_cache import VectorCache
 from seesay.progress import ProgressCallback
@@ -50,6 +51,10 @@ class LinearProbe(Model):
         self.labels, self.layer = tuple(labels), layer
         self._vectors = vectors
         self._columns = {label: column for column, label in enumerate(labels)}
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """The encoder's notes belong to the probe's figures too."""
+        return [*self._vectors.encoder.notes(), *super().notes(answered)]
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches in alphabetical order: texts that begin alike are encoded together."""
@@ -97,9 +102,10 @@ def train_probe(
     return LinearProbe(vectors, labels, layer, [part.fingerprint for part in parts], seed=seed)
 
 
-def linear_task(task: Task) -> Task:
+def linear_task(task: Task, *, as_question: bool = False) -> Task:
     """The task as a probe is asked it: the linear text as its only template, no metric of the whole vocabulary, and the
-    published figures of linear probes."""
+    published figures of linear probes. `as_question`: the text is the question with its lettered options, as UnifiedQA,
+    whose row stands among the published ones, is asked."""
     if not task.linear_text or task.load_splits is None:
         raise UserError(
             f"'{task.name}' declares no text and training questions for a linear probe: `seesay tasks` shows which do."
@@ -107,11 +113,20 @@ def linear_task(task: Task) -> Task:
     kept = tuple(name for name in task.metrics if not metrics.get(name).whole_vocabulary)
     return replace(
         task,
-        templates=(Template("linear", f"{task.linear_text} {SLOT}"),),
+        templates=(_question_template(task) if as_question else Template("linear", f"{task.linear_text} {SLOT}"),),
         metrics=kept,
         neutral={},
         published=tuple(row for row in task.linear_published if row.metric in kept),
     )
+
+
+def _question_template(task: Task) -> Template:
+    """The task's first choice template with the options lettered in it, in UnifiedQA's format."""
+    if not task.choice_templates or len({question.options for question in task.questions}) > 1:
+        raise UserError(f"'{task.name}' has no question with the same options throughout: use --how linear.")
+    template = task.choice_templates[0]
+    options = [template.words.get(label, label) for label in task.labels]
+    return Template("linear-question", f"{with_options(template.text, options)} {SLOT}")
 
 
 def text_before_slot(prompt: Prompt) -> str:

@@ -1,7 +1,8 @@
 """A trained reasoner in a folder: `config.json`, `model.safetensors`, and `training/` with its settings.
 
 `config.json` and `training/settings.json` carry a format number. Files of format 1 have none and use older field names,
-which are mapped here and nowhere else.
+which are mapped here and nowhere else. Before format 3, networks other than the object-centred one were not the
+published ones: those folders are refused.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError, first_line
-from seesay.files import atomic_write, write_json
+from seesay.files import atomic_write, write_json, write_text
 from seesay.models.hf.loading import require_models
 from seesay.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.reasoners.networks.registry import NAMES, build
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 MODEL_TYPE = "seesay-reasoner"
 FILES = ("config.json", "model.safetensors")
-FORMAT = 2
+FORMAT = 3
 _SINCE_FORMAT_1 = {
     "eye": "features", "side": "image_size", "looked_with": "features_fingerprint", "batch": "batch_size",
     "turns": "augment", "shape": "config", "words": "vocabulary", "look": "input_shape", "halvings": "strided_layers",
@@ -69,6 +70,8 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
         config = NetworkConfig(**{**sizes, "vocabulary": SentenceVocabulary(sizes["vocabulary"])})
         network = build(fields["network"], config)
         network.load_state_dict(load_file(folder / "model.safetensors"))
+    except OtherLayersError as error:
+        raise UserError(f"The reasoner in '{folder}' {error}") from error
     except (OSError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         reason = f"could not be read (a file may be missing or damaged): {first_line(error)}"
         raise UserError(f"The reasoner in '{folder}' {reason}") from error
@@ -110,7 +113,7 @@ def refuse_other_training(folder: Path, config: ReasonerConfig, source: Mapping[
     """Refuse a folder whose training was begun with other settings; one without a training is fine."""
     upgrade_settings(folder)
     if (folder / "training" / checkpoint.SETTINGS).is_file():
-        checkpoint.check_settings(folder / "training", asdict(config.schedule) | training_settings(config, source))
+        checkpoint.check_settings(folder / "training", config.schedule.settings() | training_settings(config, source))
 
 
 def upgrade_settings(folder: Path) -> None:
@@ -118,8 +121,12 @@ def upgrade_settings(folder: Path) -> None:
     path = folder / "training" / checkpoint.SETTINGS
     if path.is_file():
         fields = json.loads(path.read_text(encoding="utf-8"))
-        if "format" not in fields:
-            write_json(path, _upgraded(fields))
+        try:
+            upgraded = _upgraded(fields)
+        except ValueError as error:
+            raise UserError(f"The training in '{folder}' {error}") from error
+        if upgraded != fields:
+            write_text(path, json.dumps(upgraded, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
 
 
 def _upgraded(fields: Any) -> dict[str, Any]:
@@ -127,7 +134,15 @@ def _upgraded(fields: Any) -> dict[str, Any]:
     number = fields.get("format", 1)
     if number > FORMAT:
         raise ValueError(f"it has format {number}, and this version of seesay reads up to {FORMAT}")
-    return fields if number == FORMAT else {"format": FORMAT, **_renamed(fields)}
+    if number < 3 and fields.get("network") in NAMES and fields["network"] != "object-centred":
+        raise OtherLayersError(
+            "was trained by an earlier version of seesay, whose networks were not the published ones: train it again."
+        )
+    return fields if number == FORMAT else {**(_renamed(fields) if number == 1 else fields), "format": FORMAT}
+
+
+class OtherLayersError(ValueError):
+    """A folder of a network that has other layers now."""
 
 
 def _renamed(value: Any) -> Any:

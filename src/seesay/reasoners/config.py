@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seesay.errors import UserError
 from seesay.reasoners.networks.registry import NAMES
 from seesay.reasoners.vocabulary import SentenceVocabulary
-from seesay.training.loop import Schedule
+from seesay.training.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
     """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one picture's features.
-    A strided layer halves the height and width of a map, a plain layer keeps them."""
+
+    A strided layer halves the height and width of a map, a plain layer keeps them. `projection` is the size of the
+    1 x 1 convolution before the pooling (stacked attention: of the hidden layer of a round). `batch_norm` is that of
+    the classifier, as in the paper's grid; `text_norm` normalises the sentence's vector and opens the recurrent gates.
+    """
 
     vocabulary: SentenceVocabulary
     answers: tuple[str, ...]
@@ -25,6 +30,9 @@ class NetworkConfig:
     blocks: int = 4
     embedding: int = 64
     hidden: int = 128
+    recurrent_layers: int = 1
+    text_norm: bool = False
+    projection: int = 256
     classifier: int = 256
     dropout: float = 0.0
     batch_norm: bool = True
@@ -53,29 +61,32 @@ class ReasonerConfig:
         )
 
 
-_PAPER = Schedule(epochs=40, learning_rate=3e-4, best_by="accuracy", highest=True)
+# Adam as published: no clipping, no warm-up, no decay; 10,000 steps, validated every 250
+_PAPER = Schedule(
+    epochs=40, learning_rate=3e-4, optimizer="adam", clip=math.inf, validate_every=250, best_by="accuracy", highest=True
+)
 _CPU = Schedule(epochs=12, learning_rate=4e-4, warmup=0.05, decay="cosine", best_by="accuracy", highest=True)
 _OBJECTS = ReasonerConfig(
     "object-centred", "objects", 192, replace(_CPU, learning_rate=6e-3, epochs=20),
     sizes={"width": 16, "hidden": 64, "embedding": 8},
 )  # fmt: skip
+_LSTM = {"strided_layers": 0, "embedding": 300, "hidden": 256, "recurrent_layers": 2}
 
 
-def _paper(network: str, **sizes: int) -> ReasonerConfig:
-    return ReasonerConfig(network, "resnet101", 224, _PAPER, sizes={**sizes, "classifier": 1024})
+def _paper(network: str, weight_decay: float = 0.0, **sizes: int) -> ReasonerConfig:
+    schedule = replace(_PAPER, weight_decay=weight_decay)
+    return ReasonerConfig(network, "resnet101", 224, schedule, sizes={**sizes, "projection": 512, "classifier": 1024})
 
 
 def _cpu(network: str, **sizes: int) -> ReasonerConfig:
-    return ReasonerConfig(network, "pixels", 64, _CPU, batch_size=32, augment=True, sizes=sizes)
+    return ReasonerConfig(network, "pixels", 64, _CPU, batch_size=32, augment=True, sizes={**sizes, "text_norm": True})
 
 
 PRESETS: dict[str, dict[str, ReasonerConfig]] = {
     "paper": {
-        "cnn-lstm": _paper("cnn-lstm", width=128, strided_layers=1, embedding=300, hidden=256),
-        "stacked-attention": _paper(
-            "stacked-attention", width=512, strided_layers=0, plain_layers=1, embedding=300, hidden=512
-        ),
-        "film": _paper("film", width=128, strided_layers=0, plain_layers=1, embedding=200, hidden=4096),
+        "cnn-lstm": _paper("cnn-lstm", **_LSTM),
+        "stacked-attention": _paper("stacked-attention", **_LSTM),
+        "film": _paper("film", 1e-5, width=128, strided_layers=0, plain_layers=1, embedding=200, hidden=4096),
         "object-centred": _OBJECTS,
     },
     "cpu": {
@@ -85,10 +96,14 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
         "object-centred": _OBJECTS,
     },
 }
+"""`paper` is one of the published grid's 16 configurations (`seesay.reasoners.sweep.PAPER_GRID`), with batch norm."""
 
 
-def preset_config(network: str, preset: str = "auto") -> ReasonerConfig:
-    """The preset of a network; `auto` is the published one where there is a GPU to run it on."""
+def preset_config(network: str, preset: str = "auto", task: str = "") -> ReasonerConfig:
+    """The preset of a network; `auto` is the published one where there is a GPU to run it on.
+
+    A task of 8,000 items (compositional and mixtures) is trained for as many steps as the others, which have 16,000.
+    """
     if network not in NAMES:
         raise UserError(f"Unknown network '{network}': choose one of {', '.join(NAMES)}.")
     if preset == "auto":
@@ -97,4 +112,7 @@ def preset_config(network: str, preset: str = "auto") -> ReasonerConfig:
         preset = "paper" if torch.accelerator.is_available() else "cpu"
     if preset not in PRESETS:
         raise UserError(f"--preset is '{preset}': choose {', '.join(PRESETS)} or auto.")
-    return PRESETS[preset][network]
+    config = PRESETS[preset][network]
+    if (task == "compositional" or task.startswith("mixture-")) and config.features != "objects":
+        config = config.changed(sizes={}, epochs=2 * config.schedule.epochs)
+    return config

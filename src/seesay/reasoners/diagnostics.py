@@ -1,6 +1,7 @@
-"""The accuracy of a trained reasoner by sentence type, k and distance (Pezzelle & Fernández 2019, Figures 4 to 7).
+"""The accuracy of a trained reasoner by sentence type, k and distance, after Pezzelle & Fernández (2019).
 
-Predictions are counted into rows, each with an interval; the page's charts and `--json` are made of the same rows.
+Their own Figures 4 to 7 are on the page of `seesay paper malevic`. Predictions are counted into rows, each with an
+interval; the page's charts and `--json` are made of the same rows.
 """
 
 from __future__ import annotations
@@ -86,8 +87,8 @@ class Diagnosis:
     """The tables of one reasoner; `own` are the tests of the task that it was trained on.
 
     `accuracy` has the reasoner and the rules on the same items; `types` groups by adjective, answer and shape and
-    `colors` by color (Figure 4); `k` by adjective and answer in bins of k (Figure 5); `distance` has bins of the
-    distance from the threshold (Figure 6); `examples` hold the attention maps (Figure 7).
+    `colors` by color; `k` by adjective and answer in bins of k; `distance` has bins of the distance from the threshold;
+    `examples` hold the attention maps.
     """
 
     name: str
@@ -135,7 +136,7 @@ def diagnose(
         colors=tuple(shares(predictions, lambda row: (row.color,))),
         k=tuple(bins(predictions, lambda row: row.k, K_EDGES, sentence_type)),
         distance=tuple(bins(predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())),
-        examples=tuple(row for test in own for row in _examples(reasoner, test, by_test[test.name], each)),
+        examples=tuple(row for test in own for row in example_items(reasoner, test, by_test[test.name], each)),
     )
 
 
@@ -242,12 +243,16 @@ def mixtures(diagnoses: Iterable[Diagnosis]) -> list[tuple[str, int, GroupAccura
     return pooled
 
 
-def _examples(
-    reasoner: Reasoner, test: SceneTest, predictions: Sequence[Prediction], count: int
+def example_items(
+    reasoner: Reasoner, test: SceneTest, predictions: Sequence[Prediction], count: int, *, borderline: bool = False
 ) -> list[DiagnosedExample]:
-    """The first right and the first wrong ones, half of each where there are enough."""
-    right = [i for i, row in enumerate(predictions) if row.right]
-    wrong = [i for i, row in enumerate(predictions) if not row.right]
+    """The first right and the first wrong ones, half of each where there are enough; with `borderline`, those next to
+    the threshold."""
+    order = list(range(len(predictions)))
+    if borderline:
+        order.sort(key=lambda i: math.inf if (distance := predictions[i].distance) is None else distance)
+    right = [i for i in order if predictions[i].right]
+    wrong = [i for i in order if not predictions[i].right]
     half = min(len(wrong), max(count // 2, count - len(right)))
     chosen = [*right[: count - half], *wrong[:half]]
     if not chosen:

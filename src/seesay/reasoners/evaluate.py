@@ -14,6 +14,7 @@ from seesay.errors import UserError
 from seesay.progress import ProgressCallback
 from seesay.reasoners.sources import HARD, TASKS
 from seesay.scenes import rules
+from seesay.scenes.adjectives import ADJECTIVES
 from seesay.scenes.batches import scene_items
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.labels import label_objects
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 CEILING = "fixed-k"
 """The rule that knows the scene and uses the mean k: about the ceiling, since a scene's own k cannot be seen."""
 _BATCH = 64
+_HIGH = {pair[0] for words in ADJECTIVES.values() for pair in (words.positive, words.comparative, words.superlative)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,21 @@ class Prediction:
     def right(self) -> bool:
         """Whether the more probable answer is right; a tie is a no."""
         return (self.p_yes > 0.5) == self.answer
+
+    @property
+    def is_high(self) -> bool:
+        """Whether "big" is true of the thing, whatever the sentence says."""
+        return (self.adjective in _HIGH) == self.answer
+
+    @property
+    def said_low(self) -> bool:
+        """Whether the answer amounts to "small": yes to it, or no to "big"."""
+        return (self.adjective in _HIGH) != (self.p_yes > 0.5)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the fixed k gives the same answer as the scene's own."""
+        return self.rules[CEILING] == self.answer
 
 
 class SceneTest:

@@ -15,7 +15,7 @@ from seesay.files import write_json
 from seesay.models.hf.loading import file_digest
 from seesay.progress import StageProgress
 from seesay.reasoners import checkpoints
-from seesay.reasoners.config import ReasonerConfig
+from seesay.reasoners.config import ReasonerConfig, preset_config
 from seesay.reasoners.dataset import ReasonerDataset
 from seesay.reasoners.features.extractor import FeatureExtractor, open_extractor
 from seesay.reasoners.networks.registry import network_class
@@ -37,7 +37,8 @@ def with_features(
         inputs = "objects only" if takes_objects else "pixels or feature maps, not objects"
         raise UserError(f"The network {config.network} takes {inputs}: omit --features, or choose another network.")
     if name != config.features and "pixels" in (name, config.features):  # either way, 14 x 14 cells
-        layers = (4, 0) if name == "pixels" else (0, 1)
+        published = preset_config(config.network, "paper").sizes.get("plain_layers", 0)
+        layers = (4, 0) if name == "pixels" else (0, published)
         sizes = {**config.sizes, "strided_layers": layers[0], "plain_layers": layers[1]}
         config = replace(config, image_size=224, augment=False, sizes=sizes)
     extractor = open_extractor(name, image_size or config.image_size)

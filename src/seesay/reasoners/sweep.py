@@ -27,7 +27,7 @@ from seesay.training import loop
 RESULTS = "results.csv"
 TESTS = ("test", "test_seen", "test_unseen", "pos-hard", "set+pos-hard")
 PAPER_GRID = ((5e-5, 3e-4, 5e-4, 5e-3), (0.0, 0.5), (True, False))
-"""The paper's 16 configurations (section 4.2): learning rate, dropout, batch norm."""
+"""The paper's 16 configurations: learning rate, dropout, batch norm."""
 _COLUMNS = ("network", "task", "config", "seed", "folder", "validation", *TESTS, "minutes", "error")
 
 
@@ -92,7 +92,7 @@ def plan_trainings(
     sources = [scene_source(task, items) for task in tasks]
     trainings = []
     for seed, network, source in product(range(seeds), networks, sources):
-        base = preset_config(network, preset).changed(sizes={}, epochs=epochs, seed=seed)
+        base = preset_config(network, preset, source.plan.name).changed(sizes={}, epochs=epochs, seed=seed)
         if grid == "preset" or not network_class(network).has_regularisation:
             trainings.append(SweepTraining("preset", base, source))
             continue

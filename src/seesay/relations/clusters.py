@@ -40,6 +40,11 @@ class PairProximity:
     joined: tuple[str, ...]
 
     @property
+    def percentile(self) -> float:
+        """The share of the other pairs that are farther apart, in per cent."""
+        return 100 * (self.pairs - self.rank) / (self.pairs - 1) if self.pairs > 1 else 100.0
+
+    @property
     def joined_directly(self) -> bool:
         """Whether the two are joined before either is joined with anything else."""
         return len(self.joined) == 2

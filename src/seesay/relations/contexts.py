@@ -121,6 +121,24 @@ def collect_contexts(
     return corpus
 
 
+class Substitution(NamedTuple):
+    """A sentence of the substitution table: a relation put into a context of another one (or its own)."""
+
+    context_of: str
+    relation: str
+    sentence: str
+
+
+def substitutions(corpus: ContextCorpus, relations: int, *, seed: int = 0) -> list[Substitution]:
+    """The table of the most frequent relations: each of them in one context of each, drawn by the seed."""
+    contexts = corpus.part(ContextPart.ALL)
+    words = [word for word, *_ in corpus.counts()[:relations] if contexts.get(word)]
+    chosen = {word: _sample(contexts[word], 1, seed)[0] for word in words}
+    return [
+        Substitution(of, word, f"{gap.before}{word}{gap.after}".strip()) for of, gap in chosen.items() for word in words
+    ]
+
+
 def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str) -> str:
     """Whether a model of `seesay pretrain` was trained on the contexts: no, partly or yes.
 

@@ -1,9 +1,6 @@
-"""What a reasoner attended to, drawn over the picture (Figure 7)."""
+"""What a reasoner attended to, drawn over the picture (as in MALeViC's Figure 7)."""
 
 from __future__ import annotations
-
-import base64
-import io
 
 import numpy as np
 from markupsafe import Markup
@@ -12,10 +9,10 @@ from numpy.typing import NDArray
 from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.diagnostics import DiagnosedExample
 from seesay.reports.charts.kernel import WIDTH, chart, element, text
+from seesay.reports.scene_charts import IMAGE_SIZE, png
 from seesay.scenes.raster import rgb
 from seesay.scenes.world import CANVAS, Scene, anchor, extent
 
-IMAGE_SIZE = 192  # pixels per side
 PANEL = 140.0
 GAP = 10.0
 TOP = 22.0
@@ -37,7 +34,7 @@ def attention_chart(example: DiagnosedExample, name: str) -> Markup:
     panels = [("the picture", picture), *((look.name, overlay(picture, look)) for look in example.attention)]
     for i, (label, pixels) in enumerate(panels):
         x = i * (PANEL + GAP)
-        parts.append(element("image", href=_png(pixels), x=x, y=TOP, width=PANEL, height=PANEL))
+        parts.append(element("image", href=png(pixels), x=x, y=TOP, width=PANEL, height=PANEL))
         frame = {"x": x + left - 2, "y": TOP + top - 2, "width": columns + 4, "height": rows + 4}
         parts.append(element("rect", **frame, fill="none", stroke="#fff", stroke_dasharray="3 2"))
         parts.append(text(x + PANEL / 2, TOP + PANEL + 14, label, "note middle", PANEL))
@@ -79,11 +76,3 @@ def _frame(scene: Scene, target: int) -> tuple[float, float, float, float]:
     down, across = anchor(thing.shape, thing.radius, thing.turn)
     rows, columns = extent(thing.shape, thing.radius, thing.turn)
     return (thing.row - down) / CANVAS, (thing.column - across) / CANVAS, rows / CANVAS, columns / CANVAS
-
-
-def _png(pixels: Bytes) -> str:
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).quantize(64).save(buffer, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from seesay import __version__
 from seesay.data.colors import COLORS
 from seesay.reports.charts.dotplot import legend_key
 from seesay.reports.formatting import cell, count, interval, number, p_value
 
+
+def prose(text: str) -> Markup:
+    """A text whose commands and names between backticks are set as code.
+
+    >>> prose("`a < b` or c")
+    Markup('<code>a &lt; b</code> or c')
+    """
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 STYLESHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
 FILTERS = {
     "number": number, "p_value": p_value, "counted": count, "interval": interval, "key": legend_key, "cell": cell,
+    "prose": prose,
 }  # fmt: skip
 
 

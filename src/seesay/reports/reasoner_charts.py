@@ -1,4 +1,4 @@
-"""The charts of a diagnosis: Figures 4 to 6 of MALeViC, and accuracy by the number of unseen examples."""
+"""The charts of a diagnosis: accuracy by sentence type, k, distance, and the number of unseen examples."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
 
 
 def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
-    """Figure 4: sentence type by shape; then by color, separately for each of the task's own tests."""
+    """Sentence type by shape; then by color, separately for each of the task's own tests."""
     rows = [row for row in diagnosis.types if row.test in diagnosis.own]
     kinds = sorted({row.group[:2] for row in rows}, key=_true_first)
     by_type = [
@@ -82,7 +82,7 @@ def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
 
 
 def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
-    """Figure 5: sentence types over k, for each of the task's own tests."""
+    """Sentence types over k, for each of the task's own tests."""
     charts = []
     for test, title in _own(diagnosis, name):
         rows = [row for row in diagnosis.k if row.share.test == test]
@@ -94,14 +94,14 @@ def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
 
 
 def by_distance(diagnosis: Diagnosis, name: str) -> list[Markup]:
-    """Figure 6: numbers of right and wrong answers, and the accuracy beside the ceiling."""
+    """Numbers of right and wrong answers, and the accuracy beside the ceiling."""
     charts = []
     for test, title in _own(diagnosis, name):
         rows = [row for row in diagnosis.distance if row.share.test == test]
         if rows:
             series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
             heading, label = f"{title}: {{}} by distance from the threshold", "distance, in shares of the set's range"
-            charts.append(_counts(rows, heading.format("right and wrong answers"), label))
+            charts.append(right_and_wrong(rows, heading.format("right and wrong answers"), label))
             charts.append(lines(series, title=heading.format("accuracy"), x_label=label, y_label="accuracy"))
     return charts
 
@@ -150,7 +150,7 @@ def _shares(name: str, x: Sequence[float], rows: Sequence[GroupAccuracy]) -> Ser
     return Series(name, x, [r.accuracy for r in rows], [r.low for r in rows], [r.high for r in rows])
 
 
-def _counts(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
+def right_and_wrong(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
     """Columns of right answers with the wrong ones on top, one per bin."""
     parts, top = svg.series_legend(("right", "wrong"), svg.square("fill"))
     y = svg.axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True)

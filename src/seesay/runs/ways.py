@@ -23,6 +23,7 @@ class How(StrEnum):
     CLOZE = "cloze"
     CHOICE = "choice"
     LINEAR = "linear"
+    LINEAR_QUESTION = "linear-question"
     LEARNING_CURVE = "learning-curve"
 
     @classmethod
@@ -34,7 +35,7 @@ class How(StrEnum):
     @property
     def trains(self) -> bool:
         """Whether a probe is trained on the model's vectors."""
-        return self in (How.LINEAR, How.LEARNING_CURVE)
+        return self in (How.LINEAR, How.LINEAR_QUESTION, How.LEARNING_CURVE)
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,14 @@ class Asker:
         for name in names:
             if not name.strip() or not name.isprintable():
                 raise UserError(f"{name!r} is not a model's name: `seesay models` lists some.")
-            if self.how.trains and not (self.how is How.LINEAR and _is_baseline(name)):
+            if self.how.trains and not (self.how is not How.LEARNING_CURVE and _is_baseline(name)):
                 locate_encoder(name, self.options)
             else:
                 locate(name, self.options)
 
     def pairs(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
         """The model with each task, both as this way of asking wants them."""
-        if self.how is How.LINEAR:
+        if self.how in (How.LINEAR, How.LINEAR_QUESTION):
             yield from self._probes(model, tasks)
             return
         answering = model if isinstance(model, Model) else load_model(model, self.options)
@@ -68,7 +69,8 @@ class Asker:
 
     def _probes(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
         """One probe per task and seed; a baseline, which needs no training, is asked the same questions."""
-        splits = [linear_task(task).splits() for task in tasks]  # fails before anything is encoded
+        as_question = self.how is How.LINEAR_QUESTION
+        splits = [linear_task(task, as_question=as_question).splits() for task in tasks]  # before anything is encoded
         if isinstance(model, str) and _is_baseline(model):
             baseline = load_model(model, self.options)
             yield from ((baseline, parts["test"]) for parts in splits)

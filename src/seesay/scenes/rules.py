@@ -1,7 +1,7 @@
 """Answers by rule, from the scene itself: the ceiling for perfect vision without knowing k, and two shortcuts.
 
-A rule reads a sentence and a scene and says true or false. The rules of MALeViC's paper (§5.2): a fixed k of 0.29,
-the threshold over the whole scene where the target's own shape is meant, and "big is only the biggest".
+A rule reads a sentence and a scene and says true or false. The rules that MALeViC's paper compares with: a fixed k of
+0.29, the threshold over the whole scene where the target's own shape is meant, and "big is only the biggest".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The tasks: what is in a scene, the form of its sentence, and which objects may be asked about.
 
-One row per task of Pezzelle & Fernández (2019, §3 and §5.3), and one for comparatives, which they left out.
+One row per task of Pezzelle & Fernández (2019), its hard tests too, and one for comparatives, which they left out.
 """
 
 from __future__ import annotations

@@ -22,10 +22,12 @@ import numpy as np
 
 from seesay.errors import UserError, first_line
 from seesay.files import lock_folder, write_text
-from seesay.models.hf.loading import require_models
+from seesay.models.hf.loading import load_network, require_models
 from seesay.models.hf.logits import logits_at
+from seesay.models.options import ModelOptions
 from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import CaptionSplit
+from seesay.training.schedule import Schedule
 from seesay.training.statements import color_counts, statements
 
 if TYPE_CHECKING:
@@ -52,21 +54,21 @@ class CapBertConfig:
     tokens: int
     rate: float
     dropout: float
-    schedule: loop.Schedule
+    schedule: Schedule
     statements: float = 0.0
 
 
 PRESETS = {
-    # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, section 4.2)
+    # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, "Dropping Dropout")
     "cpu": CapBertConfig(
         layers=4, hidden=256, heads=4, vocabulary=12_000, tokens=2_048, rate=0.25, dropout=0.0, statements=0.75,
-        schedule=loop.Schedule(
+        schedule=Schedule(
             epochs=2, learning_rate=1e-3, warmup=0.06, decay="linear", weight_decay=0.01, validate_every=250
         ),
     ),
     "paper": CapBertConfig(
         layers=12, hidden=768, heads=12, vocabulary=30_522, tokens=16_384, rate=0.15, dropout=0.1,
-        schedule=loop.Schedule(
+        schedule=Schedule(
             epochs=20, learning_rate=1e-4, warmup=0.05, decay="linear", weight_decay=0.01, validate_every=500
         ),
     ),
@@ -161,7 +163,9 @@ def pretrain(
     initial = None if existing is None else _existing(existing, config, weights=start is not None)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
-        checkpoint.check_settings(folder / "training", asdict(config.schedule) | settings)  # before the folder changes
+        checkpoint.check_settings(
+            folder / "training", config.schedule.settings() | settings
+        )  # before the folder changes
         counts = color_counts(captions.train) if config.statements else {}
         share = config.statements if counts else 0.0  # captions without a colour give no statements
         seed, size = config.schedule.seed, round(share * len(captions.train))
@@ -207,14 +211,13 @@ def pretrain(
 def _existing(name: str, config: CapBertConfig, *, weights: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A masked model to start from; without `weights`, its tokeniser and a network with random weights."""
     require_models()
-    import torch
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
     network = None
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
         if weights:
-            network = AutoModelForMaskedLM.from_pretrained(name, dtype=torch.float32, use_safetensors=True)
+            network = load_network(name, name, ModelOptions(device="cpu"), AutoModelForMaskedLM).network
     except Exception as error:  # third-party files fail in more ways than can be listed
         problem = f"Cannot start from '{name}'" if weights else f"Cannot load the tokeniser of '{name}'"
         raise UserError(f"{problem}: {first_line(error)}") from error

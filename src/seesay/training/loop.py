@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -24,61 +24,19 @@ from seesay.errors import UserError
 from seesay.files import lock_folder, write_text
 from seesay.training import checkpoint
 from seesay.training.checkpoint import BEST, CHECKPOINT, HISTORY, RESULT
+from seesay.training.schedule import Schedule
 
 if TYPE_CHECKING:
     import torch
-    from _typeshed import DataclassInstance
     from accelerate import Accelerator
 
 B = TypeVar("B")
-C = TypeVar("C", bound="DataclassInstance")
 N = TypeVar("N", bound="torch.nn.Module")
 Measurements = dict[str, float]
 """Mean losses, accuracy and the like, by name."""
 
 _CHECKPOINT_EVERY = 60.0  # seconds
 _REPORT_EVERY = 0.5  # seconds between two reports of progress
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """How a network is trained. The learning rate rises over `warmup` (a share of the training) and then falls.
-
-    Validation follows each epoch and, with `validate_every`, that many steps; the weights that are best by `best_by`
-    are kept. With `patience`, training stops early after that many validations without improvement.
-    """
-
-    epochs: int
-    learning_rate: float
-    warmup: float = 0.0
-    decay: str = "none"  # none, linear or cosine
-    weight_decay: float = 0.0
-    clip: float = 1.0
-    validate_every: int | None = None
-    patience: int | None = None
-    best_by: str = "loss"
-    highest: bool = False
-    seed: int = 0
-
-    def changed(self, **fields: Any) -> Schedule:
-        """The schedule with other fields; None leaves a field as it is."""
-        return changed(self, **fields)
-
-    def rate(self, done: float) -> float:
-        """The learning rate after a share `done` of the training."""
-        if done < self.warmup:
-            return self.learning_rate * done / self.warmup
-        left = (1 - done) / (1 - self.warmup) if self.warmup < 1 else 1.0
-        if self.decay == "linear":
-            return self.learning_rate * left
-        if self.decay == "cosine":
-            return self.learning_rate * (1 - math.cos(math.pi * left)) / 2
-        return self.learning_rate
-
-
-def changed(config: C, **fields: Any) -> C:
-    """A config with other fields; None leaves a field as it is."""
-    return replace(config, **{name: value for name, value in fields.items() if value is not None})
 
 
 @dataclass(slots=True)
@@ -96,6 +54,8 @@ class Position:
     best: float | None = None
     best_step: int = 0
     waited: int = 0
+    skipped: float = 0.0
+    """Epochs left out because patience ran out before the cooldown."""
 
     @property
     def epochs(self) -> float:
@@ -150,7 +110,7 @@ def train(
     from accelerate import Accelerator
 
     with lock_folder(folder, hint=checkpoint.OTHER_FOLDER):
-        checkpoint.check_settings(folder, asdict(schedule) | dict(settings or {}))
+        checkpoint.check_settings(folder, schedule.settings() | dict(settings or {}))
         accelerator = Accelerator(cpu=device == "cpu")
         network.to(accelerator.device)
         result = read_result(folder)
@@ -196,8 +156,10 @@ class _Training(Generic[N, B]):
         return time.perf_counter() - self.started
 
     @property
-    def out_of_patience(self) -> bool:
-        return self.schedule.patience is not None and self.at.waited >= self.schedule.patience
+    def done(self) -> float:
+        """The share of the training that is done; epochs that are skipped count."""
+        done, epochs = self.at.epochs + self.at.skipped, self.schedule.epochs
+        return done / epochs if done < epochs - 1e-6 else 1.0
 
     def run(
         self,
@@ -210,18 +172,16 @@ class _Training(Generic[N, B]):
         self.model.train()
         if at.step == 0:
             self.measure()  # the untrained network: the first point of the curve
-        while at.epoch < self.schedule.epochs:
+        while self.done < 1:
             epoch_batches = batches(at.epoch)
             if not len(epoch_batches):
                 raise UserError("There is nothing to train on: no batch.")
             at.size = len(epoch_batches)
-            while at.index < at.size:
-                if self.out_of_patience:
-                    return
+            while at.index < at.size and self.done < 1:
                 self.step(epoch_batches[at.index])
-                last = at.index == at.size
+                last = at.index == at.size or self.done >= 1
                 if progress and (last or time.perf_counter() - self.shown > _REPORT_EVERY):
-                    progress(TrainingProgress(at.epochs / self.schedule.epochs, at.step, at.means()))
+                    progress(TrainingProgress(self.done, at.step, at.means()))
                     self.shown = time.perf_counter()
                 measured = last or (every is not None and at.step % every == 0)
                 if measured:
@@ -230,9 +190,8 @@ class _Training(Generic[N, B]):
                     self.save()
                 if interrupted.is_set():
                     raise KeyboardInterrupt
-            if self.out_of_patience:
-                return
-            at.epoch, at.index = at.epoch + 1, 0
+            if at.index == at.size:
+                at.epoch, at.index = at.epoch + 1, 0
 
     def step(self, batch: B) -> None:
         """One step down the gradient."""
@@ -242,10 +201,11 @@ class _Training(Generic[N, B]):
         at, accelerator = self.at, self.accelerator
         torch.manual_seed(_seed(self.schedule.seed, at.step))
         for group in self.optimizer.param_groups:
-            group["lr"] = self.schedule.rate(at.epochs / self.schedule.epochs)
+            group["lr"] = self.schedule.rate(self.done)
         losses = self.losses(self.model, send_to_device(batch, accelerator.device))
         accelerator.backward(losses["loss"])
-        accelerator.clip_grad_norm_(self.model.parameters(), self.schedule.clip)
+        if math.isfinite(self.schedule.clip):
+            accelerator.clip_grad_norm_(self.model.parameters(), self.schedule.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
         at.step, at.index, at.summed = at.step + 1, at.index + 1, at.summed + 1
@@ -274,6 +234,8 @@ class _Training(Generic[N, B]):
         with (self.folder / HISTORY).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         at.sums, at.summed = {}, 0
+        if schedule.patience is not None and at.waited >= schedule.patience:
+            at.skipped = max(at.skipped, schedule.epochs * (1 - schedule.cooldown) - at.epochs)
 
     def save(self) -> None:
         """Write a checkpoint to resume from."""
@@ -311,10 +273,12 @@ def _seed(*numbers: int) -> int:
 
 
 def _adam(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    """AdamW (Adam without weight decay); biases and norms never decay."""
+    """Adam, or AdamW, by which biases and norms never decay."""
     import torch
 
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    if schedule.optimizer == "adam":
+        return torch.optim.Adam(parameters, lr=schedule.learning_rate, weight_decay=schedule.weight_decay)
     groups = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": schedule.weight_decay},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},

@@ -20,6 +20,7 @@ from seesay.models.words import lstm
 from seesay.models.words.vocabulary import Vocabulary, words
 from seesay.training import checkpoint, loop, ragged
 from seesay.training.captions import CaptionSplit, join_phrases
+from seesay.training.schedule import Schedule
 
 if TYPE_CHECKING:
     import torch
@@ -42,17 +43,17 @@ class LstmConfig:
     smallest_count: int
     drop: bool
     sentences: int
-    schedule: loop.Schedule
+    schedule: Schedule
 
 
 PRESETS = {
     "cpu": LstmConfig(
         embedding=256, hidden=256, dropout=0.1, smallest_count=20, drop=False, sentences=128,
-        schedule=loop.Schedule(epochs=3, learning_rate=3e-3, warmup=0.02, decay="linear"),
+        schedule=Schedule(epochs=3, learning_rate=3e-3, warmup=0.02, decay="linear"),
     ),
     "paper": LstmConfig(
         embedding=300, hidden=300, dropout=0.0, smallest_count=100, drop=True, sentences=1024,
-        schedule=loop.Schedule(epochs=20, learning_rate=1e-3, clip=float("inf")),
+        schedule=Schedule(epochs=20, learning_rate=1e-3, clip=float("inf")),
     ),
 }  # fmt: skip
 

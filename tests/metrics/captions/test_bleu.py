@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.metrics.captions.strategies import CORPORA, FULL, SENTENCES
 
 from seesay.metrics.captions import CaptionCorpus, bleu, unigram_precision
-from seesay.metrics.captions.bleu import statistics
+from seesay.metrics.captions.bleu import precision, statistics
 
 
 def test_multi30k(corpus: CaptionCorpus) -> None:
@@ -87,3 +87,11 @@ def test_unigram_precision() -> None:
     assert unigram_precision("the the the the the the the", references) == 1
     assert unigram_precision("the the the the the the the", references, clipped=True) == pytest.approx(2 / 7)
     assert unigram_precision("", references) == 0
+
+
+def test_unigram_precision_of_a_corpus_is_over_all_words() -> None:
+    """Seven of seven words, then one of two ("a" is in no reference): 8 of 9; no words count for nothing."""
+    references = [["the cat is on the mat"], ["cat"], ["cat"]]
+    measured = precision(CaptionCorpus(["the the the the the the the", "a cat", ""], references))
+    assert measured.value == pytest.approx(8 / 9)
+    assert measured.scores.tolist() == [1, 0.5, 0]

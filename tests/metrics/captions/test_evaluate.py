@@ -17,12 +17,13 @@ def small(corpus: CaptionCorpus) -> CaptionCorpus:
 
 def test_the_average_is_the_plain_mean_of_four(small: CaptionCorpus) -> None:
     measured = {one.name: one for one in evaluate(small, MeteorResources())}
-    assert list(measured) == [*NAMES, "average fusion with METEOR(ex_st)"]
+    assert list(measured) == [*NAMES, "average fusion with METEOR(ex_st)", "unigram precision"]
     parts = [measured[name] for name in ("BLEU-4", "METEOR(ex_st)", "ROUGE-L", "CIDEr-D")]
     fused = measured["average fusion with METEOR(ex_st)"]
     assert fused.value == pytest.approx(np.mean([part.value for part in parts]))
     assert fused.scores == pytest.approx(np.mean([part.scores for part in parts], axis=0))
-    assert [one.name for one in evaluate(small, None)] == [name for name in NAMES if "METEOR" not in name]
+    without = [name for name in NAMES if "METEOR" not in name]
+    assert [one.name for one in evaluate(small, None)] == [*without, "unigram precision"]
 
 
 def test_a_resample_is_the_figure_of_the_drawn_captions(small: CaptionCorpus) -> None:

@@ -21,7 +21,7 @@ from seesay.metrics.agreement import (
     one_against_others,
     split_half,
 )
-from seesay.metrics.base import IntArray
+from seesay.metrics.base import IntArray, ratio
 
 _REDRAWS = 200
 LEAVE_ONE_OUT_METRICS = ("relaxed_accuracy", "true_confidence", "macro_f1")
@@ -66,7 +66,7 @@ def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> Flo
 
 def _choice_counts(judgements: Sequence[Judgement], items: Sequence[StudyItem], labels: Sequence[str]) -> IntArray:
     """Items by labels: how many participants chose each."""
-    counts = Counter((j.item.id, j.item.options[j.value]) for j in judgements)
+    counts = Counter((j.item.id, label) for j in judgements for label in j.labels)
     return np.array([[counts[item.id, label] for label in labels] for item in items], dtype=np.int64)
 
 
@@ -83,6 +83,8 @@ def agreement_coefficients(
         return _rating_coefficients(_ratings(judgements, items), draw, seed)
     assert study.task is not None
     labels = study.task.labels
+    if any(item.several for item in items):
+        return _naming_coefficients(_choice_counts(judgements, items, labels), judgements, items, draw)
     offered = np.array([[label in item.options for label in labels] for item in items], dtype=np.float64)
     return _choice_coefficients(_choice_counts(judgements, items, labels), offered, draw)
 
@@ -110,6 +112,26 @@ def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[
             "Spearman correlation of one person with the mean of the others, mean over people",
         ),
     }
+
+
+def _naming_coefficients(
+    named: IntArray, judgements: Sequence[Judgement], items: Sequence[StudyItem], draw: Resamples
+) -> dict[str, Coefficient]:
+    """Where several labels may be named, each label of an item is a judgement of its own: named or not."""
+    people = Counter(j.item.id for j in judgements)
+    asked = np.array([people[item.id] for item in items])[:, None]
+    tables = [np.stack([named[:, label], asked[:, 0] - named[:, label]], axis=1) for label in range(named.shape[1])]
+    kappas = [fleiss(table) for table in tables if table[:, 0].any()]
+    rows = np.concatenate([statistics.rows for statistics in kappas], axis=1)
+    width = kappas[0].rows.shape[1]
+
+    def mean(sums: FloatArray) -> FloatArray:
+        values = [kappas[0].value(sums[..., i * width : (i + 1) * width]) for i in range(len(kappas))]
+        defined = ~np.isnan(values)
+        return ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0), undefined=np.nan)
+
+    meaning = "Fleiss' kappa of naming a label or not, mean over the labels that are named"
+    return {"fleiss_kappa_named": _interval(AgreementStatistics(rows, mean), draw, meaning)}
 
 
 def _choice_coefficients(table: IntArray, offered: FloatArray, draw: Resamples) -> dict[str, Coefficient]:

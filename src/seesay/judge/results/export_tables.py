@@ -45,8 +45,8 @@ def _item_row(item: StudyItem, judgements: Sequence[Judgement]) -> TableRow:
             "sd": stdev(values) if len(values) > 1 else None,
             "seconds": seconds,
         }
-    counts = Counter(item.options[judgement.value] for judgement in judgements).most_common()
-    shares = [count / len(judgements) for _, count in counts]
+    counts = Counter(label for judgement in judgements for label in judgement.labels).most_common()
+    shares = [count / sum(n for _, n in counts) for _, count in counts]
     return {
         "item": item.id,
         "text": item.text,
@@ -68,7 +68,7 @@ def judgement_rows(judgements: Sequence[Judgement], excluded: Sequence[ExcludedP
             "item": j.item.id,
             "control": j.item.control,
             "value": j.value / SLIDER_MAX if j.item.words else None,
-            "label": None if j.item.words else j.item.options[j.value],
+            "label": None if j.item.words else "; ".join(j.labels),
             "start": None if j.start is None else j.start / SLIDER_MAX,
             "how": j.how,
             "seconds": j.seconds,

@@ -54,6 +54,7 @@ def write_human_run(
         f"people:{len({judgement.person for judgement in judgements})}",
         f"judgements:{len(judgements)}",
         f"asked:{prompt}",
+        *(["labels:several"] if any(judgement.item.several for judgement in judgements) else []),
         f"smoothing:{SMOOTHING:g}",
     )
     settings = Settings(seed=seed, resamples=resamples, command=command)
@@ -85,10 +86,16 @@ def share_scores(shares: Sequence[float]) -> Scores:
 
 
 def _task_shares(study: Study, task: Task, judgements: Sequence[Judgement]) -> tuple[Task, dict[str, list[float]], str]:
-    """The questions that people judged. Their one template stands for all, so the run is comparable with models'."""
+    """The questions that people judged. Their one template stands for all, so the run is comparable with models'.
+
+    A label's share is how often it is named among all that are named: whoever names two labels counts for both.
+    """
     counts: dict[str, list[int]] = {}
     for judgement in judgements:
-        counts.setdefault(judgement.item.question, [0] * len(judgement.item.options))[judgement.value] += 1
+        item = judgement.item
+        named = counts.setdefault(item.question, [0] * len(item.options))
+        for label in judgement.labels:
+            named[item.options.index(label)] += 1
     questions = tuple(question for question in task.questions if question.id in counts)
     if not questions:
         raise TooFewJudgementsError(f"No judgement counts yet: {_WAIT}.")

@@ -17,7 +17,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One participant's answer to one item: the position of the slider (0 to 100) or the index of the option."""
+    """One participant's answer to one item: the position of the slider (0 to 100), the index of the option, or, where
+    several may be named, their bits."""
 
     person: int
     item: StudyItem
@@ -27,6 +28,11 @@ class Judgement:
     seconds: float
     changes: int
     given: float
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The options that it names."""
+        return self.item.labels(self.value)
 
 
 class QualityCriteria(FrozenModel):
@@ -104,7 +110,7 @@ def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria)
         elif item.control == "same" and rating < criteria.same_below:
             reasons.append(f"{_words(item)} rated {rating:.0%}, below {criteria.same_below:.0%}")
         elif item.control == "known":
-            correct.append(item.options[judgement.value] in item.known)
+            correct.append(set(judgement.labels) <= set(item.known))
     if correct and sum(correct) / len(correct) < criteria.known_below:
         reasons.append(f"{sum(correct)} of {len(correct)} known answers correct, below {criteria.known_below:.0%}")
     seconds = median(judgement.seconds for judgement in judgements)

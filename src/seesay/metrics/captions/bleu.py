@@ -87,3 +87,23 @@ def unigram_precision(hypothesis: str, references: Sequence[str], *, clipped: bo
         most |= Counter(reference.split())
     matched = sum(min(count, most[word]) if clipped else count for word, count in words.items() if word in most)
     return matched / words.total()
+
+
+def _words(corpus: CaptionCorpus) -> FloatArray:
+    """One row per caption: its words that occur in any reference, and all its words."""
+    rows = []
+    for caption, references in zip(corpus.hypotheses, corpus.references, strict=True):
+        words, known = caption.split(), {word for reference in references for word in reference.split()}
+        rows.append((sum(word in known for word in words), len(words)))
+    return np.array(rows, dtype=np.float64)
+
+
+PRECISION = Metric(
+    "unigram precision", "The share of words that occur in any reference.", _words,
+    lambda sums: np.asarray(sums[..., 0] / np.maximum(sums[..., 1], 1.0)),
+)  # fmt: skip
+
+
+def precision(corpus: CaptionCorpus) -> Measurement:
+    """Unigram precision over all words of the corpus, and of each caption."""
+    return measure([PRECISION], corpus)[0]

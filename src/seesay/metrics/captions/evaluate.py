@@ -10,7 +10,7 @@ import numpy as np
 from seesay import __version__
 from seesay.metrics.base import FloatArray, Measurement, Metric
 from seesay.metrics.bootstrap import Resamples
-from seesay.metrics.captions.bleu import bleu
+from seesay.metrics.captions.bleu import bleu, precision
 from seesay.metrics.captions.cider import DocumentFrequency, cider_d
 from seesay.metrics.captions.corpus import CaptionCorpus
 from seesay.metrics.captions.meteor import MeteorResources, meteor
@@ -23,14 +23,17 @@ FUSION = "average fusion"
 def evaluate(
     corpus: CaptionCorpus, resources: MeteorResources | None, frequency: DocumentFrequency | None = None, jobs: int = 1
 ) -> list[Measurement]:
-    """BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D and their average. Without `resources`, neither METEOR nor the average."""
-    blues = bleu(corpus)
+    """BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D, their average, and unigram precision.
+
+    Without `resources`, neither METEOR nor the average.
+    """
+    blues, words = bleu(corpus), precision(corpus)
     rest = [rouge(corpus), cider_d(corpus, frequency)]
     if resources is None:
-        return [*blues, *rest]
+        return [*blues, *rest, words]
     best = meteor(corpus, resources, jobs)
     name = FUSION if resources.complete else f"{FUSION} with {best.name}"
-    return [*blues, best, *rest, fuse([blues[-1], best, *rest], name)]
+    return [*blues, best, *rest, fuse([blues[-1], best, *rest], name), words]
 
 
 def fuse(parts: Sequence[Measurement], name: str = FUSION) -> Measurement:

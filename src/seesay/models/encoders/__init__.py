@@ -31,7 +31,7 @@ def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     from seesay.models import MODELS, locate
     from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.encoders import clip_bert
-    from seesay.models.hf.loading import convert_gguf
+    from seesay.models.hf.gguf import convert_gguf
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
@@ -70,7 +70,7 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
 
     if config.model_type in text_towers.TOWERS:
         return text_towers.load_tower(name, source, options, text_towers.TOWERS[config.model_type])
-    if config.model_type == "bert" and hasattr(config, clip_bert.FEATURES):
+    if clip_bert.is_clip_bert(config):
         return clip_bert.load_clip_bert(name, str(source), "", options, imagine=True)
     steps = sentence.steps_of(name, source, options)
     if steps is not None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
 
 if TYPE_CHECKING:
     import torch
@@ -46,6 +47,8 @@ class BatchEncoder(Model):
         self._network, self._tokenizer, self._vectors = checkpoint.model, checkpoint.tokenizer, vectors
         self._padding: dict[str, Any] = {"padding": "max_length", "max_length": padded_to} if padded_to else {}
         self._budget = options.batch_size or DEFAULT_BUDGET
+        if checkpoint.unused:
+            self.note(note_of_unused(name, checkpoint.unused), lasting=True)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         rows, self._budget = halve_until_it_fits(
@@ -89,7 +92,7 @@ def load_complete(
     name: str, source: str | Path, options: ModelOptions, network_class: Any, part: str = "", spare: Sequence[str] = ()
 ) -> Checkpoint:
     """A checkpoint that lacks none of the weights its vectors need: those under `part`, except `spare` ones."""
-    from seesay.models.hf.loading import load_checkpoint, refuse_missing
+    from seesay.models.hf.loading import load_checkpoint
 
     checkpoint = load_checkpoint(name, source, options, network_class)
     missing = [key for key in checkpoint.missing if key.startswith(part) and not any(word in key for word in spare)]
@@ -106,7 +109,7 @@ def encoder_class(config: Any) -> Any:
 
 
 def first_token(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 5)."""
+    """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 4)."""
     return lambda ids: network(input_ids=ids)[0][:, 0]
 
 

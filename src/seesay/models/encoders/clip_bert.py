@@ -1,35 +1,35 @@
 """CLIP-BERT (Norlund, Hagström & Johansson 2021): a BERT that may be shown one CLIP feature after its last token.
 
 Layout of a checkpoint, after the published code: a BERT folder (config.json, model.safetensors, tokenizer) whose
-config.json says `img_feature_dim` and whose weights hold `bert.img_projection.weight` and `.bias`; beside it, in the
-folder `clip`, the CLIP whose text tower imagines (else `clip_model` of config.json names one, else CLIP ViT-B/32).
+config.json says `img_feature_dim` and whose weights hold `bert.img_projection.weight` and `.bias`. What imagines is the
+CLIP in the folder `clip` beside them, else the encoder that `text_encoder` (or `clip_model`) of config.json names, else
+CLIP ViT-B/32. Any encoder will do: of a CLIP its projected text feature is taken, of another its vector.
 
-Imagination ("explicit"): the projected CLIP feature of the text itself takes the place of the picture's in training: a
-last position without position or type embedding. Without it ("implicit") the BERT reads the text alone.
+Imagination ("explicit"): the feature of the text itself takes the place of the picture's in training. A slot is
+imagined from the text as it is asked, with `[MASK]` in it, as in the published code. Without imagination ("implicit")
+the BERT reads the text alone.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, find_file, first_token, load_complete
+from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, load_complete
 from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
-from seesay.models.hf.loading import Checkpoint
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
+from seesay.models.hf.loading import Checkpoint, read_config
 from seesay.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    import torch
 
 FEATURES = "img_feature_dim"
 PROJECTION = "img_projection"
+PUBLISHED_FEATURES = 512
 CLIP = "openai/clip-vit-base-patch32"
 
 
@@ -53,90 +53,122 @@ def _folder(where: str) -> Path | None:
     return path if where and path.is_dir() else None
 
 
-def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool) -> Model:
-    """A CLIP-BERT in a folder or on the hub, or one built from a BERT and a CLIP. A revision is the BERT's."""
-    from transformers import BertModel, CLIPTextModelWithProjection
+def is_clip_bert(config: Any) -> bool:
+    """Whether a configuration describes a CLIP-BERT."""
+    return config.model_type == "bert" and hasattr(config, FEATURES)
 
-    source = _folder(bert) or bert
-    checkpoint = load_complete(name, source, options, BertModel, spare=("pooler",))
-    if not imagine:
-        return BatchEncoder(name, checkpoint, first_token(checkpoint.model), options, pooling="first")
-    beside = Path(source) / "clip"
-    own_clip = str(beside) if beside.is_dir() else str(getattr(checkpoint.config, "clip_model", CLIP))
-    tower = load_complete(
-        f"{name} (CLIP: {clip or own_clip})",
-        _folder(clip or own_clip) or clip or own_clip,
-        replace(options, revision=None),
-        CLIPTextModelWithProjection,  # the feature that lies in the space of pictures
-    )
-    weights = {} if clip else _weights(name, source, options.revision)
-    projection = read_projection(name, weights, checkpoint, tower, drawn=bool(clip))
-    encoder = ImaginingBert(name, checkpoint, tower, projection, options)
+
+def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool) -> Model:
+    """The encoder of a CLIP-BERT in a folder or on the hub, or of one built from a BERT and a CLIP, whose projection is
+    drawn with a seed. A revision is the BERT's."""
+    imagination = load_imagination(name, bert, clip, options) if imagine else None
+    checkpoint = load_bert(name, bert, options, imagination, drawn=bool(clip), spare=("cls",))
+    if imagination is None:
+        states = checkpoint.model.states
+        return BatchEncoder(name, checkpoint, lambda ids: states(ids)[:, 0], options, pooling="first")
+    encoder = ImaginingBert(name, checkpoint, imagination, options)
     if clip:
-        encoder.note(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.")
+        encoder.note(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.", lasting=True)
     return encoder
 
 
-def read_projection(
-    name: str, weights: Mapping[str, torch.Tensor], bert: Checkpoint, tower: Checkpoint, *, drawn: bool
-) -> torch.nn.Linear:
-    """The layer from CLIP's feature to BERT's states: the checkpoint's, or for two models drawn with a seed."""
+def load_imagination(name: str, bert: str, clip: str, options: ModelOptions) -> Model:
+    """The encoder whose vectors of texts take the place of pictures' features: `clip`, or the checkpoint's own."""
+    from transformers import CLIPTextModelWithProjection
+
+    from seesay.models.encoders import load_encoder
+
+    source = _folder(bert) or bert
+    beside = Path(source) / "clip"
+    if not clip and beside.is_dir():
+        clip = str(beside)
+    elif not clip:
+        config = read_config(name, source, options)
+        clip = str(getattr(config, "text_encoder", None) or getattr(config, "clip_model", CLIP))
+    own = replace(options, revision=None)
+    if not is_clip(clip, own):
+        return load_encoder(clip, own)
+    tower = load_complete(f"{name} (CLIP: {clip})", _folder(clip) or clip, own, CLIPTextModelWithProjection)
+    return ClipText(clip, tower, own)
+
+
+class ClipText(BatchEncoder):
+    """CLIP's text half with its projection: features that lie in the space of pictures. `sees`: the other half is
+    there too."""
+
+    def __init__(self, name: str, tower: Checkpoint, options: ModelOptions) -> None:
+        network = tower.model
+        self.sees = tower.config.model_type == "clip"
+        unread = replace(tower, unused=())  # the half that sees
+        super().__init__(name, unread, lambda ids: network(input_ids=ids).text_embeds, options, pooling="")
+        self.fingerprint = tower.fingerprint
+
+
+def is_clip(name: str, options: ModelOptions) -> bool:
+    """Whether a folder or Hub id is a CLIP's; a name of the catalogue or of another package is none."""
+    from seesay.models.catalogue import CATALOGUE
+
+    folder = _folder(name)
+    if folder is None and (name in CATALOGUE or ":" in name):
+        return False
+    return read_config(name, folder or name, options).model_type.startswith("clip")
+
+
+def load_bert(
+    name: str,
+    bert: str,
+    options: ModelOptions,
+    imagination: Model | None,
+    *,
+    drawn: bool = False,
+    spare: Sequence[str] = (),
+) -> Checkpoint:
+    """The network with its projection: the checkpoint's own, or `drawn` with a seed."""
     import torch
 
-    features = int(tower.model.config.projection_dim)
-    hidden = int(bert.model.config.hidden_size)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        layer = torch.nn.Linear(features, hidden)
-    if not drawn:
-        projection = {
-            key.rpartition(f"{PROJECTION}.")[2]: tensor for key, tensor in weights.items() if f"{PROJECTION}." in key
-        }
-        if set(projection) != {"weight", "bias"} or projection["weight"].shape != (hidden, features):
-            raise UserError(
-                f"'{name}' holds no {PROJECTION} from CLIP's {features} numbers to BERT's {hidden}: give another CLIP "
-                "(clip_model in its config.json, or the folder clip), or clip-bert:BERT+CLIP."
-            )
-        layer.load_state_dict(projection)
-    return layer.to(bert.model.device, bert.model.dtype).eval()
+    from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
+    from seesay.models.hf.loading import load_checkpoint
 
-
-def _weights(name: str, source: str | Path, revision: str | None) -> dict[str, torch.Tensor]:
-    """All tensors of a checkpoint's safetensors, in one file or several."""
-    from safetensors.torch import load_file
-
-    index = find_file(source, "model.safetensors.index.json", revision)
-    files = ["model.safetensors"]
-    if index:
-        files = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-    tensors: dict[str, torch.Tensor] = {}
-    for file in files:
-        path = find_file(source, file, revision)
-        if path is None:
-            raise UserError(f"'{name}' has no safetensors weights: convert them with save_pretrained.")
-        tensors |= load_file(path)
-    return tensors
+    source = _folder(bert) or bert
+    config: Any = read_config(name, source, options)
+    features = imagination.encode(["a"]).shape[1] if imagination else getattr(config, FEATURES, PUBLISHED_FEATURES)
+    declared = getattr(config, FEATURES, features)
+    config.img_feature_dim = features if drawn else declared
+    checkpoint = load_checkpoint(name, source, options, ClipBertForMaskedLM, config=config)
+    lacks_projection = any(PROJECTION in key for key in checkpoint.missing)
+    if not drawn and (lacks_projection or declared != features):
+        raise UserError(
+            f"'{name}' holds no {PROJECTION} from the {features} numbers of its text encoder to BERT's "
+            f"{config.hidden_size}: name the encoder that it was trained with (text_encoder in its config.json, or the "
+            "folder clip)."
+        )
+    refuse_missing(name, [k for k in checkpoint.missing if not any(part in k for part in (*spare, PROJECTION))])
+    if drawn:
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            layer = torch.nn.Linear(features, config.hidden_size)
+        checkpoint.model.bert.img_projection.load_state_dict(layer.state_dict())
+    return checkpoint
 
 
 class ImaginingBert(Model):
-    """BERT with the CLIP feature of each text after its last token; the vector is the first token's state."""
+    """BERT with the imagined feature of each text after its last token; the vector is the first token's state."""
 
     family = "encoder"
 
-    def __init__(
-        self, name: str, bert: Checkpoint, tower: Checkpoint, projection: torch.nn.Linear, options: ModelOptions
-    ) -> None:
-        self.name, self.fingerprint = name, f"{bert.fingerprint}-first-imagining-{tower.fingerprint}"
-        self._bert, self._tokenizer, self._projection = bert.model, bert.tokenizer, projection
-        self._tower = BatchEncoder(name, tower, lambda ids: tower.model(input_ids=ids).text_embeds, options, pooling="")
+    def __init__(self, name: str, bert: Checkpoint, imagination: Model, options: ModelOptions) -> None:
+        self.name, self.fingerprint = name, f"{bert.fingerprint}-first-imagining-{imagination.fingerprint}"
+        self._bert, self._tokenizer, self._imagination = bert.model, bert.tokenizer, imagination
         self._budget = options.batch_size or DEFAULT_BUDGET
+        if bert.unused:
+            self.note(note_of_unused(name, bert.unused), lasting=True)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, 0), np.float32)
         sentences = [tuple(ids) for ids in self._tokenizer(list(texts))["input_ids"]]
-        refuse_too_long(self.name, self._bert, max(map(len, sentences)) + 1)
-        imagined = self._tower.encode(texts)
+        refuse_too_long(self.name, self._bert, max(map(len, sentences)))
+        imagined = self._imagination.encode(texts)
         rows, self._budget = halve_until_it_fits(lambda budget: self._read(sentences, imagined, budget), self._budget)
         return rows
 
@@ -144,20 +176,9 @@ class ImaginingBert(Model):
         import torch
 
         rows = np.empty((len(sentences), self._bert.config.hidden_size), np.float32)
-        features = torch.from_numpy(imagined).to(self._bert.device, self._bert.dtype)
+        features = torch.from_numpy(imagined).to(self._bert.device)
         with torch.inference_mode():
             for members in batches_of_equal_length(sentences, budget):
                 ids = torch.tensor([sentences[i] for i in members], device=self._bert.device)
-                rows[members] = with_feature(self._bert, ids, self._projection(features[members])).float().cpu().numpy()
+                rows[members] = self._bert.states(ids, features[members])[:, 0].float().cpu().numpy()
         return rows
-
-
-def with_feature(bert: Any, ids: torch.Tensor, feature: torch.Tensor) -> torch.Tensor:
-    """The first token's state; the projected feature, layer-normed and without position or type, is the last input."""
-    import torch
-
-    embedding = bert.embeddings
-    words = embedding(input_ids=ids)
-    picture = embedding.dropout(embedding.LayerNorm(feature))[:, None]
-    states: torch.Tensor = bert.encoder(torch.cat([words, picture], dim=1), attention_mask=None)[0]
-    return states[:, 0]

@@ -37,14 +37,20 @@ def load_tower(name: str, source: str | Path, options: ModelOptions, tower: Text
     return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
 
 
+def vilt_blank(network: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """ViLT requires an image: one patch of zeros, and the mask by which no token attends to it, as in the published
+    probe."""
+    blank = torch.zeros(1, 1, network.config.hidden_size, device=network.device, dtype=network.dtype)
+    return blank, torch.zeros(1, 1, device=network.device)
+
+
 def _beside_a_blank(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """ViLT's first token. Its architecture requires an image: one patch of zeros that no token attends to, as in the
-    published probe."""
+    """ViLT's first token."""
 
     def vectors(ids: torch.Tensor) -> torch.Tensor:
-        blank = torch.zeros(len(ids), 1, network.config.hidden_size, device=ids.device, dtype=network.dtype)
-        masked = torch.zeros(len(ids), 1, device=ids.device)
-        states: torch.Tensor = network(input_ids=ids, image_embeds=blank, pixel_mask=masked)[0]
+        blank, mask = vilt_blank(network)
+        shown = {"image_embeds": blank.expand(len(ids), -1, -1), "pixel_mask": mask.expand(len(ids), -1)}
+        states: torch.Tensor = network(input_ids=ids, **shown)[0]
         return states[:, 0]
 
     return vectors

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seesay.errors import UserError, first_line, missing_extra
-from seesay.files import atomic_folder
-from seesay.folders import cache_folder
 from seesay.models.hf.batching import is_out_of_memory
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
 from seesay.models.options import Family
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from seesay.models.base import Model
     from seesay.models.options import ModelOptions
+
+log = logging.getLogger(__name__)
 
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
@@ -45,39 +47,68 @@ def require_models() -> None:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What was read from a folder or the hub, and which of the network's weights its files lack."""
+    """What was read from a folder or the hub: which of the network's weights its files lack, and which parts of the
+    files the network does not use."""
 
     model: Any
     tokenizer: Any
     config: Any
     fingerprint: str
     missing: tuple[str, ...]
+    unused: tuple[str, ...] = ()
 
 
-def load_checkpoint(name: str, source: str | Path, options: ModelOptions, network_class: Any) -> Checkpoint:
-    """The network in evaluation mode, its tokenizer and its fingerprint."""
+class LoadedNetwork(NamedTuple):
+    """A network, the names of the weights that its files lack, and of the parts of the files that it does not use."""
+
+    network: Any
+    missing: tuple[str, ...]
+    unused: tuple[str, ...]
+
+
+def load_checkpoint(
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    network_class: Any,
+    *,
+    shared_tokenizer: str | None = None,
+    **changed: Any,
+) -> Checkpoint:
+    """The network in evaluation mode, its tokenizer and its fingerprint.
+
+    `shared_tokenizer` is used where there is none beside the weights; `changed` are entries of the configuration."""
     config = read_config(name, source, options)
     import torch
+
+    tokenizer = _tokenizer(name, source, options)
+    model, missing, unused = load_network(name, source, options, network_class, **changed)
+    if tokenizer is None and shared_tokenizer:
+        tokenizer = _tokenizer(name, find_source(shared_tokenizer, None), replace(options, revision=None))
+    if tokenizer is None:
+        raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
+    digest = fingerprint(source, options.revision)
+    if model.dtype != torch.float32:  # other digits, so another run
+        digest += f"-{str(model.dtype).removeprefix('torch.')}"
+    return Checkpoint(model, tokenizer, config, digest, missing, unused)
+
+
+def _tokenizer(name: str, source: str | Path, options: ModelOptions) -> Any:
+    """The tokenizer; None where there is none, of which transformers makes an empty one."""
     from transformers import AutoTokenizer
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **hub_arguments(options))
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise loading_error(name, source, options, error) from error
-    model, missing = load_network(name, source, options, network_class)
-    if not str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True)).strip():
-        # transformers makes an empty one where there is none
-        raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
-    digest = fingerprint(source, options.revision)
-    if model.dtype != torch.float32:  # other digits, so another run
-        digest += f"-{str(model.dtype).removeprefix('torch.')}"
-    return Checkpoint(model, tokenizer, config, digest, missing)
+    written = str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True))
+    return tokenizer if written.strip() else None
 
 
 def load_network(
-    name: str, source: str | Path, options: ModelOptions, model_class: Any, what: str = ""
-) -> tuple[Any, tuple[str, ...]]:
-    """A network in evaluation mode, and the names of the weights that its files lack; `what` names it in an error."""
+    name: str, source: str | Path, options: ModelOptions, model_class: Any, what: str = "", **changed: Any
+) -> LoadedNetwork:
+    """A network in evaluation mode; `what` names it in an error."""
     import torch
 
     device = device_of(options.device)
@@ -89,10 +120,12 @@ def load_network(
             device_map=None if device == "cpu" else device,
             use_safetensors=None if options.allow_pickle else True,
             output_loading_info=True,
+            **changed,
         )
     except Exception as error:
         raise loading_error(name, source, options, error, what) from error
-    return aligned(model).eval(), tuple(sorted(report["missing_keys"]))
+    unused = unused_parts(name, model, report["unexpected_keys"])
+    return LoadedNetwork(aligned(model).eval(), tuple(sorted(report["missing_keys"])), unused)
 
 
 def load_component(name: str, options: ModelOptions, kind: str, what: str) -> Any:
@@ -103,7 +136,10 @@ def load_component(name: str, options: ModelOptions, kind: str, what: str) -> An
 
     auto_class: Any = getattr(transformers, kind)
     if kind.startswith("AutoModel"):
-        return load_network(name, source, replace(options, device="cpu"), auto_class, what)[0]
+        network, _, unused = load_network(name, source, replace(options, device="cpu"), auto_class, what)
+        if unused:
+            log.warning("%s", note_of_unused(name, unused))
+        return network
     try:
         return auto_class.from_pretrained(source, **hub_arguments(options))
     except Exception as error:
@@ -160,10 +196,16 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
     config = read_config(name, source, options)
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
+    from seesay.models.encoders import clip_bert, clip_bert_masked
     from seesay.models.hf.causal import CausalModel
     from seesay.models.hf.masked import MaskedModel
     from seesay.models.hf.seq2seq import EncoderDecoderModel
+    from seesay.models.vision import masked as vision_masked
 
+    if clip_bert.is_clip_bert(config):
+        return clip_bert_masked.load_masked(name, str(source), options, imagine=True)
+    if config.model_type in vision_masked.ARCHITECTURES:
+        return vision_masked.load_masked(name, source, options, config.model_type)
     heads = {
         Family.MASKED: AutoModelForMaskedLM,
         Family.CAUSAL: AutoModelForCausalLM,
@@ -172,12 +214,7 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
 
     family = Family(options.family) if options.family else family_of(name, config)
     checkpoint = load_checkpoint(name, source, options, heads[family])
-    if checkpoint.missing:
-        raise UserError(
-            f"'{name}' lacks {len(checkpoint.missing)} of the weights that a {family} model needs "
-            f"({checkpoint.missing[0]}, …): they would be random. It was saved without its language-model head, or for "
-            "another use."
-        )
+    refuse_missing_head(name, family, checkpoint.missing)
     if not checkpoint.tokenizer.is_fast:
         raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
     if family == Family.MASKED:
@@ -185,33 +222,6 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
     if family == Family.ENCODER_DECODER:
         return EncoderDecoderModel(name, checkpoint, style=options.style, batch_size=options.batch_size)
     return CausalModel(name, checkpoint, scope=options.scope, batch_size=options.batch_size)
-
-
-def convert_gguf(path: Path) -> Path:
-    """The folder with the GGUF file's weights as float32 safetensors, made once: reading the file takes half a minute,
-    its safetensors half a second."""
-    folder = cache_folder() / "models" / f"{path.stem}-{file_digest([path])}"
-    if (folder / "config.json").is_file():
-        return folder
-    require_models()
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    try:
-        arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
-        model: Any = AutoModelForCausalLM.from_pretrained(path.parent, **arguments, dtype=torch.float32)
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, **arguments)
-    except Exception as error:
-        raise UserError(f"Could not read '{path}' as a GGUF model: {first_line(error)}") from error
-    # transformers refuses to save what it thinks is still quantised
-    model.hf_quantizer = None
-    model.is_quantized = False
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
-    with atomic_folder(folder, is_complete=lambda made: (made / "config.json").is_file()) as unfinished:
-        model.save_pretrained(unfinished)
-        tokenizer.save_pretrained(unfinished)
-    return folder
 
 
 def on_hub(hub_id: str, revision: str | None = None) -> bool:
@@ -321,12 +331,6 @@ def loading_error(name: str, source: str | Path, options: ModelOptions, error: E
 
 def _pickled(folder: Path) -> list[str]:
     return sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
-
-
-def refuse_missing(name: str, missing: Sequence[str]) -> None:
-    """Refuse a network some of whose weights its files lack."""
-    if missing:
-        raise UserError(f"'{name}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random.")
 
 
 def model_type(folder: Path) -> str | None:

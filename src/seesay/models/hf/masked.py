@@ -8,14 +8,15 @@ the earlier ones away).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TokenScores, summed_scores
+from seesay.models.base import TEXT, TokenScores, summed_scores
+from seesay.models.encoders.base import first_token
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import (
     batches_by_budget,
@@ -27,16 +28,49 @@ from seesay.models.hf.batching import (
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import tokenize_options
-from seesay.questions import Prompt, Scores
+from seesay.questions import SLOT, Prompt, Scores
 
 TEXTS = 16  # scored together
 
 
+class SlotReader:
+    """How a network reads sentences. Architectures that see more than tokens have readers of their own."""
+
+    accepts: frozenset[str] = TEXT
+    sees_text = False
+    """Whether the network is also given the sentence as a text, with `[MASK]` in its slot."""
+
+    def __init__(self, network: Any) -> None:
+        self.network = network
+
+    def logits(
+        self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, texts: Sequence[str], picture: str | None
+    ) -> torch.Tensor:
+        """The vocabulary's logits at (row, column) of sentences of one length, all about one picture or none."""
+        return logits_at(self.network, {"input_ids": ids}, rows, columns)
+
+    def first_states(self, ids: torch.Tensor) -> torch.Tensor:
+        """The last layer's state at the first token of each sentence, read without a picture."""
+        return first_token(self.network.base_model)(ids)
+
+
+class Word(NamedTuple):
+    """A sentence's tokens, where in them a word starts and stops, and what else the network sees."""
+
+    ids: tuple[int, ...]
+    start: int
+    stop: int
+    text: str = ""
+    picture: str | None = None
+
+
 class MaskedSlot(NamedTuple):
-    """A sentence with masks in it, and which of them is to be predicted."""
+    """A sentence with masks in it, which of them is to be predicted, and what else the network sees."""
 
     ids: tuple[int, ...]
     position: int
+    text: str
+    picture: str | None
 
 
 class TokenScore(NamedTuple):
@@ -47,25 +81,39 @@ class TokenScore(NamedTuple):
 
 
 class MaskedModel(TransformersModel):
-    """Any fill-mask architecture."""
+    """Any fill-mask architecture, read by the reader that it needs."""
 
     family = "masked"
     scope = "slot"
 
-    def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
+    def __init__(
+        self, name: str, checkpoint: Checkpoint, *, reader: SlotReader | None = None, batch_size: int | None = None
+    ) -> None:
         super().__init__(name, checkpoint, batch_size=batch_size)
+        self._reader = reader or SlotReader(checkpoint.model)
+        self.accepts = self._reader.accepts
         if self._tokenizer.mask_token_id is None:
             raise UserError(f"The tokenizer of '{name}' has no mask token: it cannot fill a slot.")
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches of prompts of similar length: only sentences of one length are read together."""
-        order = sorted(range(len(prompts)), key=lambda i: (len(prompts[i].text), prompts[i].text, i))
+        """Batches of prompts of similar length and about one picture: only such sentences are read together."""
+        order = sorted(
+            range(len(prompts)), key=lambda i: (prompts[i].picture or "", len(prompts[i].text), prompts[i].text, i)
+        )
         return batches_by_budget(prompts, order, self._planned, lambda prompt: len(prompt.text))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
         rows = tokenize_options(self._tokenizer, prompts)
-        words = iter(self._score_words([(option.ids, option.start, option.stop) for row in rows for option in row]))
+        words = iter(
+            self._score_words(
+                [
+                    Word(option.ids, option.start, option.stop, prompt.text, prompt.picture)
+                    for prompt, row in zip(prompts, rows, strict=True)
+                    for option in row
+                ]
+            )
+        )
         scores = []
         for prompt in prompts:
             options = [next(words) for _ in prompt.options]
@@ -85,7 +133,7 @@ class MaskedModel(TransformersModel):
             )
         limit = max_positions(self._network)
         for batch in text_batches(texts, TEXTS):
-            encoded = self._tokenizer(batch)
+            encoded = self._tokenizer(batch, return_offsets_mapping=True)
             for index, ids in enumerate(encoded["input_ids"]):
                 if limit is not None and len(ids) > limit:
                     yield TokenScores(
@@ -96,7 +144,16 @@ class MaskedModel(TransformersModel):
                 for position, word in enumerate(encoded.word_ids(index)):
                     if word is not None:
                         spans.setdefault(word, []).append(position)
-                words = self._score_words([(tuple(ids), span[0], span[-1] + 1) for span in spans.values()])
+                offsets, text = encoded["offset_mapping"][index], batch[index]
+                words = self._score_words(
+                    [
+                        Word(
+                            tuple(ids), span[0], span[-1] + 1,
+                            f"{text[: offsets[span[0]][0]]}{SLOT}{text[offsets[span[-1]][1] :]}",
+                        )
+                        for span in spans.values()
+                    ]
+                )  # fmt: skip
                 tokens = [ids[position] for span in spans.values() for position in span]
                 yield TokenScores(
                     tuple(self._tokenizer.convert_ids_to_tokens(tokens)),
@@ -109,15 +166,16 @@ class MaskedModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
-        return self._first_states(self._network.base_model, texts)
+        return self._first_states(self._reader.first_states, texts)
 
-    def _score_words(self, words: Sequence[tuple[tuple[int, ...], int, int]]) -> list[list[TokenScore]]:
-        """The tokens of each word, which is given as a sentence's tokens and where in it the word starts and stops."""
+    def _score_words(self, words: Sequence[Word]) -> list[list[TokenScore]]:
+        """The tokens of each word, predicted left to right."""
         mask = int(self._tokenizer.mask_token_id)
-        steps = [
-            [(MaskedSlot((*ids[:i], *[mask] * (stop - i), *ids[stop:]), i), ids[i]) for i in range(start, stop)]
-            for ids, start, stop in words
-        ]
+        steps = []
+        for ids, start, stop, text, picture in words:
+            seen = (text if self._reader.sees_text else "", picture)
+            masked = [(*ids[:i], *[mask] * (stop - i), *ids[stop:]) for i in range(start, stop)]
+            steps.append([(MaskedSlot(part, i, *seen), ids[i]) for i, part in enumerate(masked, start)])
         targets: dict[MaskedSlot, set[int]] = {}
         for step in steps:
             for slot, token in step:
@@ -131,17 +189,26 @@ class MaskedModel(TransformersModel):
         refuse_too_long(self.name, self._network, max((len(slot.ids) for slot in slots), default=0))
         scores: dict[tuple[MaskedSlot, int], TokenScore] = {}
         with torch.inference_mode():
-            for members in batches_of_equal_length([slot.ids for slot in slots], budget):
-                batch = [slots[i] for i in members]
-                columns = self._tensor([slot.position for slot in batch])
-                rows = torch.arange(len(batch), device=self._network.device)
-                inputs = {"input_ids": self._tensor([slot.ids for slot in batch])}
-                logits = logits_at(self._network, inputs, rows, columns)
-                normaliser = logits.logsumexp(-1)
-                for line, slot in enumerate(batch):
-                    tokens = sorted(targets[slot])
-                    chosen = torch.tensor(tokens, device=logits.device)
-                    logps = (logits[line, chosen] - normaliser[line]).tolist()
-                    for token, logp, rank in zip(tokens, logps, ranks(logits[line], chosen), strict=True):
-                        scores[slot, token] = TokenScore(logp, rank)
+            for picture in dict.fromkeys(slot.picture for slot in slots):
+                shown = [slot for slot in slots if slot.picture == picture]
+                for members in batches_of_equal_length([slot.ids for slot in shown], budget):
+                    scores |= self._read([shown[i] for i in members], picture, targets)
+        return scores
+
+    def _read(
+        self, batch: Sequence[MaskedSlot], picture: str | None, targets: Mapping[MaskedSlot, set[int]]
+    ) -> dict[tuple[MaskedSlot, int], TokenScore]:
+        """The same for slots in sentences of one length, all about one picture or none."""
+        rows = torch.arange(len(batch), device=self._network.device)
+        columns = self._tensor([slot.position for slot in batch])
+        ids = self._tensor([slot.ids for slot in batch])
+        logits = self._reader.logits(ids, rows, columns, [slot.text for slot in batch], picture)
+        normaliser = logits.logsumexp(-1)
+        scores: dict[tuple[MaskedSlot, int], TokenScore] = {}
+        for line, slot in enumerate(batch):
+            tokens = sorted(targets[slot])
+            chosen = torch.tensor(tokens, device=logits.device)
+            logps = (logits[line, chosen] - normaliser[line]).tolist()
+            for token, logp, rank in zip(tokens, logps, ranks(logits[line], chosen), strict=True):
+                scores[slot, token] = TokenScore(logp, rank)
         return scores

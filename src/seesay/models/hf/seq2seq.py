@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
+from seesay.models.encoders.base import first_token
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import resolve_separator, unwritable
-from seesay.models.multiple_choice import lettered, question
+from seesay.models.multiple_choice import with_options
 from seesay.questions import SLOT, Prompt, Scores
 
 SENTINEL = "<extra_id_0>"
@@ -58,13 +59,13 @@ class EncoderDecoderModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""
-        return self._first_states(self._network.get_encoder(), texts)
+        return self._first_states(first_token(self._network.get_encoder()), texts)
 
     def _question(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None)
         if self._style == "infill":
             return text.replace(SLOT, SENTINEL)
-        return f"{question(text)} \\n {lettered(prompt.options)}".lower()
+        return with_options(text, prompt.options)
 
     def _tokenize(self, option: str) -> tuple[int, ...]:
         text = option.lower() if self._style == "qa" else option

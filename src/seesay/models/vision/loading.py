@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config, refuse_missing
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
+from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config
 from seesay.models.options import ModelOptions
 from seesay.models.vision.processor import Processor
 from seesay.models.vision.vision_language import BlipModel, GenerativeModel, ViltModel, VisionModel
@@ -39,11 +40,14 @@ def load_vision(rest: str, options: ModelOptions) -> VisionModel:
             f"'{rest}' is a {config.model_type} ({architecture or 'no architecture named'}), which answers no "
             "questions about pictures. For a model of text leave out 'vision:'."
         )
-    network, missing = load_network(rest, source, options, auto_class)
+    network, missing, unused = load_network(rest, source, options, auto_class)
     refuse_missing(rest, missing)
     try:
         processor = Processor(source, config, options)
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise loading_error(rest, source, options, error) from error
     digest = fingerprint(source, options.revision, SHAPES_ANSWERS)
-    return wrapper(f"vision:{rest}", network, processor, digest, options.batch_size)
+    model = wrapper(f"vision:{rest}", network, processor, digest, options.batch_size)
+    if unused:
+        model.note(note_of_unused(rest, unused), lasting=True)
+    return model

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 PICTURES = 8  # in a batch, unless the user says otherwise
+MAX_NEW_TOKENS = 20  # of a free answer
 
 
 class VisionModel(Model):
@@ -43,13 +44,34 @@ class VisionModel(Model):
         """Log-probability of every option as the reply to its question about its picture."""
         return self.reply([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
 
+    def generate(self, prompts: Sequence[Prompt]) -> list[str]:
+        """A free answer to every question about its picture."""
+        return self.describe([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
+
+    def describe(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[str]:
+        """The same for pictures that are open already; the likeliest words, one after the other."""
+        import torch
+
+        with torch.inference_mode():
+            inputs = self._inputs(pictures, prompts)
+            return [text.strip() for text in self._write(inputs)]
+
+    def _inputs(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> Inputs:
+        inputs = self._processor.inputs(pictures, [self._ask(question(prompt)) for prompt in prompts])
+        return {name: tensor.to(self._network.device) for name, tensor in inputs.items()}
+
+    def _write(self, inputs: Inputs) -> list[str]:
+        """Continue every row; only the new tokens are text."""
+        tokens = self._network.generate(**inputs, max_new_tokens=MAX_NEW_TOKENS, do_sample=False)
+        new = tokens[:, inputs["input_ids"].shape[1] :]
+        return list(self._processor.tokenizer.batch_decode(new, skip_special_tokens=True))
+
     def reply(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[Scores]:
         """The same for pictures that are open already."""
         import torch
 
         with torch.inference_mode():
-            inputs = self._processor.inputs(pictures, [self._ask(question(prompt)) for prompt in prompts])
-            rows = self._score({k: v.to(self._network.device) for k, v in inputs.items()}, prompts)
+            rows = self._score(self._inputs(pictures, prompts), prompts)
         return [
             Scores(tuple(row), tuple(self._length(o) for o in prompt.options), tuple(map(len, prompt.options)))
             for row, prompt in zip(rows, prompts, strict=True)
@@ -113,15 +135,27 @@ class BlipModel(VisionModel):
     """BLIP: a decoder writes the answer, attending to the question as encoded with the picture."""
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
+        scores: dict[int, list[float]] = {}
+        for rows, part in self._by_length(inputs):
+            scores |= dict(zip(rows, super()._score(part, [prompts[row] for row in rows]), strict=True))
+        return [scores[row] for row in range(len(prompts))]
+
+    def _write(self, inputs: Inputs) -> list[str]:
+        texts: dict[int, str] = {}
+        for rows, part in self._by_length(inputs):
+            tokens = self._network.generate(**part, max_new_tokens=MAX_NEW_TOKENS, do_sample=False)
+            new = tokens[:, 1:]  # without the token that the decoder starts from
+            texts |= zip(rows, self._processor.tokenizer.batch_decode(new, skip_special_tokens=True), strict=True)
+        return [texts[row] for row in range(len(texts))]
+
+    @staticmethod
+    def _by_length(inputs: Inputs) -> Iterator[tuple[list[int], Inputs]]:
         """Questions of one length together: BLIP's decoder attends to padding, whatever the mask says."""
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
-        scores: dict[int, list[float]] = {}
         for length in sorted(set(lengths)):
             rows = [row for row, own in enumerate(lengths) if own == length]
             part = {name: tensor[rows] for name, tensor in inputs.items()}
-            part |= {name: part[name][:, :length] for name in ("input_ids", "attention_mask")}
-            scores |= dict(zip(rows, super()._score(part, [prompts[row] for row in rows]), strict=True))
-        return [scores[row] for row in range(len(prompts))]
+            yield rows, part | {name: part[name][:, :length] for name in ("input_ids", "attention_mask")}
 
     def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
         import torch
@@ -144,6 +178,11 @@ class ViltModel(VisionModel):
 
     def _length(self, option: str) -> int:
         return 1
+
+    def _write(self, inputs: Inputs) -> list[str]:
+        """The likeliest of the fixed answers."""
+        names = {int(number): str(name) for name, number in self._network.config.label2id.items()}
+        return [names[number] for number in self._network(**inputs).logits.argmax(dim=-1).tolist()]
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
         answers = {str(label).lower(): int(i) for label, i in self._network.config.label2id.items()}

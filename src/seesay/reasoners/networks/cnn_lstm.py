@@ -18,9 +18,12 @@ class CnnLstm(ReasonerNetwork):
         super().__init__(config)
         self.reader = TextEncoder(config, nn.LSTM)
         self.stem = Stem(config)
-        rows, columns = (-(-length // 2**config.strided_layers) for length in config.input_shape[1:])
-        self.classifier = mlp(config.width * rows * columns + config.hidden, config)
+        self.project = nn.Conv2d(self.stem.channels, config.projection, 1)
+        self.pool = nn.MaxPool2d(2, ceil_mode=True)
+        rows, columns = (-(-(length >> config.strided_layers) // 2) for length in config.input_shape[1:])
+        self.classifier = mlp(config.projection * rows * columns + config.hidden, config)
 
     def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.classifier(torch.cat((self.stem(features).flatten(1), self.reader(words)), 1))
+        maps = self.pool(torch.relu_(self.project(self.stem(features))))
+        logits: torch.Tensor = self.classifier(torch.cat((maps.flatten(1), self.reader(words)), 1))
         return logits

@@ -8,7 +8,7 @@ from torch import nn
 from seesay.reasoners.attention_maps import AttentionMap, channel_maxima
 from seesay.reasoners.config import NetworkConfig
 from seesay.reasoners.networks.base import ReasonerNetwork
-from seesay.reasoners.networks.layers import Stem, add_coordinate_channels, mlp
+from seesay.reasoners.networks.layers import CoordinateConv, Stem, initialise
 from seesay.reasoners.networks.text_encoder import TextEncoder
 
 
@@ -20,10 +20,16 @@ class Film(ReasonerNetwork):
         width, self.block_count = config.width, config.blocks
         self.reader = TextEncoder(config, nn.GRU)
         self.modulate = nn.Linear(config.hidden, config.blocks * 2 * width)
-        self.stem = Stem(config)
+        self.stem = Stem(config, coordinates=True)
         self.blocks = nn.ModuleList(FilmBlock(width) for _ in range(config.blocks))
-        self.last = nn.Conv2d(width + 2, config.classifier, 1)
-        self.classifier = mlp(config.classifier, config)
+        self.last = CoordinateConv(width, config.projection)
+        norms = config.batch_norm
+        self.last_norm: nn.Module = nn.BatchNorm2d(config.projection) if norms else nn.Identity()
+        self.classifier = nn.Sequential(
+            nn.Linear(config.projection, config.classifier), *([nn.BatchNorm1d(config.classifier)] if norms else []),
+            nn.ReLU(inplace=True), nn.Dropout(config.dropout), nn.Linear(config.classifier, len(config.answers)),
+        )  # fmt: skip
+        initialise(self, nn.init.kaiming_uniform_)
 
     def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self.classifier(self.feature_maps(features, words).amax((2, 3)))
@@ -35,7 +41,7 @@ class Film(ReasonerNetwork):
         maps = self.stem(features)
         for i, block in enumerate(self.blocks):
             maps = block(maps, scales[:, i], shifts[:, i])
-        return torch.relu(self.last(add_coordinate_channels(maps)))
+        return torch.relu_(self.last_norm(self.last(maps)))
 
     def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
         """The cells that the maximum comes from."""
@@ -47,10 +53,10 @@ class FilmBlock(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.narrow = nn.Conv2d(width + 2, width, 1)
+        self.narrow = CoordinateConv(width, width)
         self.look = nn.Conv2d(width, width, 3, padding=1)
         self.norm = nn.BatchNorm2d(width, affine=False)
 
     def forward(self, maps: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
-        maps = torch.relu(self.narrow(add_coordinate_channels(maps)))
-        return maps + torch.relu((1 + scale) * self.norm(self.look(maps)) + shift)
+        maps = torch.relu_(self.narrow(maps))
+        return maps + torch.relu_(torch.addcmul(shift, self.norm(self.look(maps)), 1 + scale))

@@ -8,7 +8,7 @@ from torch import nn
 from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.config import NetworkConfig
 from seesay.reasoners.networks.base import ReasonerNetwork
-from seesay.reasoners.networks.layers import Stem, add_coordinate_channels, mlp
+from seesay.reasoners.networks.layers import Stem, initialise, mlp
 from seesay.reasoners.networks.text_encoder import TextEncoder
 
 
@@ -19,9 +19,10 @@ class StackedAttention(ReasonerNetwork):
         super().__init__(config)
         self.reader = TextEncoder(config, nn.LSTM)
         self.stem = Stem(config)
-        self.project = nn.Conv2d(config.width + 2, config.hidden, 1)
-        self.rounds = nn.ModuleList(AttentionRound(config.hidden) for _ in range(2))
+        self.project = nn.Conv2d(self.stem.channels, config.hidden, 1)
+        self.rounds = nn.ModuleList(AttentionRound(config.hidden, config.projection) for _ in range(2))
         self.classifier = mlp(config.hidden, config)
+        initialise(self, nn.init.kaiming_normal_)
 
     def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self.classifier(self.attend(features, words)[0])
@@ -29,11 +30,11 @@ class StackedAttention(ReasonerNetwork):
 
     def attend(self, features: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The query after the last round, and the weights of every round (items, rounds, rows, columns)."""
-        maps = torch.tanh(self.project(add_coordinate_channels(self.stem(features))))
+        maps = self.project(self.stem(features))
         cells, query, rounds = maps.flatten(2).transpose(1, 2), self.reader(words), []
         for attend in self.rounds:
             weights = attend(cells, query)
-            query = query + (weights[:, :, None] * cells).sum(1)
+            query = query + (weights[:, None] @ cells)[:, 0]
             rounds.append(weights.view(len(weights), *maps.shape[2:]))
         return query, torch.stack(rounds, 1)
 
@@ -48,12 +49,12 @@ class StackedAttention(ReasonerNetwork):
 class AttentionRound(nn.Module):
     """One round: the weight of every cell for the query so far (equations 15 to 18)."""
 
-    def __init__(self, hidden: int) -> None:
+    def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
-        self.of_cells = nn.Linear(hidden, hidden, bias=False)
-        self.of_known = nn.Linear(hidden, hidden)
+        self.of_cells = nn.Linear(size, hidden)
+        self.of_known = nn.Linear(size, hidden)
         self.weigh = nn.Linear(hidden, 1)
 
     def forward(self, cells: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
-        mixed = torch.tanh(self.of_cells(cells) + self.of_known(query)[:, None])
+        mixed = torch.tanh_(self.of_cells(cells) + self.of_known(query)[:, None])
         return torch.softmax(self.weigh(mixed)[:, :, 0], 1)

@@ -14,13 +14,15 @@ class TextEncoder(nn.Module):
 
     def __init__(self, config: NetworkConfig, kind: type[nn.GRU] | type[nn.LSTM]) -> None:
         super().__init__()
-        hidden = config.hidden
+        hidden, layers = config.hidden, config.recurrent_layers
         self.embedding = nn.Embedding(len(config.vocabulary), config.embedding, padding_idx=NULL)
-        self.recurrent = kind(config.embedding, hidden, batch_first=True)
-        self.norm = nn.LayerNorm(hidden)
-        # The gate that keeps the state (LSTM: forget, GRU: update) starts open, or word two is forgotten by word nine.
-        with torch.no_grad():
-            self.recurrent.get_parameter("bias_hh_l0")[hidden : 2 * hidden] = 2.0
+        self.recurrent = kind(config.embedding, hidden, layers, batch_first=True)
+        self.norm: nn.Module = nn.LayerNorm(hidden) if config.text_norm else nn.Identity()
+        if config.text_norm:
+            # The gate that keeps the state (LSTM: forget, GRU: update) starts open, or word two is forgotten by nine.
+            with torch.no_grad():
+                for layer in range(layers):
+                    self.recurrent.get_parameter(f"bias_hh_l{layer}")[hidden : 2 * hidden] = 2.0
 
     def forward(self, words: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.recurrent(self.embedding(words))[0]

@@ -1,9 +1,20 @@
 """Charts as inline SVG, all drawn with one kernel."""
 
 from seesay.reports.charts.bars import Bar, bars, stacked_bars
-from seesay.reports.charts.columns import columns, histogram
+from seesay.reports.charts.columns import columns, histogram, histograms
 from seesay.reports.charts.heat import heat_map
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.charts.tree import dendrogram
 
-__all__ = ["Bar", "Series", "bars", "columns", "dendrogram", "heat_map", "histogram", "lines", "stacked_bars"]
+__all__ = [
+    "Bar",
+    "Series",
+    "bars",
+    "columns",
+    "dendrogram",
+    "heat_map",
+    "histogram",
+    "histograms",
+    "lines",
+    "stacked_bars",
+]

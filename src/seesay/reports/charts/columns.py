@@ -43,29 +43,42 @@ def columns(counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_
 
 def histogram(values: Sequence[float], *, title: str, x_label: str, y_label: str = "count", bins: int = 20) -> Markup:
     """The number of finite values in each of `bins` equal bins between round numbers."""
-    finite = [float(value) for value in values if math.isfinite(value)]
-    if not finite:
+    return histograms([("", values)], title=title, x_label=x_label, y_label=y_label, bins=bins)
+
+
+def histograms(
+    series: Sequence[tuple[str, Sequence[float]]], *, title: str, x_label: str, y_label: str = "count", bins: int = 20
+) -> Markup:
+    """Several samples in the same bins, their columns side by side."""
+    samples = [[float(value) for value in values if math.isfinite(value)] for _, values in series]
+    if not any(samples):
         return svg.empty_chart("histogram", title)
-    x = svg.axis(finite, LEFT, svg.WIDTH - 8)
-    counts = [0] * bins
-    for value in finite:
-        counts[min(int((value - x.low) / (x.high - x.low) * bins), bins - 1)] += 1
-    y = svg.axis(counts, HEIGHT, 20, zero=True)
-    parts = svg.y_axis(y, LEFT, svg.WIDTH, y_label)
+    x = svg.axis([value for sample in samples for value in sample], LEFT, svg.WIDTH - 8)
+    counts = [[0] * bins for _ in samples]
+    for sample, tally in zip(samples, counts, strict=True):
+        for value in sample:
+            tally[min(int((value - x.low) / (x.high - x.low) * bins), bins - 1)] += 1
+    parts, top = svg.series_legend([name for name, _ in series], svg.square("fill")) if len(series) > 1 else ([], 0.0)
+    top += 6.0 if top else 0.0
+    y = svg.axis([count for tally in counts for count in tally], HEIGHT + top, top + 20, zero=True)
+    parts += svg.y_axis(y, LEFT, svg.WIDTH, y_label, top + 8)
     width = (x.end - x.start) / bins
-    for index, count in enumerate(counts):
-        if count:
-            low, high = (x.low + (x.high - x.low) * end / bins for end in (index, index + 1))
-            tip = f"{brief(low)} to {brief(high)}: {count}"
-            parts.append(_column(y, x.start + width * index + 0.5, width - 1, count, tip, None))
-    parts += svg.x_axis(x, HEIGHT, x_label)
-    return svg.chart("histogram", svg.WIDTH, HEIGHT + 40, title, parts)
+    broad = (width - 1) / len(series)
+    for number, ((name, _), tally) in enumerate(zip(series, counts, strict=True)):
+        for index, count in enumerate(tally):
+            if count:
+                low, high = (x.low + (x.high - x.low) * end / bins for end in (index, index + 1))
+                tip = f"{name}{', ' if name else ''}{brief(low)} to {brief(high)}: {count}"
+                at = x.start + width * index + 0.5 + broad * number
+                parts.append(_column(y, at, broad, count, tip, None, number))
+    parts += svg.x_axis(x, HEIGHT + top, x_label)
+    return svg.chart("histogram", svg.WIDTH, HEIGHT + top + 40, title, parts)
 
 
-def _column(y: svg.Axis, x: float, width: float, value: float, tip: str, paint: str | None) -> Markup:
+def _column(y: svg.Axis, x: float, width: float, value: float, tip: str, paint: str | None, series: int = 0) -> Markup:
     top, bottom = sorted((y.at(0.0), y.at(value)))
     box = {"x": x, "y": top, "width": width, "height": bottom - top}
     title = svg.tooltip(tip)
     if paint:
         return svg.element("rect", title, **box, class_=paint) + svg.element("rect", **box, class_="outline")
-    return svg.element("g", svg.element("rect", title, **box, class_="fill"), class_="m0")
+    return svg.element("g", svg.element("rect", title, **box, class_="fill"), class_=svg.series_class(series))

@@ -1,9 +1,10 @@
-"""A matrix as shades of one hue: higher values are darker, or lighter on a dark page."""
+"""A matrix as shades: of one hue from the least value to the greatest, or of two from a zero that is left blank."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -19,6 +20,12 @@ CROWDED = 13.0
 
 FAINTEST = 0.04
 
+DARK = 0.6
+"""Cells darker than this share have light numbers."""
+
+WIDE = 960.0
+"""The width of a chart with many columns: that of the page."""
+
 
 def heat_map(
     matrix: Sequence[Sequence[float]],
@@ -28,20 +35,24 @@ def heat_map(
     title: str,
     low_label: str = "less",
     high_label: str = "more",
+    zero: bool = False,
 ) -> Markup:
     """Rows × columns, each cell shaded between the least and the greatest value; a missing value is an empty cell.
 
-    A single hue of varying opacity has monotonic lightness, in print and for color-blind readers.
+    A single hue of varying opacity has monotonic lightness, in print and for color-blind readers. With `zero` a cell is
+    the darker the farther its value is from 0, values below 0 in a second hue, and the scale shows where 0 is.
     """
     if len(matrix) != len(rows) or any(len(line) != len(columns) for line in matrix):
         raise ValueError(f"a heat map of {len(rows)} x {len(columns)} names needs a matrix of that shape")
     finite = [float(value) for line in matrix for value in line if math.isfinite(value)]
     if not finite:
         return svg.empty_chart("heat-map", title)
-    low, high = min(finite), max(finite)
+    scale = _Scale(min(finite), max(finite), zero)
     left = svg.text_width(rows, ROOM) + 8
     top = svg.text_width(columns, ROOM) + 8
-    cell = min(max((svg.WIDTH - left) / len(columns), 11.0), 44.0)
+    cell = min((svg.WIDTH - left) / len(columns), 44.0)
+    if cell < CROWDED:
+        cell = max(min((WIDE - left) / len(columns), NUMBERED - 1), 11.0)
     high_cell = min(cell, 26.0)
     small = " small" if high_cell < CROWDED else ""
     width, bottom = max(left + cell * len(columns), svg.WIDTH), top + high_cell * len(rows)
@@ -52,40 +63,63 @@ def heat_map(
     for i, name in enumerate(rows):
         parts.append(svg.text(left - 6, top + high_cell * (i + 0.5) + 3.5, name, f"end{small}", ROOM))
         for j, value in enumerate(matrix[i]):
-            share = (value - low) / (high - low) if high > low else 1.0
-            parts.append(_cell(left + cell * j, top + high_cell * i, cell, high_cell, value, share, (name, columns[j])))
-    parts += _scale(low, high, low_label, high_label, left, bottom + 12)
+            box = (left + cell * j, top + high_cell * i, cell, high_cell)
+            parts.append(_cell(*box, value, scale, (name, columns[j])))
+    parts += _legend(scale, low_label, high_label, left, bottom + 12)
     return svg.chart("heat-map", width, bottom + 44, title, parts, wide=width > svg.WIDTH)
 
 
+@dataclass(frozen=True)
+class _Scale:
+    low: float
+    high: float
+    zero: bool
+
+    def shade(self, value: float) -> tuple[str, float]:
+        """The class of a value and how dark it is, from 0 to 1."""
+        if not self.zero:
+            return "heat", (value - self.low) / (self.high - self.low) if self.high > self.low else 1.0
+        reach = max(abs(self.low), abs(self.high))
+        return "heat" if value >= 0 else "cold", abs(value) / reach if reach else 0.0
+
+    def opacity(self, share: float) -> float:
+        """A blank cell is a zero; without a zero even the least value is faintly shaded."""
+        return share if self.zero else FAINTEST + (1 - FAINTEST) * share
+
+
 def _cell(
-    x: float, y: float, width: float, height: float, value: float, share: float, names: tuple[str, str]
+    x: float, y: float, width: float, height: float, value: float, scale: _Scale, names: tuple[str, str]
 ) -> Markup:
     tip = svg.tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
     gap = 0.0 if height < CROWDED else 0.5
     box = {"x": x + gap, "y": y + gap, "width": width - 2 * gap, "height": height - 2 * gap}
     if not math.isfinite(value):
         return svg.element("rect", tip, **box, class_="missing")
-    shade = svg.element("rect", tip, **box, class_="heat", fill_opacity=_opacity(share))
+    hue, share = scale.shade(value)
+    shade = svg.element("rect", tip, **box, class_=hue, fill_opacity=scale.opacity(share))
     if width < NUMBERED:
         return shade
-    ink = "middle small on" if share > 0.5 else "middle small"
+    ink = "middle small on" if share > DARK else "middle small"
     return shade + svg.text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), ink)
 
 
-def _scale(low: float, high: float, low_label: str, high_label: str, x: float, y: float) -> list[Markup]:
-    """The legend of the shades, from the least value to the greatest."""
-    steps = 20
-    before, after = f"{low_label} {brief(low)}", f"{brief(high)} {high_label}"
+def _legend(scale: _Scale, low_label: str, high_label: str, x: float, y: float) -> list[Markup]:
+    """The legend of the shades, from the least value (or 0) to the greatest, with the place of 0 where it is shown."""
+    steps, width = 20, 6.0
+    low = min(scale.low, 0.0) if scale.zero else scale.low
+    high = max(scale.high, 0.0) if scale.zero else scale.high
+    before, after = f"{low_label} {brief(low)}".strip(), f"{brief(high)} {high_label}".strip()
     start = max(x, svg.text_width([before], ROOM) + 8)
-    box: dict[str, object] = {"y": y, "width": 6.0, "height": 10.0, "class_": "heat"}
-    bars = [svg.element("rect", **box, x=start + 6.0 * i, fill_opacity=_opacity(i / (steps - 1))) for i in range(steps)]
-    return [
-        svg.text(start - 6, y + 9, before, "note end", ROOM),
-        *bars,
-        svg.text(start + 6 * steps + 6, y + 9, after, "note", ROOM),
-    ]
-
-
-def _opacity(share: float) -> float:
-    return FAINTEST + (1 - FAINTEST) * share
+    parts = [svg.text(start - 6, y + 9, before, "note end", ROOM)]
+    for i in range(steps):
+        hue, share = scale.shade(low + (high - low) * i / (steps - 1))
+        box: dict[str, object] = {"x": start + width * i, "y": y, "width": width, "height": 10.0}
+        parts.append(svg.element("rect", **box, class_=hue, fill_opacity=scale.opacity(share)))
+    if scale.zero:
+        length = width * steps
+        parts.append(svg.element("rect", x=start, y=y, width=length, height=10.0, class_="outline"))
+        if low < 0 < high:
+            at = start + length * -low / (high - low)
+            parts.append(svg.element("line", x1=at, x2=at, y1=y - 2, y2=y + 13, class_="base"))
+            parts.append(svg.text(at, y + 24, "0", "tick middle"))
+    return [*parts, svg.text(start + width * steps + 6, y + 9, after, "note", ROOM)]

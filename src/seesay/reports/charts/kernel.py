@@ -156,7 +156,8 @@ def x_axis(x: Axis, bottom: float, label: str, top: float | None = None) -> list
     for tick in x.ticks:
         at, kind = x.at(tick), "guide" if tick and top is not None else "base"
         parts.append(element("line", x1=at, x2=at, y1=y1, y2=y2, class_=kind))
-        parts.append(text(at, bottom + 15, brief(tick), "tick middle"))
+        right = max(WIDTH, x.end) - text_width([brief(tick)], WIDTH) / 2  # no label is cut at the edge
+        parts.append(text(min(at, right), bottom + 15, brief(tick), "tick middle"))
     return [*parts, text((x.start + x.end) / 2, bottom + 31, label, "note middle", WIDTH)]
 
 

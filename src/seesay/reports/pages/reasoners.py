@@ -27,24 +27,25 @@ ACCURACY = (
     "shortcuts fail. Unseen combinations are pairs of adjective and shape that training never showed."
 )
 TYPES = (
-    'After Figure 4 of Pezzelle & Fernández (2019). A reasoner that has learnt "big" is about equally good on every '
-    "bar. A bias towards yes raises the true sentences and lowers the false ones; an adjective that was learnt shape "
-    "by shape fails on some shapes only. Whiskers are 95 % intervals."
+    'On the tests of the reasoner\'s own task. One that has learnt "big" is about equally good on every bar. A bias '
+    "towards yes raises the true sentences and lowers the false ones; an adjective that was learnt shape by shape "
+    "fails on some shapes only. Whiskers are 95 % intervals. The paper's own Figures 4 to 7, on SET+POS-hard: "
+    "`seesay paper malevic`."
 )
 BY_K = (
-    "After Figure 5 of the paper. k sets the threshold of the scene's speaker: the higher it is, the more things are "
-    "big. It cannot be seen in the picture, so even a perfect observer errs at both ends: at a high k about things "
-    "that are just big (big and true, small and false), at a low k about those that are just small. Each mark is at "
-    "the mean k of its bin; bands are 95 % intervals."
+    "k sets the threshold of the scene's speaker: the higher it is, the more things are big. It cannot be seen in the "
+    "picture, so even a perfect observer errs at both ends: at a high k about things that are just big (big and true, "
+    "small and false), at a low k about those that are just small. Each mark is at the mean k of its bin; bands are "
+    "95 % intervals."
 )
 DISTANCE = (
-    "After Figure 6 of the paper: how far the thing's area is from the threshold between big and small, as a share of "
-    "the range of its reference set. Errors near the threshold are due to vagueness, and the ceiling (k = 0.29) makes "
-    "them too; errors far from it are the reasoner's own."
+    "How far the thing's area is from the threshold between big and small, as a share of the range of its reference "
+    "set. Errors near the threshold are due to vagueness, and the ceiling (k = 0.29) makes them too; errors far from "
+    "it are the reasoner's own."
 )
 ATTENTION = (
-    "After Figure 7 of the paper: the first items of the test that were answered right, and the first wrong ones; "
-    "none is chosen by hand. The target of the sentence is framed; the number is the probability of the answer.\n\n"
+    "The first items of the test that were answered right, and the first wrong ones; none is chosen by hand. The "
+    "target of the sentence is framed; the number is the probability of the answer.\n\n"
     "The overlay shows, for FiLM, how many channels take their maximum from a cell and, for stacked attention, the "
     "weight of the cell in each round, both as far as they exceed an even share. For the object-centred reasoner it "
     "shows the probability that an object is the target, and its membership in the reference set (the highest shown "
@@ -76,7 +77,7 @@ def reasoner_page(path: Path, diagnoses: Sequence[Diagnosis]) -> list[Path]:
 
 
 def sweep_page(path: Path, ours: Sequence[TableCell], diagnoses: Sequence[Diagnosis] = ()) -> list[Path]:
-    """The paper's Tables 1 to 3 beside ours, and Figures 4 to 7 of the diagnosed reasoners."""
+    """The paper's Tables 1 to 3 beside ours, and the diagnosis of the best reasoners."""
     sections, charts = sweep_sections(ours, diagnoses)
     if diagnoses:
         more, others = diagnosis_sections(diagnoses)

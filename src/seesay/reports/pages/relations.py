@@ -13,12 +13,13 @@ from seesay.relations.clusters import Dendrogram, PairProximity, average_linkage
 from seesay.relations.evaluate import VectorEvaluation, VectorTest
 from seesay.relations.pvectors import PerplexityMatrix, p_vectors
 from seesay.reports.charts import dendrogram, heat_map
+from seesay.reports.formatting import brief
 from seesay.reports.pages.sections import DataTable, Section, write_page
 
 HEAT_MAP = (
     "Each cell shows how well the word of the row fits the contexts of the relation of the column: by how many bits "
-    "per {unit} its perplexity lies below (+) or above (−) the column's geometric mean. Words and contexts are in the "
-    "order of the dendrogram below."
+    "per {unit} its perplexity lies below (+) or above (−) the column's geometric mean, which is left blank. Words and "
+    "contexts are in the order of the dendrogram below."
 )
 TESTS = (
     "Accuracy, with that of chance on the same questions; or Spearman's ρ with people, 0 by chance, with the p-value "
@@ -47,7 +48,7 @@ def relations_page(
             "Which relations cluster together",
             "Average linkage of the cosine distances between P-vectors.\n\n" + proximity_text(proximities),
             [dendrogram(tree.merges.tolist(), list(tree.words), title="P-vectors, cosine distance")],
-            _pair_table(proximities),
+            pair_table(proximities),
         ),
     ]
     if clusters:
@@ -66,8 +67,8 @@ def proximity_text(proximities: Sequence[PairProximity]) -> str:
     for pair in proximities:
         group = "with nothing between" if pair.joined_directly else f"in a group of {len(pair.joined)}"
         paragraphs.append(
-            f"{pair.a} / {pair.b}: cosine {pair.cosine:.3f}, rank {pair.rank} of {pair.pairs} pairs, "
-            f"joined at step {pair.merge} of {pair.merges} {group}."
+            f"{pair.a} / {pair.b}: nearer than {pair.percentile:.1f} % of the other pairs (rank {pair.rank:,} of "
+            f"{pair.pairs:,}), joined at step {pair.merge} of {pair.merges} {group}."
         )
     return "\n\n".join(paragraphs)
 
@@ -102,18 +103,20 @@ def _heat_map(matrix: PerplexityMatrix, tree: Dendrogram, unit: str) -> Section:
     bits = np.log2(matrix.take(tree.order, tuple(columns)).perplexity)
     cells = (bits.mean(axis=0) - bits).tolist()
     title = "How well each word fits each relation's contexts"
-    chart = heat_map(cells, tree.order, columns, title=title, low_label="worse", high_label="better")
+    chart = heat_map(cells, tree.order, columns, title=title, low_label="worse", high_label="better", zero=True)
     return Section("Heat map", HEAT_MAP.format(unit=unit), [chart])
 
 
-def _pair_table(proximities: Sequence[PairProximity]) -> DataTable:
+def pair_table(proximities: Sequence[PairProximity], title: str = "") -> DataTable:
+    """How near the words of each pair are, by rank: cosines are all close to 1."""
     body = []
     for pair in proximities:
         others = ", ".join(word for word in pair.joined if word not in (pair.a, pair.b)) or "—"
-        ranks = [f"{pair.cosine:.4f}", f"{pair.rank} of {pair.pairs}"]
-        joined = [f"{pair.distance:.4f}", f"{pair.merge} of {pair.merges}", others]
+        ranks = [f"{pair.rank:,} of {pair.pairs:,}", f"{pair.percentile:.1f} %", brief(1 - pair.cosine)]
+        joined = [brief(pair.distance), f"{pair.merge} of {pair.merges}", others]
         body.append([f"{pair.a} / {pair.b}", *ranks, *joined])
-    return DataTable(["pair", "cosine", "rank", "joined at distance", "step", "joined with"], body)
+    header = ["pair", "rank", "nearer than", "cosine distance", "joined at distance", "step", "joined with"]
+    return DataTable(header, body, title)
 
 
 def _contexts(matrix: PerplexityMatrix, about: Mapping[str, Any]) -> Section:

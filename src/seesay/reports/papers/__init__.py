@@ -7,7 +7,7 @@ from importlib import import_module
 from seesay.registry import unknown
 from seesay.reports.papers.paper import Paper
 
-PAPERS = ("viphy",)
+PAPERS = ("viphy", "malevic", "memory-colors", "spatial-relations")
 """The names of `seesay paper`; each is a package here, whose `entries` holds the `PAPER`."""
 
 

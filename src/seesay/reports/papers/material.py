@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from seesay.errors import UserError
 from seesay.folders import data_folder
@@ -15,6 +16,8 @@ from seesay.reports.groups import TaskRuns, group_runs
 from seesay.runs.run import Run
 from seesay.runs.store import MANIFEST, find_runs
 from seesay.tasks import load_task, summary
+
+T = TypeVar("T")
 
 CURVES = "learning-curve.json"
 MARKS = {
@@ -31,11 +34,22 @@ MARKS = {
 @dataclass(frozen=True)
 class Material:
     """`paths` are folders that seesay's commands wrote, or folders of such; `data` is a folder of published files in
-    place of the data folder's, either of the paper's own or with a folder for each data set."""
+    place of the data folder's, either of the paper's own or with a folder for each data set. `items` is the number of
+    generated items in a test of scenes; `brief` says that only the status of entries matters, not their precision."""
 
     paths: Sequence[Path] = ()
     data: Path | None = None
+    items: int = 2_000
+    brief: bool = False
     progress: ProgressBars = field(default=no_progress, repr=False)
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """What several entries need, made when the first asks for it."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
 
     @cached_property
     def _folders(self) -> dict[str, list[Path]]:
@@ -84,14 +98,8 @@ class Material:
             return next((self.data / name for name in names if (self.data / name).is_dir()), self.data)
         return next((data_folder() / name for name in names if (data_folder() / name).is_dir()), None)
 
-    @cached_property
-    def _tasks(self) -> dict[str, Task]:
-        return {}
-
     def task(self, name: str) -> Task:
         """A task with its published data."""
-        if name not in self._tasks:
-            needs = summary(name).needs
-            data = self.data_of(needs[0]) if self.data is not None and needs else None
-            self._tasks[name] = load_task(name, data)
-        return self._tasks[name]
+        needs = summary(name).needs
+        data = self.data_of(needs[0]) if self.data is not None and needs else None
+        return self.once(f"task {name}", lambda: load_task(name, data))

@@ -6,6 +6,7 @@ A render function gets the `Material` and returns the `Rendered` entry. Where wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -43,8 +44,8 @@ class Rendered:
 
 @dataclass(frozen=True)
 class PaperEntry:
-    """A table or figure of a paper. `number` is the paper's own, as in "Table 1" (for what the text alone reports, its
-    section); `command` makes what the entry needs; `published` has the printed values, shown whatever is at hand."""
+    """A table or figure of a paper. `number` is the paper's own, as in "Table 1" (where only the section is known,
+    that); `command` makes what the entry needs; `published` has the printed values, shown whatever is at hand."""
 
     number: str
     title: str
@@ -60,7 +61,7 @@ class PaperEntry:
         >>> PaperEntry("Table 1", "", render=None, command="").anchor
         'table-1'
         """
-        return "-".join(self.number.lower().replace(".", " ").split())
+        return re.sub(r"[^a-z0-9]+", "-", self.number.lower()).strip("-")
 
 
 @dataclass(frozen=True)

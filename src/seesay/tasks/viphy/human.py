@@ -17,7 +17,7 @@ import numpy as np
 from seesay.data import jsonl, store
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.errors import UserError
-from seesay.metrics.base import ScoredItems
+from seesay.metrics.base import BoolArray, FloatArray, ScoredItems
 from seesay.metrics.macro_f1 import macro_f1
 from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
 from seesay.metrics.typical_labels import typical_labels
@@ -44,8 +44,28 @@ class HumanFigures:
     macro_f1: float
 
 
-def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> HumanFigures:
-    """Compare CoDa (its folder, or the data folder's) with facts about the same things.
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedThings:
+    """The things that CoDa and ViPhy share: how people spread the colours, their typical ones, and ViPhy's (gold)."""
+
+    names: tuple[str, ...]
+    shares: FloatArray
+    typical: FloatArray
+    gold: BoolArray
+
+    @property
+    def hits(self) -> BoolArray:
+        """Which of people's typical colours are gold."""
+        return np.asarray((self.typical > 0) & self.gold)
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The share of each thing's typical colours that is gold."""
+        return np.asarray(np.where(self.gold, self.typical, 0).sum(axis=1))
+
+
+def shared_things(facts: Sequence[ColorFact], data: Path | None = None) -> SharedThings:
+    """CoDa (its folder, or the data folder's) beside facts about the same things.
 
     Things are matched by the name that CoDa counts in n-grams ("ngram"): 432 of ViPhy's.
     """
@@ -62,16 +82,25 @@ def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> Human
         raise UserError("CoDa and these colour facts have no thing in common.")
     shares = np.array([[gold.get(color, 0.0) for color in COLORS] for _, gold in both])
     gold = np.array([[color in fact.typical for color in COLORS] for fact, _ in both])
-    typical = typical_labels(shares)
-    hits = (typical > 0) & gold
-    counts = np.hstack([table.sum(axis=0) for table in (hits, typical > 0, gold)]).astype(np.float64)
+    return SharedThings(tuple(fact.object for fact, _ in both), shares, typical_labels(shares), gold)
+
+
+def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> HumanFigures:
+    """What people's colours of the shared things score against the facts."""
+    return figures_of(shared_things(facts, data))
+
+
+def figures_of(things: SharedThings) -> HumanFigures:
+    """What people's colours of these things score."""
+    tables = (things.hits, things.typical > 0, things.gold)
+    counts = np.hstack([table.sum(axis=0) for table in tables]).astype(np.float64)
     with np.errstate(divide="ignore"):
-        items = ScoredItems(np.log(shares), gold.astype(np.float64))
+        items = ScoredItems(np.log(things.shares), things.gold.astype(np.float64))
     return HumanFigures(
-        objects=len(both),
-        any_overlap=float(hits.any(axis=1).mean()),
+        objects=len(things.names),
+        any_overlap=float(things.hits.any(axis=1).mean()),
         most_frequent=RELAXED_ACCURACY(items),
-        confidence=float(np.where(gold, typical, 0).sum(axis=1).mean()),
+        confidence=float(things.confidence.mean()),
         macro_f1=float(macro_f1(counts)),
     )
 

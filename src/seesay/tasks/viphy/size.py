@@ -23,7 +23,9 @@ _TEXT = "{a} is [MASK] than {b} in size"
 TEMPLATES = (
     Template("bigger", _TEXT, {">": "bigger", "<": "smaller"}),
     Template("larger", _TEXT, {">": "larger", "<": "smaller"}),
+    Template("code", "the {a} is [MASK] than {b} in size", {">": "bigger", "<": "smaller"}),
 )
+"""The paper's prompt (`bigger`, `larger`), and that of its published code (`code`), which has an article."""
 CHOICE = (
     Template("question", "what is the size of {a} in comparison to {b}? [MASK]", {">": "larger", "<": "smaller"}),
 )

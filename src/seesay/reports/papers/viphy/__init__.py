@@ -10,13 +10,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seesay.files import write_json
+from seesay.probes.vector_cache import VectorCache
+from seesay.questions import Task
 from seesay.reports.groups import TaskRuns
 from seesay.reports.pages.sections import write_page
 from seesay.reports.papers.viphy.analysis import Analysis
 from seesay.reports.papers.viphy.gold import category_agreement, has_tag, task_analyses
 from seesay.reports.papers.viphy.scores import BY_TAG, by_tag, cross_task_analyses, learning_curves
 
-__all__ = ["Analysis", "category_agreement", "cross_task_analyses", "learning_curves", "task_analyses"]
+__all__ = [
+    "Analysis",
+    "category_agreement",
+    "cross_task_analyses",
+    "found_categories",
+    "learning_curves",
+    "task_analyses",
+]
 
 FAMILY = "viphy"
 
@@ -27,6 +36,19 @@ def group_analyses(group: TaskRuns) -> list[Analysis]:
         return []
     tagged = [by_tag(group, tag) for tag in BY_TAG if has_tag(group.task, tag)]
     return [*(analysis for analysis in tagged if analysis.rows), *task_analyses(group.task)]
+
+
+def found_categories(task: Task, encoder: str) -> list[Analysis]:
+    """The published categories of a task's objects compared with those that an encoder finds; nothing to compare with,
+    no analysis."""
+    from seesay.models.encoders import load_encoder
+    from seesay.tasks.categories import assign
+
+    published = {q.object: q.tags["category"] for q in task.questions if "category" in q.tags}
+    if not published:
+        return []
+    found = assign(list(published), VectorCache(load_encoder(encoder)).rows)
+    return [category_agreement(found, published, encoder)]
 
 
 def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -> Path:

@@ -2,39 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from seesay.data.catalogue import SINGH
-from seesay.questions import Task
+from seesay.data.knowledge import PlaceFact
+from seesay.errors import UserError
+from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.material import Material
-from seesay.reports.papers.paper import Paper, PaperEntry, Rendered, Status
-from seesay.reports.papers.viphy.analysis import Analysis
-from seesay.reports.papers.viphy.gold import by_category, entropies
+from seesay.reports.papers.paper import Paper, PaperEntry, Rendered
+from seesay.reports.papers.viphy import figures, tables
+from seesay.reports.papers.viphy.published import CATEGORY, CODA_CARDINALITY, SCENE
+from seesay.tasks.viphy import color, space
 
-_COMMAND = "seesay data add viphy FOLDER && seesay paper viphy"
-_NEEDS = "the published files (clone https://github.com/Axe--/ViPhy)."
+_PAPER = "&& seesay paper viphy runs"
+_DATA = "seesay data add viphy FOLDER && seesay paper viphy"
+_CODA = "seesay data add viphy FOLDER && seesay data fetch coda && seesay paper viphy"
+_FILES = "the published files (clone https://github.com/Axe--/ViPhy)."
+_ZERO_SHOT = f"seesay probe bert-large-uncased roberta-large --task viphy-color,viphy-size,viphy-space -o runs {_PAPER}"
+_LINEAR = "seesay probe bert-base-uncased openai/clip-vit-base-patch32 --how linear --task"
+_MODELS = "the models, from the Hugging Face Hub, and the published files; `minilm` and `smollm2` need no Hub."
+_COLOR = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence", "macro_f1": "macro F1"}
+_SPACE = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence", "macro_f1_space": "macro F1"}
 
 
-def of_questions(name: str, analyse: Callable[[Task], Analysis]) -> Callable[[Material], Rendered]:
-    """Renders an analysis of a task's published questions."""
+def _curve(task: str) -> str:
+    return f"seesay probe minilm --how learning-curve --task {task} -o runs/{task}.html {_PAPER}"
 
-    def render(material: Material) -> Rendered:
-        analysis = analyse(material.task(name))
-        return Rendered(Status.SHOWN, analysis.text, charts=analysis.charts, numbers=analysis.section.table)
 
-    return render
+def _no_numbers(material: Material) -> Rendered:
+    raise UserError(
+        "These show the method (drawings, prompts, settings) or values that are in none of our sources: neither the "
+        "published files nor the authors' notebooks hold numbers for them. The prompts are in docs/tasks/viphy.md."
+    )
 
 
 PAPER = Paper(
     name="viphy",
     title="ViPhy: visible physical commonsense",
     citation=SINGH,
-    entries=(
-        PaperEntry(
-            "Figure 15", "Colours by category", of_questions("viphy-color", by_category), _COMMAND, needs=_NEEDS
-        ),
-        PaperEntry(
-            "Figure 16", "From one colour to many", of_questions("viphy-color", entropies), _COMMAND, needs=_NEEDS
-        ),
+    about=(
+        "Published values are those of the paper's tables and of the authors' notebooks (github.com/Axe--/ViPhy), in "
+        "percent. Ours are made of the published files and of the runs given."
     ),
-)
+    entries=(
+        PaperEntry("Table 1", "The data: counts, labels per object, names in ConceptNet", tables.dataset, _DATA, _FILES,
+                   (tables.PRINTED_TABLE_1,)),
+        PaperEntry("Table 3", "Models asked without training", tables.zero_shot, _ZERO_SHOT, _MODELS,
+                   (tables.zero_shot_published(),)),
+        PaperEntry("Table 4", "Linear probes: colour", tables.probes("viphy-color", _COLOR, tables.coda_rows),
+                   f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
+                   (tables.probe_table(color.LINEAR_PUBLISHED, _COLOR),)),
+        PaperEntry("Table 5", "Linear probes: space",
+                   tables.with_note(tables.probes("viphy-space", _SPACE, tables.example_rows(PlaceFact, 3)),
+                                    tables.agreement_note("space")),
+                   f"{_LINEAR} viphy-space -o runs {_PAPER}", _MODELS,
+                   (tables.probe_table(space.LINEAR_PUBLISHED, _SPACE),)),
+        PaperEntry("Table 6", "Linear probes: size, by inference",
+                   tables.with_note(tables.sizes, tables.agreement_note("size")),
+                   f"{_LINEAR} viphy-size,viphy-size-subtype,viphy-size-transitive -o runs {_PAPER}", _MODELS,
+                   (tables.sizes_published(),)),
+        PaperEntry("Table 8", "Categories of objects", tables.categories,
+                   "seesay tasks viphy-color --page categories.html --categories minilm", _FILES,
+                   (tables.CATEGORY_TEXTS,)),
+        PaperEntry("Figure 5", "Scores by the number of typical colours, with people", figures.by_cardinality,
+                   f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS, figures.published_cardinality()),
+        PaperEntry("Figure 6", "Colour by category of objects",
+                   figures.by_tag("viphy-color", "category", CATEGORY, ("BERT", "CLIP")),
+                   f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
+                   (figures.published_parts(CATEGORY, ("BERT", "CLIP"), "category"),)),
+        PaperEntry("Figure 8", "Few-shot: colour", figures.few_shot("viphy-color"), _curve("viphy-color"), _FILES,
+                   (figures.published_few_shot("viphy-color"),)),
+        PaperEntry("Figure 9", "Few-shot: size", figures.few_shot("viphy-size"), _curve("viphy-size"), _FILES,
+                   (figures.published_few_shot("viphy-size"),)),
+        PaperEntry("Figure 10", "How many typical colours: ViPhy and CoDa", figures.cardinality, _CODA, _FILES,
+                   (DataTable(["published: typical colours", *map(str, range(1, 7))],
+                              [["CoDa, objects", *map(str, CODA_CARDINALITY)]]),)),
+        PaperEntry("Figure 11", "Which colours, by their number: ViPhy and CoDa", figures.color_shares, _CODA, _FILES),
+        PaperEntry("Figure 13", "Space by scene",
+                   figures.by_tag("viphy-space", "scene", SCENE, ("ViLT", "BERT", "CapBERT")),
+                   f"{_LINEAR} viphy-space -o runs {_PAPER}", _MODELS,
+                   (figures.published_parts(SCENE, ("ViLT", "BERT", "CapBERT"), "scene"),)),
+        PaperEntry("Figure 14", "Pairs of objects in the kitchen", figures.kitchen, _DATA, _FILES),
+        PaperEntry("Figure 15", "Colours by category", figures.category_colors, _DATA, _FILES),
+        PaperEntry("Figure 16", "Ninety objects, from one colour to many", figures.ninety_objects, _DATA, _FILES),
+        PaperEntry("Tables 2 and 7, Figures 1 to 4, 7 and 12", "Method and settings", _no_numbers,
+                   "seesay tasks viphy"),
+    ),
+)  # fmt: skip

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
+from seesay.data.knowledge import PlaceFact
 from seesay.questions import Question, Task
 from seesay.reports.charts import columns, heat_map, histogram, stacked_bars
 from seesay.reports.formatting import count
@@ -22,6 +23,9 @@ WORDS = {
     "viphy-size": {">": "larger", "<": "smaller"},
 }
 """Relation signs in words."""
+
+PAIRS = 30
+"""Pairs drawn of a scene, as in the paper's Figure 14."""
 
 MAX_BARS = 40
 """Objects drawn out of thousands, at even steps of their order."""
@@ -65,9 +69,32 @@ def by_category(task: Task) -> Analysis:
 
 
 def by_scene(task: Task) -> Analysis:
-    """The shares of the relations in each scene (Fig. 14)."""
+    """The shares of the relations in each scene. (The paper's Figure 14 is about the pairs of one: `scene_pairs`.)"""
     text = "The shares of the gold relations in each scene, every pair weighted equally."
-    return _labels_by(task, "scene", "Relations by scene", "Fig. 14", text)
+    return _labels_by(task, "scene", "Relations by scene", "", text)
+
+
+def scene_pairs(facts: Sequence[PlaceFact], scene: str = "kitchen") -> Analysis:
+    """Pairs of objects in a scene and how often the first is above, level and below (Fig. 14).
+
+    The paper drew thirty at random; here they stand at even steps, from the most often above to the most often below.
+    Every pair is taken in one direction.
+    """
+    words = WORDS["viphy-space"].values()
+    rows = []
+    for fact in facts:
+        counts = (fact.above, fact.level, fact.below)
+        if fact.scene.replace("_", " ") == scene and fact.a < fact.b and any(counts):
+            shares = {word: count / sum(counts) for word, count in zip(words, counts, strict=True)}
+            rows.append(LabelShares(f"{fact.a} – {fact.b}", sum(counts), shares))
+    rows.sort(key=lambda row: (row.shares["below"] - row.shares["above"], row.part))
+    drawn = [rows[index] for index in even_steps(len(rows), PAIRS)]
+    title = f"{len(drawn)} of the {len(rows):,} pairs in a {scene}"
+    bars = [(row.part, [row.shares[word] for word in words]) for row in drawn]
+    chart = stacked_bars(bars, list(words), title=title)
+    text = f"Pairs of objects in a {scene}: how often the first is above the second, level with it, and below it."
+    heading = f"Pairs of objects in a {scene}"
+    return Analysis("pairs-in-a-scene", "viphy-space", heading, "Fig. 14", text, rows, (chart,), shown=0)
 
 
 def _labels_by(task: Task, tag: str, title: str, figure: str, text: str) -> Analysis:
@@ -76,7 +103,7 @@ def _labels_by(task: Task, tag: str, title: str, figure: str, text: str) -> Anal
 
 
 def entropies(task: Task) -> Analysis:
-    """Every object's distribution, from a single color to many equal ones (Fig. 16)."""
+    """Every object's distribution, from a single color to many equal ones. (The paper's Figure 16 draws 90 of them.)"""
     rows = [distribution(question, task) for question in task.questions]
     rows.sort(key=lambda row: (row.entropy, row.object))
     drawn = [rows[index] for index in even_steps(len(rows), MAX_BARS)]
@@ -89,16 +116,24 @@ def entropies(task: Task) -> Analysis:
     )
     text = "Objects sorted by the entropy of their gold distribution: from those of one colour to those of many."
     heading = "From one colour to many"
-    return Analysis("distributions-by-entropy", task.name, heading, "Fig. 16", text, rows, charts, shown=0)
+    return Analysis("distributions-by-entropy", task.name, heading, "", text, rows, charts, shown=0)
 
 
 def distribution(question: Question, task: Task) -> GoldDistribution:
     """A question's gold distribution and its entropy."""
     total = sum(question.gold.values())
     shares = {label: weight / total for label, weight in question.gold.items() if weight > 0}
-    entropy = -sum(share * math.log2(share) for share in shares.values())
     in_words = {_word(task, label): share for label, share in shares.items()}
-    return GoldDistribution(question.object, abs(entropy), in_words)
+    return GoldDistribution(question.object, entropy(shares.values()), in_words)
+
+
+def entropy(shares: Iterable[float]) -> float:
+    """Shannon's entropy in bits.
+
+    >>> entropy([0.5, 0.25, 0.25]), entropy([1.0, 0.0])
+    (1.5, 0.0)
+    """
+    return abs(-sum(share * math.log2(share) for share in shares if share > 0))
 
 
 def category_agreement(ours: Mapping[str, str], published: Mapping[str, str], encoder: str) -> Analysis:

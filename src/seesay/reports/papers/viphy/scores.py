@@ -24,16 +24,13 @@ SIZE_SETS = {"viphy-size": "standard", "viphy-size-subtype": "subtype", "viphy-s
 
 
 def by_tag(group: TaskRuns, tag: str) -> Analysis:
-    """The headline figure for every value of a tag, for each model and as published."""
+    """The headline figure for every value of a tag, for each model and as published; with the confidence by the number
+    of labels, as Figure 5 has both."""
+    shown = (group.headline, "true_confidence") if tag == "labels" else (group.headline,)
     rows = []
     for entry in group.entries:
         for figure in entry.run.figures:
-            if (
-                figure.metric == group.headline
-                and figure.template is None
-                and figure.slice
-                and figure.slice.tags == (tag,)
-            ):
+            if figure.metric in shown and figure.template is None and figure.slice and figure.slice.tags == (tag,):
                 ends = figure.low, figure.high
                 rows.append(PartScore(figure.slice[tag], entry.label, figure.metric, figure.value, *ends, figure.n))
     for row in group.task.published:

@@ -1,0 +1,119 @@
+"""CLIP-BERT fills slots: `clip-bert:FOLDER` with imagination, `clip-bert-implicit:FOLDER` without ("explicit" and
+"implicit" in Norlund et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from seesay.errors import UserError
+from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.encoders.clip_bert import (
+    PROJECTION,
+    ClipText,
+    ImaginingBert,
+    load_bert,
+    load_imagination,
+    parts_of,
+)
+from seesay.models.hf.checkpoint_keys import refuse_missing
+from seesay.models.hf.loading import Checkpoint, find_source, load_component, load_network
+from seesay.models.hf.logits import logits_at
+from seesay.models.hf.masked import MaskedModel, SlotReader
+from seesay.models.options import ModelOptions
+from seesay.models.vision.picture_prompt import open_picture
+
+KEPT_FEATURES = 4096
+
+
+def load_explicit(rest: str, options: ModelOptions) -> MaskedModel:
+    """`clip-bert:FOLDER` or `clip-bert:HUB-ID`."""
+    return load_masked(f"clip-bert:{rest}", rest, options, imagine=True)
+
+
+def load_implicit(rest: str, options: ModelOptions) -> MaskedModel:
+    """`clip-bert-implicit:FOLDER` or `clip-bert-implicit:HUB-ID`."""
+    return load_masked(f"clip-bert-implicit:{rest}", rest, options, imagine=False)
+
+
+def load_masked(name: str, where: str, options: ModelOptions, *, imagine: bool) -> MaskedModel:
+    """The CLIP-BERT in a folder or on the hub. One built from a BERT and a CLIP has no trained projection: refused."""
+    bert, clip = parts_of(name, where)
+    if clip:
+        raise UserError(
+            f"'{name}' has no trained projection from CLIP to BERT, so what it fills a slot with means nothing: give a "
+            "CLIP-BERT (clip-bert:FOLDER)."
+        )
+    imagination = load_imagination(name, bert, "", options) if imagine else None
+    return ClipBertModel(name, load_bert(name, bert, options, imagination), imagination, options)
+
+
+class ClipBertModel(MaskedModel):
+    """A slot's words given the text and, in the explicit way, one feature: the picture's, or what the text evokes."""
+
+    def __init__(self, name: str, checkpoint: Checkpoint, imagination: Model | None, options: ModelOptions) -> None:
+        reader = SlotReader(checkpoint.model)
+        self._encoder: Model | None = None
+        if imagination is not None:
+            reader = ImaginingReader(checkpoint.model, imagination, options)
+            self._encoder = ImaginingBert(name, replace(checkpoint, unused=()), imagination, options)
+            checkpoint = replace(
+                checkpoint, fingerprint=f"{checkpoint.fingerprint}-imagining-{imagination.fingerprint}"
+            )
+        super().__init__(name, checkpoint, reader=reader, batch_size=options.batch_size)
+        self.scope = "slot-implicit" if imagination is None else "slot-explicit"
+        if imagination is None:
+            self.note(f"'{name}' reads texts alone: its {PROJECTION} is not used.", lasting=True)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The last layer's state at the first token."""
+        return super().encode(texts) if self._encoder is None else self._encoder.encode(texts)
+
+
+class ImaginingReader(SlotReader):
+    """Shows the network one feature after each sentence: the picture's where there is one, else the text's own."""
+
+    sees_text = True
+
+    def __init__(self, network: Any, imagination: Model, options: ModelOptions) -> None:
+        super().__init__(network)
+        self._imagination, self._options = imagination, options
+        self._features: dict[str, NDArray[np.float32]] = {}
+        self._clip: Any = None  # the half that sees, loaded when the first picture comes
+        if isinstance(imagination, ClipText) and imagination.sees:
+            self.accepts = TEXT_AND_PICTURES
+
+    def logits(
+        self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, texts: Sequence[str], picture: str | None
+    ) -> torch.Tensor:
+        features = self._of_texts(texts) if picture is None else np.repeat(self._of_picture(picture), len(ids), axis=0)
+        shown = torch.from_numpy(features).to(ids.device)
+        return logits_at(self.network, {"input_ids": ids, "features": shown}, rows, columns)
+
+    def _of_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._features]
+        if len(self._features) + len(new) > KEPT_FEATURES:
+            self._features.clear()
+            new = list(dict.fromkeys(texts))
+        if new:
+            self._features |= zip(new, self._imagination.encode(new), strict=True)
+        return np.stack([self._features[text] for text in texts])
+
+    def _of_picture(self, path: str) -> NDArray[np.float32]:
+        """CLIP's own feature of the picture, after its projection."""
+        from transformers import CLIPVisionModelWithProjection
+
+        name, options = self._imagination.name, replace(self._options, revision=None, device="cpu")
+        if self._clip is None:
+            loaded = load_network(name, find_source(name, None), options, CLIPVisionModelWithProjection)
+            refuse_missing(name, loaded.missing)
+            self._clip = loaded.network, load_component(name, options, "AutoImageProcessor", "CLIP")
+        network, images = self._clip
+        pixels = images(images=open_picture(path, name), return_tensors="pt")["pixel_values"]
+        feature: NDArray[np.float32] = network(pixel_values=pixels).image_embeds.float().numpy()
+        return feature

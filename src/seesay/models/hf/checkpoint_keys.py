@@ -1,0 +1,77 @@
+"""Where a checkpoint's weights and its network's differ. Missing weights are refused; of weights that the network has
+no place for, other heads and poolers are named and all else is refused.
+
+A network that leaves a part of its trunk unread (layers beyond the number in config.json, a projection that another
+class reads) gives answers that are not the model's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from seesay.errors import UserError
+
+HEADS_WITHIN = ("pooler", "seq_relationship")
+"""Heads that lie inside the trunk or beside the language-model head, in a module that holds both."""
+
+CONSTANTS = re.compile(r"(^|\.)(position_ids|token_type_ids|inv_freq|masked_bias|(attn|attention)\.bias)$")
+"""Buffers that older versions of transformers saved: computed, not learned."""
+
+CLIP_BERT_PROJECTION = "img_projection"
+
+
+def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
+    """The names of the heads, poolers and towers among the unexpected weights; any other unexpected one is an error."""
+    trunk = network.base_model
+    prefix = f"{network.base_model_prefix}."
+    own, of_trunk = ({key.partition(".")[0] for key in part.state_dict()} for part in (network, trunk))
+    parts: dict[str, None] = {}
+    strange = []
+    for key in sorted(unexpected):
+        if CONSTANTS.search(key):
+            continue
+        first = key.partition(".")[0]
+        head = next((word for word in HEADS_WITHIN if f".{word}." in f".{key}"), None)
+        known = key.startswith(prefix) or first in own | of_trunk or f".{CLIP_BERT_PROJECTION}." in f".{key}"
+        if not known:
+            parts[first] = None
+        elif head:
+            parts[key[: key.index(head) + len(head)]] = None
+        else:
+            strange.append(key)
+    if strange:
+        raise UserError(
+            f"'{name}' holds {len(strange)} weights that its network ({type(network).__name__}) does not read "
+            f"({strange[0]}, …): {_reason(strange[0])}"
+        )
+    return tuple(parts)
+
+
+def _reason(key: str) -> str:
+    if CLIP_BERT_PROJECTION in key:
+        return "a CLIP-BERT's projection is read where config.json gives img_feature_dim."
+    if re.search(r"\.\d+\.", key):
+        return "check the number of layers in its config.json."
+    return "its config.json describes another network."
+
+
+def note_of_unused(name: str, parts: Iterable[str]) -> str:
+    """What is kept with a run about the parts of a checkpoint that it did not use."""
+    return f"Parts of '{name}' that are not used: {', '.join(parts)}."
+
+
+def refuse_missing(name: str, missing: Sequence[str]) -> None:
+    """Refuse a network some of whose weights its files lack."""
+    if missing:
+        raise UserError(f"'{name}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random.")
+
+
+def refuse_missing_head(name: str, family: str, missing: Sequence[str]) -> None:
+    """The same for a model that is asked to fill a slot."""
+    if missing:
+        raise UserError(
+            f"'{name}' lacks {len(missing)} of the weights that a {family} model needs ({missing[0]}, …): they would "
+            "be random. It was saved without its language-model head, or for another use."
+        )

@@ -1,0 +1,48 @@
+"""GGUF files: read once, kept as safetensors."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from seesay.errors import UserError, first_line
+from seesay.files import atomic_folder
+from seesay.folders import cache_folder
+from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing, unused_parts
+from seesay.models.hf.loading import file_digest, require_models
+
+log = logging.getLogger(__name__)
+
+
+def convert_gguf(path: Path) -> Path:
+    """The folder with the GGUF file's weights as float32 safetensors, made once: reading the file takes half a minute,
+    its safetensors half a second."""
+    folder = cache_folder() / "models" / f"{path.stem}-{file_digest([path])}"
+    if (folder / "config.json").is_file():
+        return folder
+    require_models()
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    try:
+        arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            path.parent, **arguments, dtype=torch.float32, output_loading_info=True
+        )
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, **arguments)
+    except Exception as error:
+        raise UserError(f"Could not read '{path}' as a GGUF model: {first_line(error)}") from error
+    model, report = loaded
+    refuse_missing(path.name, sorted(report["missing_keys"]))  # once saved, random weights would pass for the file's
+    if unused := unused_parts(path.name, model, report["unexpected_keys"]):
+        log.warning("%s", note_of_unused(path.name, unused))
+    # transformers refuses to save what it thinks is still quantised
+    model.hf_quantizer = None
+    model.is_quantized = False
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    with atomic_folder(folder, is_complete=lambda made: (made / "config.json").is_file()) as unfinished:
+        model.save_pretrained(unfinished)
+        tokenizer.save_pretrained(unfinished)
+    return folder

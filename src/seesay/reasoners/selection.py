@@ -1,0 +1,52 @@
+"""The best of several trained reasoners, by validation accuracy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from seesay.errors import UserError
+from seesay.reasoners import checkpoints
+from seesay.reasoners.evaluate import trained_on
+from seesay.training.checkpoint import RESULT
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedReasoner:
+    """A finished training: its folder, and the validation accuracy of the weights that were kept."""
+
+    folder: Path
+    network: str
+    task: str
+    validation: float
+
+
+def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
+    """The finished reasoners over scenes among some folders; others and unfinished ones are passed over."""
+    found = []
+    for folder in folders:
+        result = folder / "training" / RESULT
+        if not result.is_file() or not all((folder / name).is_file() for name in checkpoints.FILES):
+            continue
+        try:
+            network, task = trained_on(folder)
+        except UserError:  # a language model, or a reasoner over other pictures
+            continue
+        try:
+            best = float(json.loads(result.read_text(encoding="utf-8"))["best"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{result} is damaged ({error}): train the reasoner again.") from error
+        found.append(TrainedReasoner(folder, network, task, best))
+    return found
+
+
+def best_reasoners(reasoners: Iterable[TrainedReasoner]) -> dict[tuple[str, str], TrainedReasoner]:
+    """The best of each network on each task; of equals the first."""
+    best: dict[tuple[str, str], TrainedReasoner] = {}
+    for reasoner in reasoners:
+        key = reasoner.network, reasoner.task
+        if key not in best or reasoner.validation > best[key].validation:
+            best[key] = reasoner
+    return best

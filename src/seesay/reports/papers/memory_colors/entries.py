@@ -1,0 +1,55 @@
+"""The tables and figures of Hagström & Johansson (2022), as `seesay paper memory-colors` goes through them."""
+
+from __future__ import annotations
+
+from seesay.data.catalogue import HAGSTROM_JOHANSSON
+from seesay.reports.papers.memory_colors.figures import (
+    by_relation,
+    by_segment,
+    by_template,
+    colors_by_template,
+    colors_only,
+    entries_table,
+    memory_colors,
+    models,
+    norms_panels,
+    overview,
+    published_colors,
+)
+from seesay.reports.papers.paper import Paper, PaperEntry
+
+_COLORS = "seesay probe MODEL… --task memory-colors -o runs && seesay paper memory-colors runs"
+_NORMS = "seesay probe MODEL… --task property-norms -o runs && seesay paper memory-colors runs"
+_MODELS = (
+    "runs of the models: bert-base-uncased, uclanlp/visualbert-vqa-coco-pre, unc-nlp/lxmert-base-uncased and "
+    "CLIP-BERT, from the Hub or from folders; `seesay pretrain` trains BERT on captions."
+)
+_CSLB = "the CSLB norms (`seesay data add cslb-norms norms.dat`), which their owners give out on request"
+
+PAPER = Paper(
+    name="memory-colors",
+    title="Memory Colors and Visual Property Norms",
+    citation=HAGSTROM_JOHANSSON,
+    about=(
+        "The results are drawn in Figures 2 to 5. Which number each drawing has is not certain here, so that they are "
+        "named by what they show."
+    ),
+    entries=(
+        PaperEntry("Figure 1", "What the two tasks ask", overview, "seesay tasks memory-colors"),
+        PaperEntry("Tables 2 and 3", "The models, their data and objectives", models, _COLORS, _MODELS),
+        PaperEntry("Figures 2 to 5, Memory Colors", "Accuracy of every model, mean and sd over templates",
+                   memory_colors, _COLORS, _MODELS, (published_colors(),)),
+        PaperEntry("Results file", "Memory Colors in each of the 13 templates", colors_by_template, _COLORS,
+                   f"{_MODELS} The authors' `results.csv` beside the data gives the published columns."),
+        PaperEntry("Table 4", "Entries by segment and relation", entries_table, "seesay tasks property-norms",
+                   f"{_CSLB}."),
+        PaperEntry("Figures 2 to 5, segments", "Property Norms by production frequency", norms_panels(by_segment),
+                   _NORMS, f"{_CSLB}, and {_MODELS}"),
+        PaperEntry("Figures 2 to 5, templates", "Property Norms in each template", norms_panels(by_template), _NORMS,
+                   f"{_CSLB}, and {_MODELS}"),
+        PaperEntry("Figures 2 to 5, relations", "Property Norms by relation", norms_panels(by_relation), _NORMS,
+                   f"{_CSLB}, and {_MODELS}"),
+        PaperEntry("Figures 2 to 5, colours", "Property Norms whose answers are colours", norms_panels(colors_only),
+                   _NORMS, f"{_CSLB}, and {_MODELS}"),
+    ),
+)  # fmt: skip

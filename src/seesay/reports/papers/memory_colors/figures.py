@@ -1,0 +1,247 @@
+"""Memory Colors and Visual Property Norms: runs beside the published means, panel by panel."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+
+from markupsafe import Markup
+
+from seesay.errors import UserError
+from seesay.questions import Slice, Task
+from seesay.reports.charts import Bar, Series, bars, lines
+from seesay.reports.formatting import NONE, interval, number
+from seesay.reports.groups import LabelledRun, TaskRuns
+from seesay.reports.pages.sections import DataTable
+from seesay.reports.papers.material import Material
+from seesay.reports.papers.paper import Rendered, Status
+from seesay.runs.records import Figure
+from seesay.tasks.memory_colors import PUBLISHED, TEMPLATES
+
+COLORS, NORMS = "memory-colors", "property-norms"
+ENTRIES = {2: 6541, 5: 3641, 10: 2001, 20: 613, 30: 27}
+"""Entries by the least production frequency of a segment, as printed in Table 4."""
+MODELS = {
+    "clip-bert-explicit": "CLIP-BERT-explicit", "bert-base-trained-lxmert": "BERT-LXMERT-train",
+    "clip-bert-implicit": "CLIP-BERT-implicit", "bert-base-trained": "BERT-CLIP-BERT-train",
+    "bert-base-trained-lxmert-scratch": "BERT-LXMERT-train-scratch", "lxmert-base-uncased": "LXMERT",
+    "visualbert-vqa-coco": "VisualBERT", "bert-base-uncased": "BERT-base",
+}  # fmt: skip
+"""The models of the published `results.csv`, by their names in the paper."""
+SPREAD = "Whiskers and sd are over templates, as in print; the interval is over things."
+
+
+def overview(material: Material) -> Rendered:
+    """Figure 1: what the two tasks ask."""
+    body = []
+    for name in (COLORS, NORMS):
+        try:
+            task = material.task(name)
+        except UserError as error:
+            body.append([name, str(error), ""])
+            continue
+        question = task.questions[0]
+        prompt = task.templates[0].ask(question).text
+        body.append([name, prompt, ", ".join(question.gold)])
+    text = "The first question of each task in its first template. The drawing in print is the authors'."
+    return Rendered(Status.IN_PART, text, [DataTable(["task", "question", "answers"], body)])
+
+
+def models(material: Material) -> Rendered:
+    """Tables 2 and 3: the models asked here; how the published ones were trained is in print."""
+    runs = [run for run in material.runs if run.manifest.task in (COLORS, NORMS)]
+    if not runs:
+        raise UserError("There is no run of memory-colors or property-norms among the folders given.")
+    rows = {
+        (run.manifest.model, run.manifest.family, run.manifest.scope, run.manifest.model_fingerprint) for run in runs
+    }
+    text = (
+        f"The models asked here. The paper's are {', '.join(row.model for row in PUBLISHED)}; their training data and "
+        "objectives are described in print and cannot be read off a checkpoint."
+    )
+    table = DataTable(["model", "family", "what is scored", "fingerprint"], [list(row) for row in sorted(rows)])
+    return Rendered(Status.IN_PART, text, [table])
+
+
+def published_colors() -> DataTable:
+    """Mean and sd over the 13 templates, as published."""
+    body = [[row.model, number(row.value), number(row.spread)] for row in PUBLISHED]
+    return DataTable(["model", "mean accuracy", "sd over templates"], body, "As published")
+
+
+def runs_of(material: Material, task: str) -> list[TaskRuns]:
+    """The groups of runs of a task."""
+    groups = material.groups_of(task)
+    if not groups:
+        raise UserError(f"There is no run of {task} among the folders given.")
+    return groups
+
+
+def memory_colors(material: Material) -> Rendered:
+    """Accuracy by model: mean and sd over templates."""
+    charts, tables = [], []
+    for group in runs_of(material, COLORS):
+        drawn = [_with_sd(row.model, row.value, row.spread, "published") for row in PUBLISHED]
+        body = []
+        for entry in group.entries:
+            if (figure := entry.figure("accuracy")) is not None:
+                drawn.append(_with_sd(entry.label, figure.value, figure.spread, "ours"))
+                ends = interval(figure.low, figure.high)
+                body.append([entry.label, number(figure.value), number(figure.spread), ends, number(figure.chance)])
+        charts.append(bars(drawn, title=group.title, x_label="accuracy, mean and sd over templates"))
+        header = ["model", "mean accuracy", "sd over templates", "95 % interval", "chance"]
+        tables.append(DataTable(header, body, f"Ours: {group.title}"))
+    return Rendered(Status.SHOWN, SPREAD + _few(material, COLORS), tables, charts)
+
+
+def colors_by_template(material: Material) -> Rendered:
+    """Accuracy in each of the 13 templates: the published file, and ours."""
+    texts = [template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in TEMPLATES]
+    columns: list[tuple[str, dict[str, float]]] = []
+    folder = material.data_of(COLORS)
+    if folder is not None and (folder / "results.csv").is_file():
+        columns += [(f"{name}, published", rows) for name, rows in read_results(folder / "results.csv").items()]
+    for group in material.groups_of(COLORS):
+        for entry in group.entries:
+            found = {template.name: entry.figure("accuracy", template.name) for template in TEMPLATES}
+            by_text = {text: found[t.name] for text, t in zip(texts, TEMPLATES, strict=True)}
+            columns.append((entry.label, {text: figure.value for text, figure in by_text.items() if figure}))
+    if not columns:
+        raise UserError("There is neither a run of memory-colors nor the authors' results.csv beside the data.")
+    body = [
+        [text.replace("[DESCRIPTOR] [ITEM]", "…"), *(number(rows.get(text)) for _, rows in columns)] for text in texts
+    ]
+    means = [[*rows.values()] for _, rows in columns]
+    body.append(["mean", *(number(fmean(values)) for values in means)])
+    body.append(["sd", *(number(stdev(values)) if len(values) > 1 else NONE for values in means)])
+    ours = any(not name.endswith(", published") for name, _ in columns)
+    text = "Every published accuracy is a number of 109 things; the sd has n − 1 below the line."
+    table = DataTable(["template", *(name for name, _ in columns)], body)
+    return Rendered(Status.SHOWN if ours else Status.NOT_HERE, text, [table])
+
+
+def read_results(path: Path) -> dict[str, dict[str, float]]:
+    """The authors' accuracies by model and template."""
+    models: dict[str, dict[str, float]] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                name = MODELS.get(row["model"], row["model"])
+                models.setdefault(name, {})[row["question_template"]] = float(row["accuracy"])
+    except (KeyError, ValueError, TypeError) as error:
+        raise UserError(f"{path} is not the authors' table of accuracies by template ({error}).") from error
+    return models
+
+
+def entries_table(material: Material) -> Rendered:
+    """Table 4: entries in each segment, by relation."""
+    counts = segment_entries(material.task(NORMS))
+    relations = sorted({relation for _, relation in counts})
+    body, missed = [], []
+    for segment, printed in ENTRIES.items():
+        each = [counts[f"pf>={segment}", relation] for relation in relations]
+        body.append([f"PF ≥ {segment}", *(f"{count:,}" for count in each), f"{sum(each):,}", f"{printed:,}"])
+        if sum(each) != printed:
+            missed.append(f"PF ≥ {segment} by {sum(each) - printed:+,}".replace("-", "−"))
+    text = "Entries are pairs of a concept and a feature; segments are nested."
+    text += f" They differ from print: {', '.join(missed)}." if missed else " All five are as printed."
+    return Rendered(Status.SHOWN, text, [DataTable(["segment", *relations, "all", "published"], body)])
+
+
+def segment_entries(task: Task) -> Counter[tuple[str, str]]:
+    """The number of entries by segment and relation: every gold answer of a question is one."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for question in task.questions:
+        counts[question.tags["segment"], question.tags["relation"]] += len(question.gold)
+    return counts
+
+
+Panel = Callable[[Figure], str | None]
+"""The panel that a figure of a run belongs to, by its slice and template; None for none."""
+
+
+def by_segment(figure: Figure) -> str | None:
+    """All questions of a segment."""
+    return "all relations and templates" if figure.template is None and _tags(figure) == ("segment",) else None
+
+
+def by_template(figure: Figure) -> str | None:
+    """One panel per template."""
+    return figure.template if figure.template is not None and _tags(figure) == ("segment",) else None
+
+
+def by_relation(figure: Figure) -> str | None:
+    """One panel per relation."""
+    part = figure.slice
+    return part["relation"] if part and figure.template is None and _tags(figure) == ("relation", "segment") else None
+
+
+def colors_only(figure: Figure) -> str | None:
+    """Questions whose answers are all colours."""
+    part = figure.slice
+    crossed = part is not None and figure.template is None and _tags(figure) == ("answers", "segment")
+    return "answers that are colours" if crossed and part and part["answers"] == "colour" else None
+
+
+def norms_panels(panel: Panel) -> Callable[[Material], Rendered]:
+    """Renders mean average precision by segment, one chart for each panel and a line for each model."""
+
+    def render(material: Material) -> Rendered:
+        charts: list[Markup] = []
+        body: list[list[str]] = []
+        for group in runs_of(material, NORMS):
+            rows = [(name, entry, figure) for entry in group.entries for name, figure in _panels(entry, panel)]
+            for name in dict.fromkeys(name for name, _, _ in rows):
+                charts.append(_curves(name, [(entry.label, figure) for other, entry, figure in rows if other == name]))
+            for name, entry, figure in sorted(rows, key=lambda row: (row[0], row[1].series)):
+                numbers = [number(figure.value), number(figure.spread), interval(figure.low, figure.high)]
+                body.append([name, entry.label, _segment(figure.slice), *numbers, f"{figure.n:,}"])
+        if not body:
+            raise UserError(
+                "The runs of property-norms have no such slice: run the same probe again with this version."
+            )
+        header = ["panel", "model", "segment", "mean AP", "sd over templates", "95 % interval", "questions"]
+        text = (
+            "Mean average precision over the 614 answer words, by the least production frequency of the answers; "
+            "bands are 95 % intervals over concepts. No published numbers of these panels are at hand."
+        )
+        return Rendered(Status.SHOWN, text + _few(material, NORMS), charts=charts, numbers=DataTable(header, body))
+
+    return render
+
+
+def _panels(entry: LabelledRun, panel: Panel) -> Iterator[tuple[str, Figure]]:
+    for figure in entry.run.figures:
+        if figure.metric == "average_precision" and (name := panel(figure)) is not None:
+            yield name, figure
+
+
+def _curves(name: str, rows: Sequence[tuple[str, Figure]]) -> Markup:
+    series = []
+    for label in dict.fromkeys(label for label, _ in rows):
+        own = sorted((int(_segment(f.slice).removeprefix("pf>=")), f) for other, f in rows if other == label)
+        x, figures = [segment for segment, _ in own], [figure for _, figure in own]
+        ends = [f.low for f in figures], [f.high for f in figures]
+        series.append(Series(label, x, [f.value for f in figures], *ends))
+    return lines(series, title=name, x_label="production frequency, at least", y_label="mean AP")
+
+
+def _tags(figure: Figure) -> tuple[str, ...]:
+    return figure.slice.tags if figure.slice else ()
+
+
+def _segment(part: Slice | None) -> str:
+    return part["segment"] if part else ""
+
+
+def _with_sd(name: str, value: float, sd: float | None, series: str) -> Bar:
+    return Bar(name, value, None if sd is None else value - sd, None if sd is None else value + sd, series)
+
+
+def _few(material: Material, task: str) -> str:
+    """A remark where runs asked only some of the questions."""
+    limited = [group for group in material.groups_of(task) if any(e.run.manifest.limit for e in group.entries)]
+    return "\n\nSome runs asked a sample of the questions (`--limit`)." if limited else ""

@@ -1,0 +1,128 @@
+"""Contexts, P-vectors and their clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from markupsafe import Markup
+
+from seesay.data.relations import NEIGHBOURS, relations, shown_contexts, shown_relations
+from seesay.errors import UserError
+from seesay.relations import published, pvectors
+from seesay.relations.clusters import average_linkage, k_means, pair_proximity
+from seesay.relations.pvectors import PerplexityMatrix, p_vectors
+from seesay.reports.charts import dendrogram, heat_map
+from seesay.reports.formatting import number
+from seesay.reports.pages.relations import pair_table
+from seesay.reports.pages.sections import DataTable
+from seesay.reports.papers.material import Material
+from seesay.reports.papers.paper import Rendered, Status
+
+CLUSTERS, RESTARTS = 30, 1000
+"""As published."""
+
+
+def published_files(material: Material) -> published.PublishedFiles:
+    """The published matrix and tables."""
+    folder = material.data_of("spatial-relations")
+    if folder is None:
+        raise UserError("The published matrix is not at hand: give the folder of the published files with --data.")
+    return material.once("relations", lambda: published.read(folder))
+
+
+def own_matrices(material: Material) -> list[tuple[str, Path, PerplexityMatrix]]:
+    """The matrices of `seesay relations matrix` at hand, by the name of their model."""
+
+    def read() -> list[tuple[str, Path, PerplexityMatrix]]:
+        rows = []
+        for folder in material.folders("matrix"):
+            matrix, about = pvectors.read(folder)
+            rows.append((str(about.get("model", folder.name)), folder, matrix))
+        return rows
+
+    return material.once("matrices", read)
+
+
+def contexts(material: Material) -> Rendered:
+    """The relations, which of them are words and contexts, and how many contexts ours have."""
+    own = [(model, pvectors.read(folder)[1].get("contexts", {})) for model, folder, _ in own_matrices(material)]
+    body = [
+        [each.phrase, each.simple, "yes" if each.shown else "", "yes" if each.context else "",
+         *(str(counts.get(each.phrase, "")) for _, counts in own)]
+        for each in relations()
+    ]  # fmt: skip
+    header = [
+        "relation",
+        "varies",
+        "word in Figure 3",
+        "context in Figure 3",
+        *(f"contexts of {name}" for name, _ in own),
+    ]
+    text = (
+        f"{len(relations())} relations are in the published matrix; the paper shows {len(shown_relations())} of them "
+        f"as words and {len(shown_contexts())} as contexts. A relation is put in the place of another in the captions "
+        "that hold exactly that one; the longest relation wins. `seesay relations find CAPTIONS --examples 5` prints "
+        "the substitution table: each of the five most frequent relations in a context of each.\n\nThe published "
+        "contexts are Visual Genome's region descriptions, which are not at hand"
+        + ("; the counts are those of your own captions." if own else ".")
+    )
+    return Rendered(Status.IN_PART, text, numbers=DataTable(header, body))
+
+
+def heat_maps(material: Material) -> Rendered:
+    """Figure 3: the P-vectors of 67 relations over 57 contexts."""
+    shown = published.p_vectors_of(published_files(material), "67 x 57")
+    charts = [
+        _heat_map(shown.rows.tolist(), shown.words, shown_contexts(), "P-vectors of the published matrix, 67 x 57")
+    ]
+    for model, _, matrix in own_matrices(material):
+        charts.append(
+            _heat_map(p_vectors(matrix).rows.tolist(), matrix.words, matrix.contexts, f"P-vectors of {model}")
+        )
+    text = (
+        "Each row is a relation's P-vector: its perplexity in the contexts of every relation, columns divided by "
+        "their sum and rows scaled to length 1. White is 0; the darker, the worse the relation fits the contexts of "
+        "the column. Computed from the published 97 x 97 perplexities, rows and columns in the paper's lists."
+    )
+    return Rendered(Status.SHOWN, text, charts=charts)
+
+
+def _heat_map(rows: list[list[float]], words: tuple[str, ...], columns: tuple[str, ...], title: str) -> Markup:
+    return heat_map(rows, words, columns, title=title, low_label="", high_label="fits worse", zero=True)
+
+
+def clusters(material: Material) -> Rendered:
+    """k-means with the published settings, the dendrogram, and which pairs are neighbours."""
+    vectors = published.p_vectors_of(published_files(material), "67 x 57")
+    groups = k_means(vectors, CLUSTERS, restarts=20 if material.brief else RESTARTS)
+    tree = average_linkage(vectors)
+    tables = [
+        DataTable(["cluster", "relations"], [[str(i), ", ".join(group)] for i, group in enumerate(groups, 1)],
+                  f"k-means, k = {CLUSTERS}, {RESTARTS:,} restarts"),
+        pair_table(pair_proximity(vectors, NEIGHBOURS, tree), "Pairs of relations"),
+    ]  # fmt: skip
+    chart = dendrogram(
+        tree.merges.tolist(), list(tree.words), title="Average linkage of the 67 P-vectors, cosine distance"
+    )
+    text = (
+        f"The paper clusters the P-vectors by k-means with k = {CLUSTERS} and {RESTARTS:,} restarts; k-means depends "
+        "on its seed, so that small clusters may differ from print. Every cosine between P-vectors is close to 1: "
+        "what tells pairs apart is their rank among all pairs."
+    )
+    return Rendered(Status.SHOWN, text, tables, [chart])
+
+
+def templates(material: Material) -> Rendered:
+    """Logan & Sadler's spatial templates, which the paper compares with."""
+    grids = published_files(material).templates
+    charts = []
+    for word, row in zip(grids.words, grids.rows, strict=True):
+        cells = row.reshape(7, 7).tolist()
+        names = [""] * 7
+        charts.append(heat_map(cells, names, names, title=word, low_label="", high_label="acceptable", zero=True))
+    text = (
+        "How acceptable each relation is for a thing in each of 7 x 7 places around the landmark in the middle "
+        "(Logan & Sadler 1996), as read off the published figure: good for ranks only. Greatest value: "
+        f"{number(float(grids.rows.max()))}."
+    )
+    return Rendered(Status.SHOWN, text, charts=charts)

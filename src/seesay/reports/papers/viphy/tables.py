@@ -1,0 +1,316 @@
+"""ViPhy's tables: the counts of its data, zero-shot answers, linear probes, categories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.errors import UserError
+from seesay.questions import Answer, Published, Scores, Slice
+from seesay.reports.groups import TaskRuns, asked_as
+from seesay.reports.pages.sections import DataTable
+from seesay.reports.papers.material import Material
+from seesay.reports.papers.paper import Rendered, Status
+from seesay.reports.papers.viphy import source
+from seesay.reports.papers.viphy.gold import category_agreement, even_steps
+from seesay.reports.papers.viphy.published import KAPPA, percent, with_averages
+from seesay.reports.papers.viphy.scores import SIZE_SETS
+from seesay.runs.figures import figures
+from seesay.runs.records import Figure
+from seesay.runs.run import Run
+from seesay.tasks.categories import CATEGORIES, ENCODER, assign
+from seesay.tasks.viphy import color, size, space
+
+NOT_LEVEL = Slice.of({"level": "no"})
+SAMPLE = 3_000
+"""Names whose category is found for the page; `seesay tasks viphy-color --page FILE --categories minilm` takes all."""
+
+PRINTED_TABLE_1 = DataTable(
+    ["published", "mean (standard deviation)"],
+    [["subtypes of an object", "7.73 (12.91)"], ["typical colours of an object", "2.38 (1.37)"],
+     ["typical relations of a pair in a scene", "1.29 (0.45)"]],
+    "Cardinalities",
+)  # fmt: skip
+
+
+def cell(figure: Figure | None) -> str | None:
+    """A figure in percent with its interval."""
+    if figure is None or figure.value is None:
+        return None
+    ends = "" if figure.low is None or figure.high is None else f" ({100 * figure.low:.1f}–{100 * figure.high:.1f})"
+    return f"{percent(figure.value)}{ends}"
+
+
+def dataset(material: Material) -> Rendered:
+    """Table 1: counts, label cardinality and the share of names that ConceptNet knows, from the published files."""
+    subtypes: dict[str, int] = {}
+    for fact in source.rows(material, SubtypeFact):
+        subtypes.setdefault(fact.object, 0)
+        subtypes[fact.object] += fact.subtype != fact.object
+    colors, sizes, places = (
+        source.rows(material, ColorFact), source.rows(material, SizeFact), source.rows(material, PlaceFact)
+    )  # fmt: skip
+    known = source.conceptnet_names(material)
+    of_pairs = ({name for fact in facts for name in (fact.a, fact.b)} for facts in (sizes, places))
+    lines = [
+        _line(
+            "names of objects, subtypes included", len(subtypes), [n for n in subtypes.values() if n], subtypes, known
+        ),
+        _line(
+            "colour: objects", len(colors), [len(fact.typical) for fact in colors], (f.object for f in colors), known
+        ),
+        _line("size: pairs", len(sizes), [len(fact.typical) for fact in sizes], next(of_pairs), known),
+        _line("space: pairs in scenes", len(places), [len(fact.typical) for fact in places], next(of_pairs), known),
+    ]
+    header = ["ours, from the published files", "count", "labels: mean (sd)", "names", "of them in ConceptNet"]
+    parents = sum(n > 0 for n in subtypes.values())
+    text = (
+        f"Subtypes are counted for the {parents:,} names that have any, without the name itself; over all names the "
+        f"mean would be {sum(subtypes.values()) / len(subtypes):.2f}. Standard deviations are those of the population "
+        "(divided by n). All three cardinalities come out as printed. Every published size has one label, its pair's "
+        "complement is a row of its own, and the pairs are of parents only.\n\n"
+        "14,046 names have ten answers about colour or more (results/col_meta.csv); the table of colours leaves out "
+        '796 of them, most of which name a colour or a material themselves ("steel tap", "wood tabletop", "bluejean").'
+    )
+    if known is None:
+        text += f"\n\nThe ConceptNet column needs {source.CONCEPTNET} of the published files."
+    return Rendered(Status.SHOWN if known else Status.IN_PART, text, [DataTable(header, lines)])
+
+
+def _line(
+    name: str, count: int, labels: Sequence[int], names: Iterable[str], known: set[str] | None
+) -> list[str | float | None]:
+    unique = set(names)
+    overlap = None if known is None else f"{len(unique & known):,} ({len(unique & known) / len(unique):.1%})"
+    return [name, f"{count:,}", f"{np.mean(labels):.2f} ({np.std(labels):.2f})", f"{len(unique):,}", overlap]
+
+
+def zero_shot_published() -> DataTable:
+    """Table 3 as printed; UnifiedQA chooses among the options."""
+    tasks = {"colour": color, "size": size, "space": space}
+    by_model: dict[str, dict[str, float]] = {}
+    for name, task in tasks.items():
+        for row in task.PUBLISHED:
+            by_model.setdefault("people" if row.model.startswith("people") else row.model, {})[name] = row.value
+    lines = [[model, *(percent(values.get(name)) for name in tasks)] for model, values in by_model.items()]
+    return DataTable(["published, in percent", *tasks], lines, "Relaxed accuracy")
+
+
+def zero_shot(material: Material) -> Rendered:
+    """Table 3: models asked without training, by the published rule and among the options alone."""
+    lines: list[list[str | None]] = []
+    done = set()
+    for group in material.groups_of("viphy-color", "viphy-size", "viphy-space"):
+        if is_linear(group):
+            continue
+        for entry in group.entries:
+            rules = _zero_shot_rules(group, entry.run)
+            done |= {group.task.name} if rules else set()
+            for rule, figure in rules:
+                n = None if figure is None else f"{figure.n:,}"
+                lines.append([entry.label, group.task.name.removeprefix("viphy-"), rule, cell(figure), n])
+    if not lines:
+        raise UserError("There is no run of viphy-color, viphy-size or viphy-space among the folders.")
+    header = ["ours, in percent", "task", "rule", "relaxed accuracy", "questions"]
+    text = (
+        'The published rule takes the top word of the whole vocabulary (for sizes "bigger" or "larger"), asks '
+        "places for above or below, and leaves out pairs that may be at a similar level. Beside it stand the most "
+        "probable of the options alone, for places with the paper's two labels and with our three. The size prompt is "
+        'the paper\'s ("A is [MASK] than B in size") and that of its published code ("the A is …").'
+    )
+    status = Status.SHOWN if len(done) == 3 else Status.IN_PART
+    return Rendered(status, text, [DataTable(header, lines)])
+
+
+def is_linear(group: TaskRuns) -> bool:
+    """Whether the group's runs are linear probes."""
+    return asked_as(group.task).startswith("linear")
+
+
+def _zero_shot_rules(group: TaskRuns, run: Run) -> list[tuple[str, Figure | None]]:
+    """The figures of a run by rule; those that it does not have are left out."""
+    by_key = {(figure.metric, figure.template, figure.slice): figure for figure in run.figures}
+    chosen = asked_as(group.task) == "question"
+    rules: list[tuple[str, Figure | None]] = []
+    if group.task.name == "viphy-space":
+        rules.append(("top word, pairs without a similar level", by_key.get(("vocabulary_accuracy", None, NOT_LEVEL))))
+        rules.append(("two labels (the paper's), the same pairs", two_labels(run)))
+        rules.append(("three labels (ours), all pairs", by_key.get((group.headline, None, None))))
+    elif group.task.name == "viphy-size" and not chosen:
+        prompts = {"bigger": "the paper's prompt", "code": "the code's prompt"}
+        for template, prompt in prompts.items():
+            rules.append((f"top word, {prompt}", by_key.get(("vocabulary_accuracy", template, None))))
+            rules.append((f"options alone, {prompt}", by_key.get((group.headline, template, None))))
+    else:
+        rules.append(("top word", by_key.get(("vocabulary_accuracy", None, None))))
+        rules.append(("options alone", by_key.get((group.headline, None, None))))
+    asked = ", by choice" if chosen else ""
+    return [(rule + asked, figure) for rule, figure in rules if figure is not None]
+
+
+def two_labels(run: Run) -> Figure | None:
+    """Relaxed accuracy on places when a model may only say above or below, on the pairs that have no similar level."""
+    labels = (">", "<")
+    questions = [
+        replace(question, options=labels)
+        for question in run.task.questions
+        if question.tags.get("level") == "no" and set(labels) <= set(question.options)
+    ]
+    kept = {question.id for question in questions}
+    if not kept:
+        return None
+    answers = []
+    for answer in run.answers:
+        if answer.question in kept:
+            at = [answer.options.index(label) for label in labels]
+            logp = tuple(answer.scores.logp[i] for i in at)
+            tokens, chars = (tuple(part[i] for i in at) for part in (answer.scores.tokens, answer.scores.chars))
+            answers.append(Answer(answer.question, answer.template, labels, Scores(logp, tokens, chars)))
+    task = replace(run.task, questions=tuple(questions), metrics=("relaxed_accuracy",), neutral={})
+    return next(f for f in figures(run.manifest, task, answers) if f.template is None and f.slice is None)
+
+
+def probes(
+    task_name: str, metrics: Mapping[str, str], people: Callable[[Material], list[list[str | None]]]
+) -> Callable[[Material], Rendered]:
+    """Tables 4 and 5: linear probes on a task, with people's rows that can be computed."""
+
+    def render(material: Material) -> Rendered:
+        groups = [group for group in material.groups_of(task_name) if is_linear(group)]
+        lines: list[list[str | None]] = [
+            [entry.label, asked_as(group.task), *(cell(entry.figure(metric)) for metric in metrics)]
+            for group in groups
+            for entry in group.entries
+        ]
+        human, notes = _attempt(people, material)
+        if not lines and not human:
+            raise UserError(" ".join([f"There is no linear probe of {task_name} among the folders.", *notes]))
+        header = ["ours, in percent", "asked", *metrics.values()]
+        text = (
+            "A probe is one linear layer on frozen vectors of the text in the table's column; `linear-question` is the "
+            "question with its lettered options, as UnifiedQA is asked."
+        )
+        if not lines:
+            text = f"There is no linear probe of {task_name} among the folders: people's rows alone are ours."
+        status = Status.SHOWN if lines and human else Status.IN_PART
+        return Rendered(status, "\n\n".join([text, *notes]), [DataTable(header, [*lines, *human])])
+
+    return render
+
+
+def _attempt(
+    people: Callable[[Material], list[list[str | None]]], material: Material
+) -> tuple[list[list[str | None]], list[str]]:
+    """People's rows, or the sentence that says what they need."""
+    try:
+        return people(material), []
+    except UserError as error:
+        return [], [f"People: {error}"]
+
+
+def coda_rows(material: Material) -> list[list[str | None]]:
+    """CoDa's annotators as the paper reads them, and by the rule for models."""
+    figures_ = source.human_figures(material)
+    name = f"people (CoDa, {figures_.objects} things)"
+    rest = percent(figures_.confidence), percent(figures_.macro_f1)
+    return [
+        [f"{name}, any typical colour in common (the paper's reading)", None, percent(figures_.any_overlap), *rest],
+        [f"{name}, the most frequent colour (the rule for models)", None, percent(figures_.most_frequent), *rest],
+    ]
+
+
+def example_rows(kind: type[source.Pair], columns: int) -> Callable[[Material], list[list[str | None]]]:
+    """People on the published annotated examples."""
+
+    def people(material: Material) -> list[list[str | None]]:
+        right, of, notes = source.on_examples(material, kind)
+        name = f"people on the published annotated examples: {right} of {of}" + (f"; {notes}" if notes else "")
+        return [[name, None, percent(right / of), *([None] * (columns - 1))]]
+
+    return people
+
+
+def sizes(material: Material) -> Rendered:
+    """Table 6: linear probes on the standard pairs, their subtypes and transitive pairs."""
+    values: dict[tuple[str, str], dict[str, str | None]] = {}
+    for group in material.groups_of(*SIZE_SETS):
+        if is_linear(group):
+            for entry in group.entries:
+                row = values.setdefault((entry.label, asked_as(group.task)), {})
+                row[SIZE_SETS[group.task.name]] = cell(entry.figure(group.headline))
+    lines: list[list[str | None]] = [
+        [model, asked, *(row.get(part) for part in SIZE_SETS.values())] for (model, asked), row in values.items()
+    ]
+    human, notes = _attempt(example_rows(SizeFact, len(SIZE_SETS)), material)
+    if not lines and not human:
+        raise UserError(" ".join(["There is no linear probe of viphy-size among the folders.", *notes]))
+    text = (
+        "In the published transitive set the first object is always the smaller one: a model that always says so "
+        "scores 100. 1,714 of its 20,000 rows repeat an earlier one and are asked once here."
+    )
+    whole = bool(human) and any(len(row) == len(SIZE_SETS) for row in values.values())
+    header = ["ours, in percent", "asked", *SIZE_SETS.values()]
+    tables = [DataTable(header, [*lines, *human])]
+    return Rendered(Status.SHOWN if whole else Status.IN_PART, "\n\n".join([text, *notes]), tables)
+
+
+def agreement_note(dimension: str) -> str:
+    """The agreement of the people behind a human row."""
+    return (
+        f"Fleiss' kappa of the people behind the human row: {KAPPA[dimension]:.2f}, as printed; their answers are not "
+        "published. `seesay judge serve viphy-" + dimension + "` collects such answers, and `judge export` gives kappa."
+    )
+
+
+def with_note(render: Callable[[Material], Rendered], note: str) -> Callable[[Material], Rendered]:
+    """The same entry with a further paragraph, whether it can be shown or not."""
+
+    def noted(material: Material) -> Rendered:
+        try:
+            rendered = render(material)
+        except UserError as error:
+            raise UserError(f"{error} {note}") from error
+        return replace(rendered, text="\n\n".join(part for part in (rendered.text, note) if part))
+
+    return noted
+
+
+def probe_table(rows: Sequence[Published], metrics: Mapping[str, str]) -> DataTable:
+    """Tables 4 and 5 as printed."""
+    return with_averages(rows, metrics, "Linear probes")
+
+
+def sizes_published() -> DataTable:
+    """Table 6 as printed."""
+    sets = (size.LINEAR_PUBLISHED, size.LINEAR_PUBLISHED_SUBTYPE, size.LINEAR_PUBLISHED_TRANSITIVE)
+    rows = [
+        replace(row, metric=part) for part, published in zip(SIZE_SETS.values(), sets, strict=True) for row in published
+    ]
+    return with_averages(rows, {part: part for part in SIZE_SETS.values()}, "Linear probes")
+
+
+CATEGORY_TEXTS = DataTable(
+    ["category", "objects"], [[name, ", ".join(objects)] for name, objects in CATEGORIES.items()], "Category: objects"
+)
+
+
+def categories(material: Material) -> Rendered:
+    """Table 8: the texts of the categories, and how far our encoder agrees with the published assignment."""
+    from seesay.models.encoders import load_encoder
+    from seesay.probes.vector_cache import VectorCache
+
+    published: dict[str, str] = json.loads(source.require(material, "extra/obj2cat.json").read_text(encoding="utf-8"))
+    names = [list(published)[index] for index in even_steps(len(published), SAMPLE)]
+    vectors = VectorCache(load_encoder(ENCODER))
+    with material.progress(f"{ENCODER}: names of things", "texts") as advance:
+        vectors.rows(names, advance)
+    analysis = category_agreement(assign(names, vectors.rows), published, ENCODER)
+    text = (
+        f'{analysis.text} A category is encoded as the text "category: objects", as in the paper, whose encoder is '
+        f"another. These are {len(names):,} of the {len(published):,} names, at even steps."
+    )
+    return Rendered(Status.SHOWN, text, charts=analysis.charts)

@@ -1,0 +1,95 @@
+"""Memory Colors and Property Norms: runs through the real path beside the published means, and Table 4 by hand."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.shared_data import shared
+from tests.tasks.test_property_norms import LOOKS, line, write
+
+from seesay import api
+from seesay.reports.papers import load_paper
+from seesay.reports.papers.material import Material
+from seesay.reports.papers.memory_colors.figures import read_results
+from seesay.reports.papers.paper import Page, Rendered, Status, render_entries
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The published colours with the authors' results, and invented norms."""
+    folder = tmp_path_factory.mktemp("data")
+    shutil.copytree(shared("memory_colors"), folder / "memory_colors")
+    (folder / "cslb-norms").mkdir()
+    write(folder / "cslb-norms", [line(row) for row in LOOKS])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Page:
+    runs = tmp_path_factory.mktemp("runs")
+    for task, folder in (("memory-colors", "memory_colors"), ("property-norms", "cslb-norms")):
+        api.probe("mock", task, data=data / folder, output=runs, resamples=200)
+    return render_entries(load_paper("memory-colors"), Material([runs], data))
+
+
+def by_number(page: Page) -> dict[str, Rendered]:
+    return {entry.number: rendered for entry, rendered in page}
+
+
+def test_a_run_stands_beside_the_published_means(page: Page) -> None:
+    """Hagström & Johansson 2022: CLIP-BERT-explicit .882 (.066), BERT-base .252 (.102)."""
+    shown = by_number(page)["Figures 2 to 5, Memory Colors"]
+    assert shown.status is Status.SHOWN
+    published, ours = shown.tables
+    rows = {row[0]: row[1:] for row in published.rows}
+    assert (rows["CLIP-BERT-explicit"], rows["BERT-base"]) == (["0.882", "0.066"], ["0.252", "0.102"])
+    assert ours.rows[0][0] == "mock"
+    assert ours.rows[0][-1] == "0.091"  # chance, one of eleven
+
+
+def test_the_published_means_come_out_of_the_published_file(page: Page, data: Path) -> None:
+    """Mean and sd over the 13 templates of the authors' results.csv are those in print."""
+    table = by_number(page)["Results file"].tables[0]
+    printed = by_number(page)["Figures 2 to 5, Memory Colors"].tables[0]
+    names, mean, sd = list(table.header), table.rows[-2], table.rows[-1]
+    for model, value, spread in printed.rows:
+        column = names.index(f"{model}, published")
+        assert (mean[column], sd[column]) == (value, spread)
+    results = read_results(data / "memory_colors" / "results.csv")
+    assert all(
+        (109 * value) == pytest.approx(round(109 * value)) for rows in results.values() for value in rows.values()
+    )
+    assert len(table.rows) == 13 + 2
+    assert "mock" in names
+
+
+def test_table_4_counts_entries_and_says_how_far_they_are_from_print(page: Page) -> None:
+    shown = by_number(page)["Table 4"]
+    rows = {row[0]: row for row in shown.tables[0].rows}
+    assert [rows[f"PF ≥ {segment}"][-1] for segment in (2, 5, 10, 20, 30)] == ["6,541", "3,641", "2,001", "613", "27"]
+    assert rows["PF ≥ 30"][1:-1] == ["0", "0", "3", "0", "3"]  # is red, is black, is shiny: "has", "has a", "is", …
+    assert "PF ≥ 30 by −24" in shown.text
+
+
+def test_every_panel_of_the_norms(page: Page) -> None:
+    shown = by_number(page)
+    segments, relations = shown["Figures 2 to 5, segments"], shown["Figures 2 to 5, relations"]
+    assert len(segments.charts) == 1
+    assert segments.numbers is not None
+    assert [row[2] for row in segments.numbers.rows] == ["pf>=2", "pf>=5", "pf>=10", "pf>=20", "pf>=30"]
+    assert len(shown["Figures 2 to 5, templates"].charts) == 9
+    assert relations.numbers is not None
+    assert {row[0] for row in relations.numbers.rows} == {"has", "has a", "is", "is made of"}
+    colors = shown["Figures 2 to 5, colours"].numbers
+    assert colors is not None
+    assert {row[0] for row in colors.rows} == {"answers that are colours"}
+
+
+def test_without_runs_the_published_values_are_still_there() -> None:
+    shown = by_number(render_entries(load_paper("memory-colors"), Material()))
+    assert shown["Figures 2 to 5, Memory Colors"].status is Status.NOT_HERE
+    assert len(shown["Figures 2 to 5, Memory Colors"].tables[0].rows) == 8
+    assert shown["Figures 2 to 5, segments"].status is Status.NOT_HERE
+    assert "norms.dat" in shown["Table 4"].text

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 from tests.tasks.full_norms import ENTRIES, write_full_norms  # noqa: E402
 
 VOCABULARY = 30_522
-SHAPE = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512}
+SHAPE: dict[str, Any] = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512}
 
 
 def save_bert(folder: Path, norms: Path) -> Path:

@@ -89,7 +89,11 @@ def packed(
     """
     if {len(logp), len(tokens), len(chars), len(logp if rank is None else rank)} != {len(logp)}:
         raise ValueError("the scores differ in length")
-    written = [np.asarray(column, "i4").tobytes() for column in (tokens, chars)]
-    shared = [lengths.setdefault(each, array("i", each)) for each in written]
-    ranks = None if rank is None else array("i", np.asarray(rank, "i4").tobytes())
-    return Scores(array("d", np.asarray(logp, "f8").tobytes()), *shared, ranks, picks)
+    in_tokens, in_chars = (array("i", np.asarray(column, "i4").tobytes()) for column in (tokens, chars))
+    return Scores(
+        array("d", np.asarray(logp, "f8").tobytes()),
+        lengths.setdefault(in_tokens.tobytes(), in_tokens),
+        lengths.setdefault(in_chars.tobytes(), in_chars),
+        None if rank is None else array("i", np.asarray(rank, "i4").tobytes()),
+        picks,
+    )

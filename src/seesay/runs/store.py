@@ -171,10 +171,10 @@ def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> l
             for lists in (chunk.field(field.name) for field in _SCORES)
         ]
         for row, present in enumerate(chunk.is_valid().to_pylist()):
-            logp, tokens, chars, rank = (
+            columns: list[Any] = [
                 flat[bounds[row] : bounds[row + 1]] if valid[row] else None for flat, bounds, valid in fields
-            )
-            scores.append(packed(logp, tokens, chars, rank, None, lengths) if present else None)
+            ]
+            scores.append(packed(*columns, None, lengths) if present else None)
     return scores
 
 

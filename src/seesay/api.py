@@ -15,6 +15,7 @@ from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
+from seesay.reports.answers import accepted_labels, is_relaxed
 from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
@@ -319,7 +320,7 @@ def _answer_rows(run: Run) -> Iterable[AnswerRow]:
             options=answer.options,
             gold=dict(question.gold),
             chosen=chosen,
-            right=chosen in question.gold,
+            right=chosen in accepted_labels(question, relaxed=is_relaxed(run.task)),
             logp=tuple(logp),
         )
 

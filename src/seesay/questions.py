@@ -242,6 +242,7 @@ class Task:
     linear_text: str = ""
     linear_published: tuple[Published, ...] = ()
     load_splits: Callable[[], Splits] | None = field(default=None, compare=False, repr=False)
+    licence: str = ""
 
     def __post_init__(self) -> None:
         if not self.questions:

@@ -29,7 +29,7 @@ from seesay.cli.report import report
 from seesay.cli.rooms import rooms
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
-from seesay.cli.tasks import tasks
+from seesay.cli.task_files import app as tasks_app
 from seesay.errors import UserError
 
 
@@ -58,7 +58,7 @@ app.command()(probe)
 app.command()(compare)
 app.command()(report)
 app.command()(paper)
-app.command()(tasks)
+app.add_typer(tasks_app, name="tasks")
 app.command()(models)
 app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")

@@ -174,7 +174,8 @@ def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> l
             columns: list[Any] = [
                 flat[bounds[row] : bounds[row + 1]] if valid[row] else None for flat, bounds, valid in fields
             ]
-            scores.append(packed(*columns, None, lengths) if present else None)
+            logp, tokens, chars, rank = columns
+            scores.append(packed(logp, tokens, chars, rank, None, lengths) if present else None)
     return scores
 
 

@@ -21,6 +21,7 @@ from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
+from seesay.probes.shots import shots_detail
 from seesay.progress import ProgressCallback, duration
 from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
@@ -79,9 +80,10 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
         if not (folder / store.QUESTIONS).is_file():
             store.write_task(folder / store.QUESTIONS, task)
         if not (folder / store.ANSWERS).is_file():
-            answered = ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
-            store.write_answers(folder / store.ANSWERS, assemble(task, answered))
-            del answered  # they are read again from the file, which holds them for good
+            assembled = assemble(task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder))
+            store.write_replies(folder / store.REPLIES, assembled)
+            store.write_answers(folder / store.ANSWERS, assembled)
+            del assembled  # they are read again from the file, which holds them for good
         elif progress:
             total = manifest.questions * len(manifest.templates)
             progress(total, total)
@@ -110,6 +112,8 @@ def ask(
     answered = journal.read()
     lengths: dict[bytes, array[int]] = {}
     unanswered = [prompt for prompt in prompts if prompt.key not in answered]
+    if estimate := model.estimate(unanswered):
+        log.info("%s", estimate)
     splits = note_split_options(model, unanswered)
     for indices in model.plan(prompts):
         batch = [prompts[i] for i in indices]
@@ -117,7 +121,7 @@ def ask(
             start = monotonic()
             scores = {p.key: checked(p, s, model.name) for p, s in zip(batch, model.answer(batch), strict=True)}
             journal.append(scores)
-            answered |= {key: packed(s.logp, s.tokens, s.chars, s.rank, s.picks, lengths) for key, s in scores.items()}
+            answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
             if splits:  # after the first batch there is a rate to go by
                 seconds = (monotonic() - start) * size(unanswered) / size(batch)
                 log.warning("%s: about %s for %s prompts.", model.name, duration(seconds), f"{len(unanswered):,}")
@@ -224,6 +228,8 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
             f"questions:{len(task.questions)}",
             f"model:{model.name}@{model.fingerprint}",
             f"family:{model.family}",
+            *([] if model.chat is None else [f"chat:{model.chat}"]),
+            *shots_detail(task),
             *details,
             f"scope:{model.scope}",
             f"length:{settings.length}",

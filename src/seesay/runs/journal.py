@@ -7,15 +7,13 @@ import json
 import os
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seesay.questions import Scores
-
-Column = Sequence[Any] | NDArray[Any]
 
 _KINDS = {"logp": "<f8", "tokens": "<i4", "chars": "<i4", "rank": "<i4"}
 
@@ -40,7 +38,7 @@ class Journal:
                 whole += len(line)
                 try:
                     entry = json.loads(line)
-                    answered[entry["key"]] = packed(*_columns(entry), lengths)
+                    answered[entry["key"]] = packed(_scores(entry), lengths)
                 except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                     continue  # a damaged line is a prompt not yet answered
         if whole < self.path.stat().st_size:
@@ -59,41 +57,39 @@ class Journal:
 def _entry(scores: Scores) -> dict[str, Any]:
     columns = {name: getattr(scores, name) for name in _KINDS}
     arrays = {name: None if c is None else _encode(c, _KINDS[name]) for name, c in columns.items()}
-    return {**arrays, "picks": None if scores.picks is None else list(scores.picks)}
+    picks = None if scores.picks is None else list(scores.picks)
+    return {**arrays, "picks": picks, "hidden": scores.hidden, "replies": scores.replies}
 
 
 def _encode(column: Sequence[float], kind: str) -> str:
     return base64.b64encode(np.asarray(column, kind).tobytes()).decode()
 
 
-def _columns(entry: Mapping[str, Any]) -> tuple[Column, Column, Column, Column | None, Sequence[float] | None]:
-    """The columns of a line: arrays as Base64, or lists of numbers in journals of older versions."""
-    logp, tokens, chars, rank = (
+def _scores(entry: Mapping[str, Any]) -> Scores:
+    """The scores of a line: arrays as Base64, or lists of numbers in journals of older versions."""
+    columns: list[Any] = [
         np.frombuffer(base64.b64decode(entry[name]), kind) if isinstance(entry[name], str) else entry[name]
         for name, kind in _KINDS.items()
-    )
-    return logp, tokens, chars, rank, entry.get("picks")
+    ]
+    picks, replies = entry.get("picks"), entry.get("replies")  # older journals have neither
+    if replies is not None:
+        replies = tuple((str(text), str(outcome), bool(named)) for text, outcome, named in replies)
+    return replace(Scores(*columns), picks=picks and tuple(picks), hidden=entry.get("hidden"), replies=replies)
 
 
-def packed(
-    logp: Column,
-    tokens: Column,
-    chars: Column,
-    rank: Column | None,
-    picks: Sequence[float] | None,
-    lengths: dict[bytes, array[int]],
-) -> Scores:
-    """Scores as arrays of 8 and 4 bytes per option, a sixth of what tuples take.
+def packed(scores: Scores, lengths: dict[bytes, array[int]]) -> Scores:
+    """The scores as arrays of 8 and 4 bytes per option, a sixth of what tuples take.
 
     Lengths that are the same for many prompts are kept once, in `lengths`.
     """
-    if {len(logp), len(tokens), len(chars), len(logp if rank is None else rank)} != {len(logp)}:
+    rank = scores.logp if scores.rank is None else scores.rank
+    if not len(scores.logp) == len(scores.tokens) == len(scores.chars) == len(rank):
         raise ValueError("the scores differ in length")
-    in_tokens, in_chars = (array("i", np.asarray(column, "i4").tobytes()) for column in (tokens, chars))
-    return Scores(
-        array("d", np.asarray(logp, "f8").tobytes()),
-        lengths.setdefault(in_tokens.tobytes(), in_tokens),
-        lengths.setdefault(in_chars.tobytes(), in_chars),
-        None if rank is None else array("i", np.asarray(rank, "i4").tobytes()),
-        picks,
+    tokens, chars = (array("i", np.asarray(column, "i4").tobytes()) for column in (scores.tokens, scores.chars))
+    return replace(
+        scores,
+        logp=array("d", np.asarray(scores.logp, "f8").tobytes()),
+        tokens=lengths.setdefault(tokens.tobytes(), tokens),
+        chars=lengths.setdefault(chars.tobytes(), chars),
+        rank=None if scores.rank is None else array("i", np.asarray(scores.rank, "i4").tobytes()),
     )

@@ -28,10 +28,11 @@ from seesay.runs.upgrades import upgrade_manifest, upgrade_task
 
 log = logging.getLogger(__name__)
 
-MANIFEST, JOURNAL, QUESTIONS, ANSWERS, FIGURES = (
+MANIFEST, JOURNAL, QUESTIONS, REPLIES, ANSWERS, FIGURES = (
     "manifest.json",
     "journal.jsonl",
     "questions.json",
+    "replies.jsonl",
     "answers.parquet",
     "metrics.json",
 )
@@ -107,6 +108,17 @@ def write_answers(path: Path, answers: Sequence[Answer]) -> None:
             writer.write_table(_table(answers[start : start + _ROWS], start, rows))
 
 
+def write_replies(path: Path, answers: Sequence[Answer]) -> None:
+    """Write the free answers, if there are any, with the option that each names or the reason why it names none."""
+    rows = [
+        {"question": a.question, "template": a.template, "reply": text, "outcome": outcome, "named": named}
+        for a in answers
+        for text, outcome, named in a.scores.replies or ()
+    ]
+    if rows:
+        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
 def _table(answers: Sequence[Answer], start: int, rows: dict[int, int]) -> pa.Table:
     """A part of the answers; `rows` says in which row of its column a `Scores` object was written."""
     columns: dict[str, Any] = {
@@ -174,8 +186,7 @@ def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> l
             columns: list[Any] = [
                 flat[bounds[row] : bounds[row + 1]] if valid[row] else None for flat, bounds, valid in fields
             ]
-            logp, tokens, chars, rank = columns
-            scores.append(packed(logp, tokens, chars, rank, None, lengths) if present else None)
+            scores.append(packed(Scores(*columns), lengths) if present else None)
     return scores
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ import torch
 import transformers
 from tests.needs import absent
 
+from seesay.api import Results, results
+from seesay.cli import main
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model, through_chat
@@ -138,6 +142,31 @@ def test_a_template_without_a_place_for_the_system(tiny_folder: Callable[[str], 
     assert model.through_chat().answer([PROMPT])[0].logp
     with pytest.raises(UserError, match=r"no place for --system.*System role not supported"):
         model.through_chat("Be brief.").answer([PROMPT])
+
+
+def test_both_ways_from_the_command_line(
+    tiny_folder: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(tiny_folder("llama"), tmp_path / "tiny-chat")
+    template = "{% for m in messages %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
+    (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
+    runs = tmp_path / "runs"
+    asked = [str(folder), "--task", "core-size", "--limit", "4", "--resamples", "100", "--output", str(runs)]
+
+    def models(*arguments: str) -> set[str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["probe", *arguments, "--json"])
+        out, err = capsys.readouterr()
+        assert ended.value.code == 0, err
+        return {row["model"] for row in json.loads(out)}
+
+    assert models("--chat", *asked) == {f"{folder} · chat"}
+    assert models(*asked, "--chat", "both", "--how", "choice") == {str(folder), f"{folder} · chat"}
+    assert models(*asked, "--chat", "both") == {str(folder), f"{folder} · chat"}
+    cloze = [run for run in results(runs).runs if "rotated" not in run.manifest.scope]
+    (difference,) = Results(tuple(cloze)).compare(resamples=100)
+    assert {difference.a, difference.b} == {str(folder), f"{folder} · chat"}
+    assert "has a chat template and was asked without it" in (runs / "report.html").read_text()
 
 
 def test_contradictions_are_refused() -> None:

@@ -24,10 +24,26 @@ T = TypeVar("T")
 
 def unknown(kind: str, name: str, names: Iterable[str], listing: str) -> UserError:
     """The error for a name that nobody has, with the names that look like it."""
-    lowered = {known.lower(): known for known in names}
-    near = [f"'{lowered[match]}'" for match in difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=0.55)]
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    near = _near(name, names)
+    hint = f" Did you mean {near}?" if near else ""
     return UserError(f"Unknown {kind} '{name}'.{hint} `{listing}` lists them all.")
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The names that look like an unknown one, to be put behind it.
+
+    >>> did_you_mean("optoins", ["options", "gold"])
+    " (did you mean 'options'?)"
+    """
+    near = _near(name, names)
+    return f" (did you mean {near}?)" if near else ""
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    lowered = {known.lower(): known for known in names}
+    return " or ".join(
+        f"'{lowered[match]}'" for match in difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=0.55)
+    )
 
 
 class Registry(Generic[T]):

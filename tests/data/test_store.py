@@ -79,7 +79,16 @@ def left_behind(folder: Path) -> list[str]:
 
 def test_the_catalogue_is_complete() -> None:
     published = {name: entry for name, entry in CATALOGUE.items() if name not in ("a-pair", "asked-for")}
-    assert list(published) == ["memory-colors", "property-norms", "cslb-norms", "coda", "viphy", "meteor"]
+    assert list(published) == [
+        "memory-colors",
+        "property-norms",
+        "cslb-norms",
+        "coda",
+        "viphy",
+        "verb-physics",
+        "numersense",
+        "meteor",
+    ]
     for name, entry in published.items():
         assert entry.name == name
         assert entry.licence

@@ -22,14 +22,14 @@ from seesay.cli.output import log_to_terminal, plain
 from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
 from seesay.cli.pretrain import app as pretrain_app
-from seesay.cli.probe import probe
+from seesay.cli.probe import ProbeCommand, probe
 from seesay.cli.reasoner import app as reasoner_app
 from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
 from seesay.cli.rooms import rooms
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
-from seesay.cli.tasks import tasks
+from seesay.cli.task_files import app as tasks_app
 from seesay.errors import UserError
 
 
@@ -54,11 +54,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(probe)
+app.command(cls=ProbeCommand)(probe)
 app.command()(compare)
 app.command()(report)
 app.command()(paper)
-app.command()(tasks)
+app.add_typer(tasks_app, name="tasks")
 app.command()(models)
 app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")

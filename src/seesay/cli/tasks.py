@@ -18,7 +18,9 @@ _SHOWN_OPTIONS = 12
 
 
 def tasks(
-    name: Annotated[str | None, typer.Argument(help="A task to show; without one, all are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A task, or a task file, to show; without one, all are listed.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="A file or folder to read instead of the data folder.")] = None,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the analyses of a ViPhy task's questions as a page.")
@@ -121,16 +123,12 @@ def _data_state(needs: list[str], missing: list[str]) -> str:
 def describe(task: Task) -> dict[str, Any]:
     """A task as plain values."""
     from seesay.data.catalogue import CATALOGUE
-    from seesay.tasks import summary
+    from seesay.tasks import TASKS, summary
+    from seesay.tasks.from_file.check import slices
 
     question, template = task.questions[0], task.templates[0]
     prompt = template.ask(question)
-    tags: dict[str, dict[str, int]] = {}
-    for each in task.questions:
-        for key, value in each.tags.items():
-            counts = tags.setdefault(key, {})
-            counts[value] = counts.get(value, 0) + 1
-    about = summary(task.name)
+    needs = summary(task.name).needs if task.name in TASKS.names() else ()
     return {
         "name": task.name,
         "version": task.version,
@@ -143,10 +141,10 @@ def describe(task: Task) -> dict[str, Any]:
         "example": {"text": prompt.text, "options": list(prompt.options), "gold": dict(question.gold)},
         "metrics": list(task.metrics),
         "how": ["cloze", "choice", *(["linear", "learning-curve"] if task.linear_text and task.load_splits else [])],
-        "tags": tags,
+        "tags": slices(task),
         "published": [{**asdict(row), "slice": row.slice and str(row.slice)} for row in task.published],
         "citation": task.citation,
-        "licence": {need: CATALOGUE[need].licence for need in about.needs} or {task.name: about.licence},
+        "licence": {need: CATALOGUE[need].licence for need in needs} or {task.name: task.licence},
         "data": [*map(str, task.data), *task.data_notes],
         "bad_rows": [asdict(row) for row in task.bad_rows],
     }

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 _GITHUB = "https://raw.githubusercontent.com"
 _COMMONSENSE = f"{_GITHUB}/lovhag/measure-visual-commonsense-knowledge/8b2cac35bd982d1f8049202aaf68879b5b7943ff"
 _COCO = f"{_GITHUB}/tylin/coco-caption/9cfd5a30783114a9fb43e4187067c63e553925d5/pycocoevalcap/meteor"
+_VERB_PHYSICS = (
+    f"{_GITHUB}/uwnlp/verbphysics/7028b3acd7f70e967433453929b8bdbce73bbe28/data/verbphysics/objects/train-20"
+)
+_NUMERSENSE = f"{_GITHUB}/INK-USC/NumerSense/c5cd7347bceb3698556c3aa1f0e8489d3d827098/data"
 _CODA = f"{_GITHUB}/nala-cub/coda/602744564b2bc771baee3bbc3d5648d2edd954f5/projects/coda/data/coda"
 
 
@@ -70,6 +74,15 @@ SINGH = (
 DEVEREUX = (
     "Barry J. Devereux, Lorraine K. Tyler, Jeroen Geertzen and Billi Randall. 2014. The Centre for Speech, Language "
     "and the Brain (CSLB) concept property norms. Behavior Research Methods 46, 1119–1127."
+)
+
+FORBES_CHOI = (
+    "Maxwell Forbes and Yejin Choi. 2017. Verb Physics: Relative Physical Knowledge of Actions and Objects. ACL, "
+    "266–276."
+)
+LIN = (
+    "Bill Yuchen Lin, Seyeon Lee, Rahul Khanna and Xiang Ren. 2020. Birds have four legs?! NumerSense: Probing "
+    "Numerical Commonsense Knowledge of Pre-Trained Language Models. EMNLP, 6862–6868."
 )
 
 _VIPHY = (
@@ -144,6 +157,33 @@ CATALOGUE: dict[str, DataSet] = {
             home="https://github.com/Axe--/ViPhy",
             task="viphy-color, viphy-size, viphy-size-subtype, viphy-size-transitive, viphy-space",
             request="clone https://github.com/Axe--/ViPhy and give its folder",
+        ),
+        DataSet(
+            name="verb-physics",
+            title="Verb Physics: 3,656 pairs of things, which is larger, heavier, stronger, more rigid, faster",
+            files=_files(
+                _VERB_PHYSICS,
+                ("train.csv", 29_875, "0c060aed02424470997c1799e669904523337c2a6b65042d122c300242f47ff4"),
+                ("dev.csv", 44_861, "9d53d375b2ad07762058e24b98c8551045596d2b574ead3295ac893d37d56779"),
+                ("test.csv", 75_365, "62d2236b86b3c99c4b6a633767109fe496bab6c3ddd30ae7d20cc1861abf86e8"),
+            ),
+            licence="MIT",
+            citation=FORBES_CHOI,
+            home="https://github.com/uwnlp/verbphysics",
+            task="verb-physics-size",
+        ),
+        DataSet(
+            name="numersense",
+            title="NumerSense: sentences with a number word to fill in, 200 of them with checked answers",
+            files=_files(
+                _NUMERSENSE,
+                ("train.masked.tsv", 763_185, "34cd706f4070907b8a9fa7200504bea099a6f34a343e282ae4f3a987ecd63d95"),
+                ("validation.masked.tsv", 11_230, "2859e959e533ccdd9f7e2666425787f266cef300e183834d55a1324b69874b44"),
+            ),
+            licence="MIT",
+            citation=LIN,
+            home="https://github.com/INK-USC/NumerSense",
+            task="numersense",
         ),
         DataSet(
             name="meteor",

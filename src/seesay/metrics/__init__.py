@@ -14,6 +14,7 @@ from seesay.metrics.base import FloatArray, Metric, ScoredItems, chance, spread
 from seesay.metrics.bootstrap import Interval, Resamples
 from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
+from seesay.metrics.majority_accuracy import MAJORITY_ACCURACY, SHARED_ACCURACY
 from seesay.metrics.paired import holm, mcnemar, paired_bootstrap, sign_flip
 from seesay.metrics.rank_correlation import KENDALL, SPEARMAN
 from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
@@ -25,8 +26,8 @@ from seesay.registry import unknown
 METRICS: dict[str, Metric[ScoredItems]] = {
     metric.name: metric
     for metric in (
-        ACCURACY, RELAXED_ACCURACY, TRUE_CONFIDENCE, MACRO_F1, MACRO_F1_SPACE, AVERAGE_PRECISION, VOCABULARY_ACCURACY,
-        VOCABULARY_AVERAGE_PRECISION, JENSEN_SHANNON, SPEARMAN, KENDALL,
+        ACCURACY, RELAXED_ACCURACY, MAJORITY_ACCURACY, SHARED_ACCURACY, TRUE_CONFIDENCE, MACRO_F1, MACRO_F1_SPACE,
+        AVERAGE_PRECISION, VOCABULARY_ACCURACY, VOCABULARY_AVERAGE_PRECISION, JENSEN_SHANNON, SPEARMAN, KENDALL,
     )
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
+from seesay.probes.shots import shots_detail
 from seesay.progress import ProgressCallback
 from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
@@ -76,7 +77,9 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
             store.write_task(folder / store.QUESTIONS, task)
         if not (folder / store.ANSWERS).is_file():
             scores = ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
-            store.write_answers(folder / store.ANSWERS, assemble(task, scores))
+            assembled = assemble(task, scores)
+            store.write_replies(folder / store.REPLIES, assembled)
+            store.write_answers(folder / store.ANSWERS, assembled)
         elif progress:
             total = manifest.questions * len(manifest.templates)
             progress(total, total)
@@ -103,6 +106,8 @@ def ask(
     """
     prompts = list({p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}.values())
     answered = journal.read()
+    if estimate := model.estimate([prompt for prompt in prompts if prompt.key not in answered]):
+        log.info("%s", estimate)
     for indices in model.plan(prompts):
         batch = [prompts[i] for i in indices]
         if not all(prompt.key in answered for prompt in batch):
@@ -193,6 +198,8 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
             f"questions:{len(task.questions)}",
             f"model:{model.name}@{model.fingerprint}",
             f"family:{model.family}",
+            *([] if model.chat is None else [f"chat:{model.chat}"]),
+            *shots_detail(task),
             *details,
             f"scope:{model.scope}",
             f"length:{settings.length}",

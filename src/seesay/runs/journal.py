@@ -49,6 +49,9 @@ def scores_from(row: Mapping[str, Any]) -> Scores:
     logp, tokens, chars, rank = (row[name] for name in ("logp", "tokens", "chars", "rank"))
     if {len(logp), len(tokens), len(chars), len(logp if rank is None else rank)} != {len(logp)}:
         raise ValueError("the scores differ in length")
-    picks = row.get("picks")  # neither older journals nor the answers table have them
-    optional = (None if values is None else tuple(values) for values in (rank, picks))
-    return Scores(tuple(logp), tuple(tokens), tuple(chars), *optional)
+    picks = row.get("picks")  # neither older journals nor the answers table have them, nor what follows
+    rank, picks = (None if values is None else tuple(values) for values in (rank, picks))
+    replies = row.get("replies")
+    if replies is not None:
+        replies = tuple((str(text), str(outcome), bool(named)) for text, outcome, named in replies)
+    return Scores(tuple(logp), tuple(tokens), tuple(chars), rank, picks, row.get("hidden"), replies)

@@ -25,10 +25,11 @@ from seesay.runs.upgrades import upgrade_manifest, upgrade_task
 
 log = logging.getLogger(__name__)
 
-MANIFEST, JOURNAL, QUESTIONS, ANSWERS, FIGURES = (
+MANIFEST, JOURNAL, QUESTIONS, REPLIES, ANSWERS, FIGURES = (
     "manifest.json",
     "journal.jsonl",
     "questions.json",
+    "replies.jsonl",
     "answers.parquet",
     "metrics.json",
 )
@@ -95,6 +96,17 @@ def write_answers(path: Path, answers: Sequence[Answer]) -> None:
     ):
         for start in range(0, len(answers), _ROWS):  # in parts: rows of 614 options fill the memory quickly
             writer.write_table(pa.Table.from_pylist([_row(a) for a in answers[start : start + _ROWS]], schema=_ANSWER))
+
+
+def write_replies(path: Path, answers: Sequence[Answer]) -> None:
+    """Write the free answers, if there are any, with the option that each names or the reason why it names none."""
+    rows = [
+        {"question": a.question, "template": a.template, "reply": text, "outcome": outcome, "named": named}
+        for a in answers
+        for text, outcome, named in a.scores.replies or ()
+    ]
+    if rows:
+        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def _row(answer: Answer) -> dict[str, Any]:

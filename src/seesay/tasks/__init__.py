@@ -5,6 +5,7 @@ Nothing here imports a task before it is asked for.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,11 @@ from seesay.errors import UserError
 from seesay.questions import DataSource, Task
 from seesay.registry import Registry, unknown
 
-__all__ = ["GROUPS", "TASKS", "Summary", "expand", "load_task", "summary"]
+__all__ = ["GROUPS", "TASKS", "TASK_FILES", "Summary", "expand", "is_task_file", "load_task", "summary"]
+
+TASK_FILES = Path(__file__).parents[1] / "data" / "tasks"
+"""The folder of the tasks that are files: `NAME.yaml` for each."""
+_FILE_SUFFIXES = (".yaml", ".yml", ".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 Loader = Callable[[Path | None], Task]
 
@@ -40,6 +45,11 @@ def _malevic(title: str) -> Summary:
 
 def _viphy(title: str) -> Summary:
     return Summary(title, "Singh, Qasemi & Chen 2023", ("viphy",))
+
+
+def _file(name: str, title: str, source: str, dataset: str) -> dict[str, tuple[str, Summary]]:
+    """A task that is a file: the attribute of `from_file.builtin` is the file's name."""
+    return {name: (f"from_file.builtin:{name}", Summary(title, source, (dataset,)))}
 
 
 _BUILTIN: dict[str, tuple[str, Summary]] = {
@@ -83,6 +93,8 @@ _BUILTIN: dict[str, tuple[str, Summary]] = {
         "easy_vqa:load",
         Summary("What shape, what colour, is there one? A picture of one shape", "Zhou 2019", licence="MIT"),
     ),
+    **_file("verb-physics-size", "Which of two things is larger", "Forbes & Choi 2017", "verb-physics"),
+    **_file("numersense", "How many legs, days, wheels? A number word in a sentence", "Lin et al. 2020", "numersense"),
 }
 
 TASKS: Registry[Loader] = Registry(
@@ -101,6 +113,8 @@ def summary(name: str) -> Summary:
     """A task in one line, without loading it."""
     if name in _BUILTIN:
         return _BUILTIN[name][1]
+    if is_task_file(name):
+        return Summary(f"The task file {name}", name)
     if name not in TASKS.names():
         raise unknown("task", name, [*TASKS.names(), *GROUPS, "all"], TASKS.listing)
     return Summary(f"A task of the package '{TASKS.package(name)}'", TASKS.package(name))
@@ -109,8 +123,11 @@ def summary(name: str) -> Summary:
 def expand(names: Sequence[str]) -> list[str]:
     """Task names from what a user typed: comma lists split, groups expanded, duplicates removed, order kept."""
     expanded: dict[str, None] = {}
-    for name in (part.strip() for typed in names for part in typed.split(",")):
+    for name in (part.strip() for typed in names for part in ([typed] if Path(typed).exists() else typed.split(","))):
         if not name:
+            continue
+        if is_task_file(name):
+            expanded[name] = None
             continue
         for member in TASKS.names() if name == "all" else GROUPS.get(name, (name,)):
             if member not in TASKS.names():
@@ -119,15 +136,26 @@ def expand(names: Sequence[str]) -> list[str]:
     return list(expanded)
 
 
+def is_task_file(name: str) -> bool:
+    """Whether a name is the path of a task file, of a folder with one, or of a table."""
+    if not name or name == "all" or name in GROUPS or name in TASKS.names():
+        return False
+    return name.lower().endswith(_FILE_SUFFIXES) or "/" in name or os.sep in name or Path(name).is_dir()
+
+
 def load_task(name: str, data: Path | None = None) -> Task:
-    """Build a task. `data` is a file or folder to read in place of the data folder's."""
+    """Build a task by name or from a task file. `data` is a file or folder of rows to read in place of its own."""
+    if is_task_file(name):
+        from seesay.tasks.from_file.load import load as load_file
+
+        return load_file(Path(name).expanduser(), data)
     task = TASKS.load(name)(data)
     if not isinstance(task, Task):
         raise UserError(
             f"The task '{name}' of the package '{TASKS.package(name)}' is a {type(task).__name__}, not a seesay Task: "
             "update that package or uninstall it."
         )
-    task = replace(task, title=task.title or summary(name).title)
+    task = replace(task, title=task.title or summary(name).title, licence=task.licence or summary(name).licence)
     if task.data or (data is None and name not in _BUILTIN):  # a task that records itself what it read
         return task
     task = with_provenance(task, data, summary(name).needs)

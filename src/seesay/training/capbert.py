@@ -153,7 +153,7 @@ def pretrain(
         **asdict(config),
         "captions": captions.fingerprint,
         "start": start,
-        "mix": [[weight, CaptionSplit(list(texts), [], []).fingerprint] for texts, weight in mix],
+        "mix": [[weight, CaptionSplit(list(texts), []).fingerprint] for texts, weight in mix],
         **({"tokenizer": tokenizer} if tokenizer is not None else {}),
     }
     del settings["schedule"]

@@ -25,7 +25,8 @@ class TransformersModel(Model):
     """Tokens that the network reads at a time, unless the user says otherwise or memory runs out."""
 
     def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
-        self.name, self.fingerprint = name, checkpoint.fingerprint
+        self.name = self._loaded_as = name
+        self.fingerprint = checkpoint.fingerprint
         self._network, self._tokenizer = checkpoint.model, checkpoint.tokenizer
         self._budget = batch_size or self.default_budget
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change

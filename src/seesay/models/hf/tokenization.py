@@ -37,9 +37,13 @@ def resolve_separator(text: str, separator: str | None) -> str:
 
 
 def tokenize_options(
-    tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest: bool = True
+    tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest: bool = True, rendered: bool = False
 ) -> list[list[TokenizedOption]]:
-    """Every prompt with each of its options; without `rest` the sentence ends with the option."""
+    """Every prompt with each of its options; without `rest` the sentence ends with the option.
+
+    A `rendered` text comes out of a chat template: it has its special tokens, and the space that opens a reply is the
+    template's, not the option's.
+    """
     separator = tokenizer.sep_token
     spans: list[tuple[int, int]] = []
     texts: list[str] = []
@@ -50,9 +54,11 @@ def tokenize_options(
             texts.append(before + option + (after if rest else ""))
     if not texts:
         return []
-    encoded = tokenizer(texts, return_offsets_mapping=True, return_special_tokens_mask=True)
+    encoded = tokenizer(
+        texts, return_offsets_mapping=True, return_special_tokens_mask=True, add_special_tokens=not rendered
+    )
     columns = (encoded[key] for key in ("input_ids", "offset_mapping", "special_tokens_mask"))
-    options = iter([_locate(tokenizer, *row) for row in zip(*columns, spans, texts, strict=True)])
+    options = iter([_locate(tokenizer, *row, rendered=rendered) for row in zip(*columns, spans, texts, strict=True)])
     return [[next(options) for _ in prompt.options] for prompt in prompts]
 
 
@@ -71,6 +77,8 @@ def _locate(
     special: Sequence[int],
     span: tuple[int, int],
     text: str,
+    *,
+    rendered: bool,
 ) -> TokenizedOption:
     begin, end = span
     inside = [i for i, (low, high) in enumerate(offsets) if not special[i] and low < end and high > begin]
@@ -80,6 +88,6 @@ def _locate(
     start = inside[0]
     # Where a tokenizer makes the space before the option a token of its own, that token is the option's first: for
     # other options the space is part of their first token, and all must be scored against the same prefix.
-    if start and not special[start - 1] and not text[slice(*offsets[start - 1])].strip():
+    if start and not rendered and not special[start - 1] and not text[slice(*offsets[start - 1])].strip():
         start -= 1
     return TokenizedOption(tuple(ids), start, inside[-1] + 1, len(text) - begin)

@@ -1,0 +1,142 @@
+"""`seesay tasks`: list and show tasks; check, start and export task files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from seesay.cli.options import Json, Quiet
+from seesay.cli.tasks import tasks
+
+if TYPE_CHECKING:
+    from seesay.tasks.from_file.load import Examination
+
+_SHOWN_PROBLEMS = 40
+_SHOWN_QUESTIONS = 3
+_SHOWN_SLICES = 12
+
+
+class _ShowByDefault(TyperGroup):
+    """`seesay tasks core-color` shows that task: what is not a command is what `show` takes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.commands and args[0] != "--help"):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=_ShowByDefault, help="List and show tasks; check, start and export task files.")
+app.command("show")(tasks)
+
+TaskArgument = Annotated[
+    str, typer.Argument(metavar="TASK", help="A task's name, a task file, its folder, or a table.")
+]
+DataOption = Annotated[Path | None, typer.Option(help="A file or folder of rows to read instead of the task's own.")]
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A task file, a folder with one, or a table.")],
+    data: DataOption = None,
+    as_json: Json = False,
+) -> None:
+    """Say everything that is wrong with a task file, and show what models would see; exit with 1 if anything is."""
+    from seesay.cli.output import out, plain, print_json
+    from seesay.tasks.from_file.check import check as check_file
+
+    examination = check_file(file, data)
+    if as_json:
+        print_json(_as_json(examination))
+    else:
+        for problem in examination.problems[:_SHOWN_PROBLEMS]:
+            out.print(plain(f"{'hint: ' if problem.hint else ''}{problem}"), soft_wrap=True)
+        if len(examination.problems) > _SHOWN_PROBLEMS:
+            out.print(f"… and {len(examination.problems) - _SHOWN_PROBLEMS:,} more (`--json` lists them all)")
+        if examination.task is not None:
+            _show_task(examination)
+        errors = len(examination.errors)
+        if errors:
+            out.print(f"{errors:,} {'problem' if errors == 1 else 'problems'}.")
+        else:
+            out.print("Nothing is wrong.")
+    if examination.errors:
+        raise typer.Exit(1)
+
+
+def _as_json(examination: Examination) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from seesay.probes.previews import previews
+    from seesay.tasks.from_file.check import slices
+
+    task = examination.task
+    return {
+        "file": str(examination.declaration.path),
+        "problems": [asdict(problem) | {"text": str(problem)} for problem in examination.problems],
+        "task": task and task.name,
+        "questions": 0 if task is None else len(task.questions),
+        "slices": {} if task is None else slices(task),
+        "examples": [dict(previews(task, question)) for question in task.questions[:_SHOWN_QUESTIONS]] if task else [],
+    }
+
+
+def _show_task(examination: Examination) -> None:
+    from seesay.cli.output import out, plain
+    from seesay.probes.previews import previews
+    from seesay.tasks.from_file.check import slices
+
+    task = examination.task
+    if task is None:
+        return
+    out.print(
+        f"{task.name}: {len(task.questions):,} questions about {len({q.object for q in task.questions}):,} objects."
+    )
+    for note in task.data_notes:
+        out.print(plain(f"{note}."), soft_wrap=True)
+    for question in task.questions[:_SHOWN_QUESTIONS]:
+        gold = ", ".join(f"{label} ({weight:.2f})" for label, weight in question.gold.items())
+        out.print(plain(f"\nQuestion {question.id}; gold: {gold}"), soft_wrap=True)
+        for kind, text in previews(task, question):
+            out.print(plain(f"  {kind + ':':<17}{text}"), soft_wrap=True)
+    out.print()
+    for name, counts in slices(task).items():
+        shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_SLICES]]
+        more = ", …" if len(counts) > _SHOWN_SLICES else ""
+        out.print(plain(f"Slices by {name}: {', '.join(shown)}{more}."), soft_wrap=True)
+
+
+@app.command()
+def new(
+    table: Annotated[Path, typer.Argument(help="A table of rows: CSV, TSV, JSON lines, JSON or Parquet.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The task file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look at the columns of a table and write a first task file for it, with comments."""
+    from seesay.cli.output import out
+    from seesay.errors import UserError
+    from seesay.files import write_text
+    from seesay.tasks.from_file.draft import draft_file
+
+    if output.suffix.lower() not in (".yaml", ".yml"):
+        raise UserError(f"'{output}' is not the name of a task file: let it end in .yaml.")
+    if output.exists() and not force:
+        raise UserError(f"'{output}' exists: give another name, or --force to replace it.")
+    draft = draft_file(table, output.parent)
+    write_text(output, draft.text)
+    if not quiet:
+        for doubt in draft.doubts:
+            out.print(f"Look at this first: {doubt}.", soft_wrap=True)
+        out.print(f"Wrote {output}. `seesay tasks check {output}` says what is wrong with it.", soft_wrap=True)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of task files, for editors."""
+    from seesay.cli.output import print_json
+    from seesay.data.task_files.schema import json_schema
+
+    print_json(json_schema())

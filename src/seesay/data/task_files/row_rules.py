@@ -1,0 +1,177 @@
+"""What may be done to rows before they become questions: declared rules, none of which executes anything."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from seesay.data.task_files.schema_base import OneOrMore, Part, Text
+
+
+class Condition(Part):
+    """Which values of a column are meant: some values, or a range of numbers."""
+
+    values: OneOrMore = Field(default=(), description="The values that are meant.")
+    at_least: float | None = Field(default=None, description="Numbers from this one on.")
+    at_most: float | None = Field(default=None, description="Numbers up to this one.")
+    because: Text = Field(default="", description="Why, for the report.")
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if bool(self.values) == (self.at_least is not None or self.at_most is not None):
+            raise ValueError("give either 'values' or 'at_least' and 'at_most'")
+        return self
+
+    def meets(self, value: Any) -> bool:
+        """Whether a cell is meant. A cell that is not a number is in no range."""
+        if self.values:
+            return value in self.values
+        number = as_number(value)
+        return not math.isnan(number) and self._low <= number <= self._high
+
+    @property
+    def _low(self) -> float:
+        return -math.inf if self.at_least is None else self.at_least
+
+    @property
+    def _high(self) -> float:
+        return math.inf if self.at_most is None else self.at_most
+
+
+class Drop(Condition):
+    """Leave out the rows whose value is meant, and report how many."""
+
+    drop: Text = Field(description="The column.")
+
+
+class Keep(Condition):
+    """Leave out all rows but those whose value is meant, and report how many."""
+
+    keep: Text = Field(description="The column.")
+
+
+class Rename(Part):
+    """Give values other names, in place or in a new column."""
+
+    rename: Text = Field(description="The column.")
+    values: dict[str, Text] = Field(description="The new name of each value.")
+    into: Text = Field(default="", description="The new column. Default: the same one.")
+    otherwise: Text | None = Field(
+        default=None, description="What any other value becomes. Default: it stays as it is."
+    )
+
+
+class ThresholdRule(Part):
+    """Name ranges of a number: below the first threshold, from there to the second, and so on."""
+
+    threshold: Text = Field(description="The column with the number.")
+    at: Annotated[
+        tuple[float, ...],
+        Field(min_length=1, description="Where a new range begins, in rising order."),
+        BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value]),
+    ]
+    names: tuple[Text, ...] = Field(description="A name for each range, one more than there are thresholds.")
+    into: Text = Field(default="", description="The column for the names. Default: the same one.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if len(self.names) != len(self.at) + 1:
+            raise ValueError(
+                f"{len(self.at)} thresholds make {len(self.at) + 1} ranges, and 'names' has {len(self.names)}"
+            )
+        if list(self.at) != sorted(set(self.at)):
+            raise ValueError("'at' must rise")
+        return self
+
+
+class Cut(Part):
+    """Cut a text in two where a mark stands, as in a sentence with a blank."""
+
+    cut: Text = Field(description="The column with the text.")
+    at: Text = Field(description="The mark, such as <mask>; it must occur once.", min_length=1)
+    into: tuple[Text, Text] = Field(description="The columns for what stands before and after the mark.")
+
+
+class Count(Part):
+    """Count the entries of a list: a JSON list, or a text with separators."""
+
+    count: Text = Field(description="The column with the list.")
+    into: Text = Field(description="The column for the number.")
+    separator: Text = Field(default=";", description="What separates the entries of a text.")
+
+
+class Unique(Part):
+    """Keep the first of the rows that are equal in these columns, and report the others."""
+
+    unique: OneOrMore = Field(description="The column, or columns.")
+    because: Text = Field(default="", description="Why, for the report.")
+
+
+class Compare(Part):
+    """How likely a number drawn for the first column is larger than one drawn for the second.
+
+    With standard deviations, both are taken as normal: Φ((a − b) / √(sa² + sb²)); without, it is 1, 0, or ½ for equals.
+    """
+
+    compare: tuple[Text, Text] = Field(description="The two columns with the means.")
+    sd: tuple[Text, Text] | None = Field(default=None, description="The two columns with the standard deviations.")
+    into: tuple[Text, Text] = Field(description="The columns for the share that says larger, and for the rest.")
+
+
+class PairUp(Part):
+    """Make one row of the two rows that are equal in a column; column `x` becomes `x_a` and `x_b`."""
+
+    pair_up: Text = Field(description="The column that the two rows share.")
+
+
+class DrawPairs(Part):
+    """Draw pairs of rows with a seed, every row about equally often; column `x` becomes `x_a` and `x_b`."""
+
+    draw_pairs: int = Field(ge=1, le=1_000_000, description="The number of pairs; each is drawn once.")
+    seed: int = Field(default=0, ge=0, description="The seed.")
+    differ: OneOrMore = Field(default=(), description="Columns in which the two rows must differ.")
+
+
+def as_number(value: Any) -> float:
+    """A cell as a number, NaN where it is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+KINDS: dict[str, type[Part]] = {
+    "drop": Drop, "keep": Keep, "rename": Rename, "threshold": ThresholdRule, "cut": Cut, "count": Count,
+    "unique": Unique, "compare": Compare, "pair_up": PairUp, "draw_pairs": DrawPairs,
+}  # fmt: skip
+
+
+def rule_name(rule: Part) -> str:
+    """What a rule is called in a task file."""
+    return next(name for name, kind in KINDS.items() if type(rule) is kind)
+
+
+def _kind(value: Any) -> str | None:
+    if isinstance(value, Part):
+        return f"<{rule_name(value)}>"
+    return next((f"<{name}>" for name in KINDS if isinstance(value, dict) and name in value), None)
+
+
+Rule = Annotated[
+    Annotated[Drop, Tag("<drop>")]
+    | Annotated[Keep, Tag("<keep>")]
+    | Annotated[Rename, Tag("<rename>")]
+    | Annotated[ThresholdRule, Tag("<threshold>")]
+    | Annotated[Cut, Tag("<cut>")]
+    | Annotated[Count, Tag("<count>")]
+    | Annotated[Unique, Tag("<unique>")]
+    | Annotated[Compare, Tag("<compare>")]
+    | Annotated[PairUp, Tag("<pair_up>")]
+    | Annotated[DrawPairs, Tag("<draw_pairs>")],
+    Discriminator(
+        _kind, custom_error_type="rule", custom_error_message=f"a rule begins with one of {', '.join(KINDS)}"
+    ),
+]

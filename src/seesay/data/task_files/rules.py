@@ -1,0 +1,232 @@
+"""The row rules at work: each takes a table and gives one, and says what it left out."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from seesay.data.jsonl import BadValueError
+from seesay.data.task_files import row_rules as rules
+from seesay.data.task_files.row_rules import Rule, as_number
+from seesay.data.task_files.rows import Row, Table
+from seesay.questions import BadRow
+from seesay.registry import did_you_mean
+
+SIDES = ("_a", "_b")
+MOST_IDLE = 100
+
+
+def columns_needed(rule: Rule) -> list[tuple[str, str]]:
+    """The columns that a rule reads, each with the field that names it."""
+    match rule:
+        case rules.Unique():
+            return [("unique", column) for column in rule.unique]
+        case rules.Compare():
+            return [("compare", column) for column in rule.compare] + [("sd", column) for column in rule.sd or ()]
+        case rules.DrawPairs():
+            return [("differ", column) for column in rule.differ]
+        case rules.PairUp():
+            return [("pair_up", rule.pair_up)]
+        case _:
+            name = rules.rule_name(rule)
+            return [(name, getattr(rule, name))]
+
+
+def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
+    """The columns that there are once a rule has been applied."""
+    match rule:
+        case rules.PairUp() | rules.DrawPairs():
+            kept = {rule.pair_up: None} if isinstance(rule, rules.PairUp) else {}
+            return kept | {f"{column}{side}": None for side in SIDES for column in columns if column not in kept}
+        case rules.Cut() | rules.Compare():
+            return columns | dict.fromkeys(rule.into)
+        case rules.Rename() | rules.ThresholdRule() | rules.Count() if rule.into:
+            return columns | {rule.into: None}
+        case _:
+            return columns
+
+
+def unknown_in(rule: Rule, columns: dict[str, None]) -> list[tuple[str, str]]:
+    """What a rule reads that does not exist: the field that names it, and the message."""
+    return [
+        (field, f"there is no column '{column}'{did_you_mean(column, columns)}")
+        for field, column in columns_needed(rule)
+        if column not in columns
+    ]
+
+
+def apply(rule: Rule, table: Table) -> Table:
+    """The table with a rule applied to it."""
+    columns = columns_after(rule, table.columns)
+    rows, bad, notes = table.rows, list(table.bad), list(table.notes)
+    match rule:
+        case rules.Drop() | rules.Keep():
+            column, keep = (rule.keep, True) if isinstance(rule, rules.Keep) else (rule.drop, False)
+            rows = [row for row in rows if rule.meets(row.cells.get(column)) is keep]
+            meant = f"not {_meant(rule)}" if keep else _meant(rule)
+            _note(notes, len(table.rows) - len(rows), f"{column} is {meant}", rule.because)
+        case rules.Unique():
+            seen: dict[Any, Row] = {}
+            for row in rows:
+                seen.setdefault(tuple(_key(row.cells.get(column)) for column in rule.unique), row)
+            rows = list(seen.values())
+            _note(
+                notes, len(table.rows) - len(rows), f"the same {', '.join(rule.unique)} as a row before", rule.because
+            )
+        case rules.PairUp():
+            rows = list(_paired_up(rule, rows, bad))
+        case rules.DrawPairs():
+            rows = list(_drawn(rule, rows))
+            notes.append(f"{len(rows):,} pairs drawn from {len(table.rows):,} rows with seed {rule.seed}")
+        case _:
+            rows = list(_each(_changer(rule), rows, bad))
+    return Table(rows, columns, bad, notes)
+
+
+def _note(notes: list[str], count: int, what: str, because: str) -> None:
+    if count:
+        notes.append(f"{count:,} rows left out: {what}{f' ({because})' if because else ''}")
+
+
+def _meant(rule: rules.Condition) -> str:
+    if rule.values:
+        return " or ".join(rule.values)
+    low = [] if rule.at_least is None else [f"at least {rule.at_least:g}"]
+    high = [] if rule.at_most is None else [f"at most {rule.at_most:g}"]
+    return " and ".join(low + high)
+
+
+def _key(value: Any) -> Any:
+    return value if value is None or isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:
+    """Every row changed; a row that cannot be is a bad one."""
+    for row in rows:
+        try:
+            change(row.cells)
+        except BadValueError as error:
+            bad.append(BadRow(row.number, str(error)))
+        else:
+            yield row
+
+
+def _changer(rule: Rule) -> Callable[[dict[str, Any]], None]:
+    match rule:
+        case rules.Rename():
+            return partial(_rename, rule.rename, rule.into or rule.rename, rule.values, rule.otherwise)
+        case rules.ThresholdRule():
+            return partial(_name_range, rule)
+        case rules.Cut():
+            return partial(_cut, rule)
+        case rules.Count():
+            return partial(_count, rule)
+        case rules.Compare():
+            return partial(_compare, rule)
+    raise TypeError(rule)
+
+
+def _rename(column: str, into: str, values: dict[str, str], otherwise: str | None, cells: dict[str, Any]) -> None:
+    value = cells.get(column)
+    if isinstance(value, list):
+        cells[into] = [values.get(item, item if otherwise is None else otherwise) for item in value]
+    elif isinstance(value, str):
+        cells[into] = values.get(value, value if otherwise is None else otherwise)
+    else:
+        cells[into] = value if otherwise is None else otherwise
+
+
+def _name_range(rule: rules.ThresholdRule, cells: dict[str, Any]) -> None:
+    number = _number(cells, rule.threshold)
+    cells[rule.into or rule.threshold] = rule.names[sum(number >= at for at in rule.at)]
+
+
+def _cut(rule: rules.Cut, cells: dict[str, Any]) -> None:
+    text = cells.get(rule.cut)
+    times = text.count(rule.at) if isinstance(text, str) else 0
+    if not isinstance(text, str) or times != 1:
+        raise BadValueError(f"'{rule.cut}' has {times or 'no'} '{rule.at}' where one is needed")
+    cells[rule.into[0]], _, cells[rule.into[1]] = text.partition(rule.at)
+
+
+def _count(rule: rules.Count, cells: dict[str, Any]) -> None:
+    cells[rule.into] = str(len(entries(cells.get(rule.count), rule.separator, rule.count)))
+
+
+def _compare(rule: rules.Compare, cells: dict[str, Any]) -> None:
+    first, second = (_number(cells, column) for column in rule.compare)
+    spread = math.hypot(*(_number(cells, column) for column in rule.sd)) if rule.sd else 0.0
+    if spread > 0:
+        share = 0.5 * (1 + math.erf((first - second) / (spread * math.sqrt(2))))
+    else:
+        share = 0.5 if first == second else float(first > second)
+    for column, value in zip(rule.into, (share, 1 - share), strict=True):
+        cells[column] = repr(round(value, 6))
+
+
+def entries(value: Any, separator: str, column: str) -> list[str]:
+    """The entries of a cell that lists something: a list, a JSON list written as a text, or a text with separators."""
+    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        try:
+            loaded = json.loads(value)
+        except (ValueError, RecursionError):
+            loaded = None
+        if isinstance(loaded, list):
+            return [str(item) for item in loaded]
+    if isinstance(value, list):
+        return [str(item) for item in value]
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(separator) if part.strip()] if separator else [value]
+    raise BadValueError(f"'{column}' is not a list")
+
+
+def _number(cells: dict[str, Any], column: str) -> float:
+    number = as_number(cells.get(column))
+    if math.isnan(number):
+        raise BadValueError(f"'{column}' is {cells.get(column)!r}, not a number")
+    return number
+
+
+def _joined(first: Row, second: Row, shared: str | None = None) -> Row:
+    cells = {} if shared is None else {shared: first.cells[shared]}
+    for side, row in zip(SIDES, (first, second), strict=True):
+        cells |= {f"{column}{side}": value for column, value in row.cells.items() if column != shared}
+    return Row(first.number, cells)
+
+
+def _paired_up(rule: rules.PairUp, rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(_key(row.cells.get(rule.pair_up)), []).append(row)
+    for value, members in groups.items():
+        if len(members) == 2 and value is not None:
+            yield _joined(members[0], members[1], rule.pair_up)
+        else:
+            reason = f"{len(members)} rows have {value!r} in '{rule.pair_up}' where two make a pair"
+            bad += [BadRow(row.number, reason) for row in members]
+
+
+def _drawn(rule: rules.DrawPairs, rows: Sequence[Row]) -> Iterator[Row]:
+    """Pairs of neighbours in shuffled orders, one order after another, so that every row occurs about equally often."""
+    random = np.random.RandomState(rule.seed)
+    seen: set[tuple[int, int]] = set()
+    wanted = min(rule.draw_pairs, len(rows) * (len(rows) - 1) // 2)
+    idle = 0  # orders in a row that gave no new pair: the columns that must differ may leave none
+    while len(seen) < wanted and idle < MOST_IDLE:
+        order = np.arange(len(rows))
+        random.shuffle(order)
+        idle += 1
+        for i, j in order[: len(rows) // 2 * 2].reshape(-1, 2).tolist():
+            pair, first, second = (min(i, j), max(i, j)), rows[i].cells, rows[j].cells
+            if pair in seen or any(first.get(column) == second.get(column) for column in rule.differ):
+                continue
+            seen.add(pair)
+            idle = 0
+            yield _joined(rows[i], rows[j])._replace(number=len(seen))
+            if len(seen) == wanted:
+                return

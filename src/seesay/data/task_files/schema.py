@@ -1,0 +1,344 @@
+"""The grammar of a task file, with a sentence under every field: `seesay tasks schema` prints it for editors.
+
+A text is whatever is written, numbers and `yes` included. Where a field takes a *text source*, it is the name of a
+column, or a text with columns in braces: `{fruit}`, `{Fruit}` with a capital, `{a fruit}` with its article.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from seesay import metrics
+from seesay.data.task_files.row_rules import Rule
+from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
+from seesay.questions import SLOT
+from seesay.registry import did_you_mean
+
+MOST_INLINE = 10_000
+MOST_TEMPLATES = 1_000
+MOST_OPTIONS = 10_000
+
+Cell = Any
+InlineRow = Annotated[dict[str, Cell], WithJsonSchema({"type": "object"})]
+InlineRows = Annotated[list[InlineRow], Field(min_length=1, max_length=MOST_INLINE)]
+Source = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<text>"),
+]
+
+
+class SplitRows(Part):
+    """One source of rows per split. The questions of `test` are asked; linear probes train on `train`."""
+
+    test: Source = Field(description="The rows that are asked.")
+    train: Source | None = Field(default=None, description="The rows that probes are trained on.")
+    validation: Source | None = Field(default=None, description="The rows that training is checked with.")
+
+
+class Reading(Part):
+    """How the files of rows are written, where their names do not say it."""
+
+    format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Field(
+        default=None, description="The format of the files. Default: what their names end in."
+    )
+    delimiter: Annotated[Text, Field(min_length=1, max_length=1)] = Field(
+        default=",", description="What separates the cells of a CSV file, such as ';'."
+    )
+    columns: Names = Field(
+        default=(), description="The columns' names, for a CSV or TSV file without a first line that has them."
+    )
+    list: Text = Field(default="", description="The key under which a JSON document has its list of rows.")
+    config: Text = Field(default="", description="The configuration of a data set on the Hub.")
+    strip: bool = Field(default=True, description="Whether spaces at both ends of a value are removed.")
+
+
+class Split(Part):
+    """How one source of rows is divided: by a column, or by objects drawn with a seed."""
+
+    column: Text = Field(default="", description="The column that says train, validation (or dev) or test.")
+    seed: int | None = Field(
+        default=None, ge=0, description="Draw 20 % of the objects for training and 10 % for validation with this seed."
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        exactly_one(self, "column", "seed")
+        return self
+
+
+class Options(Part):
+    """Where a question's options come from, where they are not one list for all questions."""
+
+    column: Text = Field(default="", description="A column that lists the row's options.")
+    separator: Text = Field(default=";", description="What separates the options in that column.")
+    columns: Names = Field(default=(), description="Columns that hold one option each.")
+    answers: Text = Field(default="", description="A column: all of its values are the options of every question.")
+    within: Text = Field(
+        default="", description="With `answers`: only the values of rows that are equal in this column."
+    )
+    sets: dict[str, Names] = Field(default={}, description="Named sets of options, of which `by` chooses one.")
+    by: Text = Field(default="", description="With `sets`: the column that names the row's set.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        exactly_one(self, "column", "columns", "answers", "sets")
+        if bool(self.sets) != bool(self.by):
+            raise ValueError("'sets' and 'by' go together: `by` names the column that chooses the set")
+        if self.within and not self.answers:
+            raise ValueError("'within' goes with 'answers'")
+        return self
+
+
+ByLabel = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[Names, Tag("<list>")] | Annotated[dict[str, Text], Tag("<mapping>")],
+    Discriminator(kind_of),
+]
+
+
+class Gold(Part):
+    """The right answers of a row, where they are not simply the label in a column."""
+
+    column: Text = Field(default="", description="The column with the label, or with a list of labels.")
+    separator: Text = Field(default="", description="What separates several right labels in that column.")
+    says: Literal["label", "index", "number", "letter", "column"] = Field(
+        default="label",
+        description="What the column holds: the label itself, the option's index from 0 or number from 1, its letter "
+        "from A, or the name of its column.",
+    )
+    share: Text = Field(
+        default="", description="A column with the number of people who gave that label; its weight is their share."
+    )
+    of: float | None = Field(default=None, gt=0, description="With `share`: the number of people who were asked.")
+    weights: ByLabel | None = Field(
+        default=None,
+        description="Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the "
+        "labels, or one column that holds a mapping.",
+    )
+    votes: ByLabel | None = Field(
+        default=None,
+        description="Numbers of votes instead of one label, given as `weights` are, or one column that lists the "
+        "votes; a label weighs its share.",
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        exactly_one(self, "column", "weights", "votes")
+        if bool(self.share) != (self.of is not None):
+            raise ValueError("'share' and 'of' go together: how many gave the label, of how many")
+        if self.share and self.separator:
+            raise ValueError("'share' goes with one label, not with a list")
+        return self
+
+
+class TemplateText(Part):
+    """A template with words of its own."""
+
+    text: Text = Field(description=f"The text, with one {SLOT} and columns in braces.")
+    words: dict[str, Text] = Field(default={}, description="The word that stands for an option in this template.")
+
+    @field_validator("text")
+    @classmethod
+    def _slot(cls, text: str) -> str:
+        if text.count(SLOT) != 1:
+            raise ValueError(
+                f"a template needs exactly one {SLOT}, and this has {text.count(SLOT) or 'none'}: {text!r}"
+            )
+        return text
+
+
+def _as_template(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+def _by_name(value: Any) -> Any:
+    """Templates as a mapping from names, whether they came as one text, a list or a mapping."""
+    if isinstance(value, str):
+        return {"template": value}
+    if isinstance(value, list):
+        return {f"template-{number}": text for number, text in enumerate(value, start=1)}
+    return value
+
+
+TemplateEntry = Annotated[
+    TemplateText,
+    BeforeValidator(_as_template),
+    WithJsonSchema({"anyOf": [{"type": "string"}, TemplateText.model_json_schema()]}),
+]
+Templates = Annotated[
+    dict[str, TemplateEntry],
+    BeforeValidator(_by_name),
+    Field(max_length=MOST_TEMPLATES),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}},
+                {
+                    "type": "object",
+                    "additionalProperties": {"anyOf": [{"type": "string"}, TemplateText.model_json_schema()]},
+                },
+            ]
+        }
+    ),
+]
+
+
+class PublishedFigure(Part):
+    """A figure from a paper, shown as it was published."""
+
+    model: Text = Field(description="The model's name in the paper.")
+    metric: Text = Field(description="The metric, by seesay's name.")
+    value: float = Field(description="The figure, as a share: 0.75, not 75.")
+    source: Text = Field(description="Where it was published: authors, year, table.")
+    spread: float | None = Field(default=None, description="Its published standard deviation.")
+    slice: Text | None = Field(default=None, description="The slice that it is about, as in `kind=animal`.")
+    how: Literal["cloze", "linear"] = Field(
+        default="cloze", description="Whether the model was asked or a probe was trained."
+    )
+
+
+OptionSource = Annotated[
+    Annotated[Text, Tag("<text>")]
+    | Annotated[Annotated[Names, Field(min_length=2, max_length=MOST_OPTIONS)], Tag("<list>")]
+    | Annotated[Options, Tag("<mapping>")],
+    Discriminator(kind_of),
+]
+GoldSource = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[Gold, Tag("<mapping>")],
+    Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
+]
+ColumnOrColumns = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[Names, Tag("<list>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list | tuple) else "<text>"),
+]
+TagSources = Annotated[
+    Annotated[Names, Tag("<list>")] | Annotated[dict[str, Text], Tag("<mapping>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list | tuple) else "<mapping>"),
+]
+RowSources = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")] | Annotated[SplitRows, Tag("<mapping>")],
+    Discriminator(kind_of),
+]
+
+
+class TaskFile(Part):
+    """A task: where its rows are, how a row becomes a question, and how the question is put."""
+
+    model_config = ConfigDict(title="seesay task file")
+
+    name: Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None = Field(
+        default=None,
+        description="The task's name in results: small letters, digits, '-', '.' and '_'. Default: the file's name.",
+    )
+    version: Text = Field(default="1", description="The version; a change of the questions deserves a new one.")
+    title: Text = Field(default="", description="What the task asks, in a few words.")
+    licence: Text = Field(default="", description="The licence of the rows.")
+    citation: Text = Field(default="", description="What to cite.")
+    dataset: Text = Field(default="", description="The data set of `seesay data` that the files of rows belong to.")
+    rows: RowSources = Field(
+        description="The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, "
+        "the rows themselves, or one of these for each of `train`, `validation` and `test`."
+    )
+    read: Reading = Field(default=Reading(), description="How the files of rows are written.")
+    rules: list[Rule] = Field(
+        default=[], description="What is done to the rows, in this order, before they become questions."
+    )
+    split: Split | None = Field(
+        default=None, description="How the rows are divided, where there is not one file per split."
+    )
+    id: ColumnOrColumns | None = Field(
+        default=None,
+        description="A question's name: a text source, or columns whose values are joined. Default: the row's number.",
+    )
+    object: ColumnOrColumns | None = Field(
+        default=None,
+        description="What a question is about; intervals are clustered by it. A text source, or columns whose values "
+        "together make it, in any order. Default: every question is about something of its own.",
+    )
+    fields: dict[str, Text] = Field(
+        default={}, description="Names for text sources, to be used in templates. Columns can be used without."
+    )
+    options: OptionSource | None = Field(
+        default=None,
+        description="The options: a list, the name of a column that lists them, or a mapping that says where they come "
+        "from. Default: all values of the gold column.",
+    )
+    gold: GoldSource = Field(description="The right answer: the column with its label, or a mapping for anything else.")
+    picture: Text | None = Field(
+        default=None, description="A text source for the path of the question's picture, below the folder of the rows."
+    )
+    tags: TagSources = Field(
+        default={}, description="What results are sliced by: columns, or names with their text sources."
+    )
+    nested_by: Text = Field(
+        default="",
+        description="A tag whose values are nested sets of the same questions: each has its figure, and there is none "
+        "over all of them.",
+    )
+    templates: Templates = Field(
+        description=f"The ways to put a question, by name: a text with one {SLOT} and columns in braces, or a mapping "
+        "with `text` and `words`. One text, or a list of them, will do too.",
+        min_length=1,
+    )
+    words: dict[str, Text] = Field(default={}, description="The word that stands for an option in every template.")
+    choice_templates: Templates = Field(default={}, description="How to put it to a model that is shown the options.")
+    linear_text: Text = Field(default="", description="What is encoded for a linear probe.")
+    neutral: dict[str, Text] = Field(
+        default={},
+        description="What to put for columns in the prompt of the calibrated rule, which must not name the object.",
+    )
+    metrics: Names = Field(
+        default=(), description="Metrics by name, the headline first. Default: one that fits the gold answers."
+    )
+    published: list[PublishedFigure] = Field(default=[], description="Published figures, shown beside the answers.")
+
+    @field_validator("metrics")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in metrics.METRICS:
+                raise ValueError(f"unknown metric '{name}'{did_you_mean(name, metrics.METRICS)}")
+        return names
+
+    @property
+    def gold_rule(self) -> Gold:
+        """The gold answers in their long form."""
+        return self.gold if isinstance(self.gold, Gold) else Gold(column=self.gold)
+
+    @property
+    def option_rule(self) -> Options | tuple[str, ...]:
+        """The options in their long form; by default all answers of the gold column."""
+        if self.options is None:
+            return Options(answers=self.gold_rule.column)
+        return Options(column=self.options) if isinstance(self.options, str) else self.options
+
+    @property
+    def sources(self) -> dict[str, str | list[dict[str, Any]]]:
+        """The sources of rows by split; one source alone is asked, as `test`."""
+        if not isinstance(self.rows, SplitRows):
+            return {"test": self.rows}
+        parts = {"test": self.rows.test, "train": self.rows.train, "validation": self.rows.validation}
+        return {name: source for name, source in parts.items() if source is not None}
+
+    @property
+    def tag_sources(self) -> Mapping[str, str]:
+        """The tags by name."""
+        return self.tags if isinstance(self.tags, dict) else {name: name for name in self.tags}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of a task file."""
+    schema = TaskFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,0 +1,44 @@
+"""What the parts of the grammar have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+
+# Editors read `1` and `yes` as a number and a word; here both are texts.
+Text = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_TEXTS = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
+Names = Annotated[tuple[Text, ...], WithJsonSchema(_TEXTS)]
+OneOrMore = Annotated[
+    tuple[Text, ...],
+    BeforeValidator(_as_list),
+    WithJsonSchema({"anyOf": [{"type": ["string", "number", "boolean"]}, _TEXTS]}),
+]
+
+
+class Part(BaseModel):
+    """A part of a task file: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def kind_of(value: Any) -> str:
+    """Which branch of a union a value belongs to: text, list or mapping."""
+    if isinstance(value, str):
+        return "<text>"
+    return "<list>" if isinstance(value, list | tuple) else "<mapping>"
+
+
+def exactly_one(part: Part, *names: str) -> None:
+    """Refuse a part that gives none, or more than one, of these fields."""
+    given = [name for name in names if name in part.model_fields_set]
+    if len(given) != 1:
+        said = f"has {' and '.join(given)}" if given else "has none of them"
+        raise ValueError(f"give one of {', '.join(names)}; this {said}")

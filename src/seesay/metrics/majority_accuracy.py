@@ -1,0 +1,40 @@
+"""Accuracy where gold answers have weights, such as people's votes: against the majority, and against each voter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
+
+
+def _top(items: ScoredItems) -> FloatArray:
+    """Which labels share the top score, each with its share of the choice."""
+    top = items.scores == np.nanmax(items.scores, axis=1, keepdims=True)
+    return np.asarray(top / top.sum(axis=1, keepdims=True))
+
+
+def majority_accuracy(items: ScoredItems) -> FloatArray:
+    """Right or wrong by the heaviest gold label, or any of several that are equally heavy; ties share the credit.
+
+    >>> items = ScoredItems(np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([[0.7, 0.3], [0.7, 0.3]]))
+    >>> majority_accuracy(items).tolist(), shared_accuracy(items).tolist()
+    ([1.0, 0.5], [0.7, 0.5])
+    """
+    heaviest = items.gold == items.gold.max(axis=1, keepdims=True)
+    return np.asarray((_top(items) * heaviest).sum(axis=1))
+
+
+def shared_accuracy(items: ScoredItems) -> FloatArray:
+    """The weight of the most probable label: how likely a person drawn at random gives the same answer."""
+    return np.asarray((_top(items) * items.gold).sum(axis=1))
+
+
+MAJORITY_ACCURACY = mean_metric(
+    "majority_accuracy",
+    "How often the most probable label is the one that most people gave.",
+    majority_accuracy,
+    binary=True,
+)
+SHARED_ACCURACY = mean_metric(
+    "shared_accuracy", "The share of people who gave the most probable label.", shared_accuracy
+)

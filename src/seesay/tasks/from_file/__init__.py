@@ -1,0 +1,1 @@
+"""Tasks that are files: loading, checking, starting and exporting them."""

@@ -1,0 +1,347 @@
+"""A task from a task file: its rows become questions, and everything that is wrong is said at once."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from seesay.data import store
+from seesay.data.splits import split_by_object
+from seesay.data.task_files import rows as row_files
+from seesay.data.task_files import rules
+from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
+from seesay.data.task_files.references import unknown_references
+from seesay.data.task_files.rows import Table
+from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateText
+from seesay.data.task_files.texts import capital, column_of, references
+from seesay.data.task_files.yaml_text import Problem, TaskFileError
+from seesay.errors import UserError
+from seesay.questions import BadRow, DataSource, Published, Question, Slice, Splits, Task, Template
+from seesay.tasks.from_file.questions import QuestionBuilder
+
+log = logging.getLogger(__name__)
+
+SPLIT_NAMES = {"dev": "validation", "val": "validation", "valid": "validation", "eval": "validation"}
+
+
+@dataclass
+class Examination:
+    """What came out of a task file: the task, unless something is wrong, and the problems."""
+
+    declaration: Declaration
+    task: Task | None = None
+    problems: list[Problem] = field(default_factory=list)
+    bad_rows: list[BadRow] = field(default_factory=list)
+    missing_pictures: list[str] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that keep the task from being built."""
+        return [problem for problem in self.problems if not problem.hint]
+
+
+def load(path: Path, data: Path | None = None) -> Task:
+    """The task of a task file, of a folder with one, or of a bare table whose columns are obvious.
+
+    `data` is a file or folder of rows to read in place of the task file's own.
+    """
+    examination = examine(path, data)
+    if examination.task is None:
+        raise TaskFileError(examination.declaration.path, examination.errors)
+    return examination.task
+
+
+def examine(path: Path, data: Path | None = None, *, every_split: bool = False) -> Examination:
+    """Build the task and collect everything that is wrong on the way; the other splits are read if asked for."""
+    path = locate(path)
+    if path.suffix.lower() not in SUFFIXES:
+        from seesay.tasks.from_file.draft import guess
+
+        declaration = guess(path)
+    else:
+        declaration = read_declaration(path)
+    examination = Examination(declaration, problems=declaration.problems)
+    if declaration.file is None:
+        return examination
+    _refuse_taken_name(declaration)
+    builder = _Builder(declaration, declaration.file, data)
+    try:
+        with _no_collections():
+            task = builder.task()
+    except UserError as error:
+        declaration.add(str(error).rstrip("."), "rows")
+        return examination
+    examination.bad_rows = builder.bad(every_split=every_split)
+    examination.missing_pictures = builder.missing_pictures
+    if task is not None and not examination.errors:
+        examination.task = task
+    return examination
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Many new objects, none of them garbage: with searches for garbage among them this takes a sixth longer."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _refuse_taken_name(declaration: Declaration) -> None:
+    from seesay.tasks import TASK_FILES, TASKS
+
+    if declaration.name in TASKS.names() and declaration.path.parent != TASK_FILES:
+        declaration.add(f"'{declaration.name}' is a built-in task's name: results could be mistaken for its", "name")
+
+
+class _Builder:
+    """Turns one declaration into a task."""
+
+    def __init__(self, declaration: Declaration, file: TaskFile, data: Path | None) -> None:
+        self.declaration, self.file, self.data = declaration, file, data
+        self.folder = declaration.folder
+        self.used: dict[Path, str] = {}
+        self.notes: list[str] = []
+        self.tables: dict[str, Table] = {}
+        self.questions: QuestionBuilder | None = None
+        self.bad_rows: list[BadRow] = []
+
+    @property
+    def missing_pictures(self) -> list[str]:
+        """The pictures that are not where they should be."""
+        return self.questions.missing_pictures if self.questions else []
+
+    def bad(self, *, every_split: bool) -> list[BadRow]:
+        """The rows that cannot be used, those of the other splits included if asked for."""
+        found = list(self.bad_rows)
+        for name in self._other_splits() if every_split and self.questions else ():
+            table = self._table(name)
+            if table is not None and self.questions is not None:
+                file = self.file.sources[name]
+                found += [
+                    replace(row, file=row.file or (file if isinstance(file, str) else name))
+                    for row in self.questions.questions(table)[1]
+                ]
+        return found
+
+    def task(self) -> Task | None:
+        """The task, or None where a problem keeps it from being built."""
+        test = self._table("test")
+        if test is None or not self._columns_exist(test) or not self._splits_fit():
+            return None
+        file = self.file
+        templates = _templates(file.templates, file.words)
+        choice = _templates(file.choice_templates, file.words)
+        builder = self.questions = QuestionBuilder(file, list(test.columns), self.folder)
+        for name in self._other_splits() if builder.needs_all_rows else ():
+            other = self._table(name)
+            if other is None:
+                return None
+            builder.see(other)
+        builder.see(test)
+        parts, bad = self._divided(builder, test)
+        self.bad_rows = bad
+        questions = parts.get("test", ())
+        if not questions:
+            first = f" ({bad[0]})" if bad else ""
+            self.declaration.add(f"no row can be used{first}", "rows")
+            return None
+        self._check_labels(questions)
+        self._check_metrics(builder)
+        if file.nested_by and file.nested_by not in file.tag_sources:
+            self.declaration.add(f"there is no tag '{file.nested_by}'", "nested_by")
+        if missing := builder.missing_pictures:
+            self.notes.append(f"{len(missing):,} pictures are not there, such as {missing[0]}")
+        data, as_published = self._provenance()
+        figures = [(figure.how, _published(figure)) for figure in file.published]
+        if self.data is not None and not as_published:
+            figures = []  # about other rows than these
+        return Task(
+            name=self.declaration.name,
+            version=file.version,
+            title=file.title,
+            templates=templates,
+            questions=questions,
+            metrics=file.metrics or (builder.default_metric(),),
+            neutral=_neutral(file),
+            published=tuple(figure for how, figure in figures if how == "cloze"),
+            citation=file.citation,
+            licence=file.licence,
+            bad_rows=tuple(bad),
+            data=data,
+            data_notes=(*self.notes, *test.notes),
+            as_published=as_published,
+            nested_by=file.nested_by,
+            choice_templates=choice,
+            linear_text=file.linear_text,
+            linear_published=tuple(figure for how, figure in figures if how == "linear"),
+            load_splits=self._splits(builder, parts),
+        )
+
+    def _table(self, split: str) -> Table | None:
+        """The rows of a split with all rules applied, or None where a rule names a column that does not exist."""
+        if split not in self.tables:
+            table = self._read(split)
+            for number, rule in enumerate(self.file.rules):
+                unknown = rules.unknown_in(rule, table.columns)
+                for place, message in unknown:
+                    self.declaration.add(message, "rules", number, place)
+                if unknown:
+                    return None
+                table = rules.apply(rule, table)
+            self.tables[split] = table
+        return self.tables[split]
+
+    def _read(self, split: str) -> Table:
+        source = self.file.sources[split]
+        if isinstance(source, list):
+            return row_files.read_inline(source, self.file.read)
+        if source.startswith("hf:"):
+            self.notes.append(f"rows of {source}{'' if '#' in source else f', split {split}'}")
+            return row_files.read_hub(source, split, self.file.read)
+        path = self._path(source)
+        self.used[path] = source
+        table = row_files.read_file(path, self.file.read)
+        if len(self.file.sources) > 1:
+            table.bad = [replace(row, file=path.name) for row in table.bad]
+        return table
+
+    def _path(self, name: str) -> Path:
+        """Where a file of rows is: never outside the folder it belongs to."""
+        if self.file.dataset:
+            path = store.require_file(self.file.dataset, name, self.data)
+            self.folder = path.parents[len(Path(name).parts) - 1] if path.name == Path(name).name else path.parent
+            return path
+        if self.data is not None:
+            if not self.data.exists():
+                raise UserError(f"There is no file or folder {self.data}.")
+            self.folder = self.data if self.data.is_dir() else self.data.parent
+            return inside(self.data, name) if self.data.is_dir() else self.data
+        return inside(self.folder, name)
+
+    def _other_splits(self) -> list[str]:
+        """The splits that have rows of their own; a file given in place of the rows is asked, and trains nothing."""
+        given = self.data is not None and self.data.is_file()
+        return [] if given else [name for name in self.file.sources if name != "test"]
+
+    def _columns_exist(self, table: Table) -> bool:
+        """Whether everything that the file refers to is there."""
+        unknown = list(unknown_references(self.file, table.columns))
+        for path, message in unknown:
+            self.declaration.add(message, *path)
+        return not unknown
+
+    def _splits_fit(self) -> bool:
+        if self.file.split is not None and len(self.file.sources) > 1:
+            self.declaration.add("'split' divides one source of rows, and 'rows' has one per split", "split")
+            return False
+        return True
+
+    def _divided(self, builder: QuestionBuilder, test: Table) -> tuple[dict[str, tuple[Question, ...]], list[BadRow]]:
+        """The questions by split, of one source of rows."""
+        questions, bad = builder.questions(test)
+        split = self.file.split
+        if split is None or not split.column:
+            return {"test": tuple(questions.values())}, bad
+        numbered = {row.number: row.cells.get(split.column) for row in test.rows}
+        parts: dict[str, list[Question]] = {"train": [], "validation": [], "test": []}
+        for number, question in questions.items():
+            value = numbered[number]
+            name = SPLIT_NAMES.get(str(value).lower(), str(value).lower())
+            if name in parts:
+                parts[name].append(question)
+            else:
+                bad.append(BadRow(number, f"'{split.column}' is {value!r}, not train, validation or test"))
+        return {name: tuple(part) for name, part in parts.items()}, bad
+
+    def _splits(self, builder: QuestionBuilder, parts: Mapping[str, tuple[Question, ...]]) -> Any:
+        """A function that gives the questions by split, where the task has them."""
+        split = self.file.split
+        if split is not None and split.seed is not None:
+            return lambda: split_by_object(parts["test"], split.seed or 0)
+        if split is not None:
+            return lambda: parts
+        others = self._other_splits()
+        return (lambda: self._load_splits(builder, others, parts["test"])) if others else None
+
+    def _load_splits(self, builder: QuestionBuilder, names: list[str], test: tuple[Question, ...]) -> Splits:
+        loaded: dict[str, tuple[Question, ...]] = {"train": (), "validation": (), "test": test}
+        for name in names:
+            table = self._table(name)
+            if table is None:
+                raise TaskFileError(self.declaration.path, self.declaration.problems)
+            questions, bad = builder.questions(table, prefix=f"{name}/")
+            loaded[name] = tuple(questions.values())
+            if bad:
+                log.warning("%s: %d bad rows of %s left out, such as %s", self.declaration.name, len(bad), name, bad[0])
+        if not loaded["validation"]:  # every tenth of the questions for training
+            loaded["validation"] = loaded["train"][::10]
+            loaded["train"] = tuple(q for number, q in enumerate(loaded["train"]) if number % 10)
+        return loaded
+
+    def _check_labels(self, questions: tuple[Question, ...]) -> None:
+        labels = {label for question in questions for label in question.options}
+        for place in ("templates", "choice_templates"):
+            for name, template in getattr(self.file, place).items():
+                for label in template.words:
+                    if label not in labels:
+                        self.declaration.add(f"no question has the option '{label}'", place, name, "words", label)
+        for label in self.file.words:
+            if label not in labels:
+                self.declaration.add(f"no question has the option '{label}'", "words", label)
+
+    def _check_metrics(self, builder: QuestionBuilder) -> None:
+        if "accuracy" in self.file.metrics and builder.several_gold:
+            self.declaration.add(
+                "accuracy needs one gold label per question: use relaxed_accuracy (any of them counts) or "
+                "majority_accuracy (the heaviest counts)",
+                "metrics",
+            )
+
+    def _provenance(self) -> tuple[tuple[DataSource, ...], bool]:
+        """The files that the task was built from, and whether all are as published."""
+        published: dict[str, str | None] = {}
+        if self.file.dataset:
+            published = {each.name: each.sha256 for each in store.get_dataset(self.file.dataset).files}
+        sources = []
+        for path, name in self.used.items():
+            digest = store.checksum(path)
+            sources.append(DataSource(path.name, digest[:16], digest == published.get(name)))
+        return tuple(sources), bool(sources) and all(source.as_published for source in sources)
+
+
+def _published(figure: PublishedFigure) -> Published:
+    part = None if figure.slice is None else Slice.parse(figure.slice)
+    return Published(figure.model, figure.metric, figure.value, figure.source, figure.spread, part)
+
+
+def inside(folder: Path, name: str) -> Path:
+    """A path below a folder; one that leaves it is refused."""
+    path = (folder / name).resolve()
+    if Path(name).is_absolute() or not path.is_relative_to(folder.resolve()):
+        raise UserError(f"'{name}' leaves the folder of the task file: put the file into it.")
+    return path
+
+
+def _templates(entries: Mapping[str, TemplateText], words: Mapping[str, str]) -> tuple[Template, ...]:
+    return tuple(Template(name, entry.text, {**words, **entry.words}) for name, entry in entries.items())
+
+
+def _neutral(file: TaskFile) -> dict[str, str]:
+    """The neutral filling of every form of a column that a template uses."""
+    texts = [entry.text for entry in (*file.templates.values(), *file.choice_templates.values())]
+    filling = dict(file.neutral)
+    for name in (name for text in texts for name in references(text)) if filling else ():
+        column = column_of(name, file.neutral)
+        if column is not None and name not in filling:
+            value = file.neutral[column]
+            filling[name] = capital(value) if name[:1].isupper() else value
+    return filling

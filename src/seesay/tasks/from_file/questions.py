@@ -1,0 +1,279 @@
+"""Rows to questions, as a task file declares it."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from seesay.data.jsonl import BadValueError
+from seesay.data.task_files.row_rules import Cut, as_number
+from seesay.data.task_files.rows import Row, Table, column_values
+from seesay.data.task_files.rules import entries
+from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
+from seesay.data.task_files.texts import Getter, reference_getter, references, source_getter, usable
+from seesay.questions import BadRow, Question
+from seesay.registry import did_you_mean
+
+Cells = dict[str, Any]
+SHOWN = 6
+
+
+class QuestionBuilder:
+    """Turns rows into questions. Options that are all answers of a column are collected from the tables it has seen."""
+
+    def __init__(self, file: TaskFile, columns: Sequence[str], folder: Path) -> None:
+        self.file, self.folder = file, folder
+        self.gold, self.options = file.gold_rule, file.option_rule
+        self.several_gold = False
+        self._is_plain_label = self.gold.says == "label" and not self.gold.separator and not self.gold.share
+        self._answers: dict[str, dict[str, None]] = {}
+        self._fixed: dict[str, tuple[str, ...]] = {}
+        self._may_be_empty = {column for rule in file.rules if isinstance(rule, Cut) for column in rule.into}
+        self._fields = self._field_getters(columns)
+        self._tags = {name: source_getter(source, columns) for name, source in file.tag_sources.items()}
+        self._id = _joined(file.id, columns, sort=False)
+        self._object = _joined(file.object, columns, sort=True)
+        self._picture = source_getter(file.picture, columns) if file.picture is not None else None
+        self._missing_pictures: dict[str, None] = {}
+        self._hints: dict[tuple[str, tuple[str, ...]], str] = {}
+
+    @property
+    def needs_all_rows(self) -> bool:
+        """Whether the options are known only once the rows of every split are."""
+        return isinstance(self.options, Options) and bool(self.options.answers)
+
+    @property
+    def missing_pictures(self) -> list[str]:
+        """The pictures that are not where they should be."""
+        return list(self._missing_pictures)
+
+    def default_metric(self) -> str:
+        """The metric that fits the gold answers."""
+        if self.gold.column:
+            return "relaxed_accuracy" if self.several_gold else "accuracy"
+        return "majority_accuracy"
+
+    def see(self, table: Table) -> None:
+        """Collect the answers of a table, where these are the options."""
+        if not isinstance(self.options, Options) or not self.options.answers:
+            return
+        column, within = self.options.answers, self.options.within
+        if not within and not self.gold.separator:
+            self._answers.setdefault("", {}).update(dict.fromkeys(column_values(table, column)))
+            self._answers[""].pop("", None)
+            return
+        for row in table.rows:
+            group = str(row.cells.get(within)) if within else ""
+            value = row.cells.get(column)
+            found = entries(value, self.gold.separator, column) if value else []
+            self._answers.setdefault(group, {}).update(dict.fromkeys(found))
+
+    def questions(self, table: Table, prefix: str = "") -> tuple[dict[int, Question], list[BadRow]]:
+        """The questions by row number, and the rows that are none."""
+        built: dict[int, Question] = {}
+        bad = list(table.bad)
+        ids: dict[str, int] = {}
+        file = next((row.file for row in bad if row.file), "")
+        for row in table.rows:
+            try:
+                question = self._question(row, prefix)
+                if question.id in ids:
+                    raise BadValueError(f"id '{question.id}' is already that of row {ids[question.id]}")
+            except BadValueError as error:
+                bad.append(BadRow(row.number, str(error), file))
+                continue
+            ids[question.id] = row.number
+            built[row.number] = question
+        return built, sorted(bad, key=lambda row: row.row)
+
+    def _question(self, row: Row, prefix: str) -> Question:
+        cells = row.cells
+        fields: dict[str, str] = {}
+        for name, getter, empty in self._fields:
+            value = getter(cells)
+            if value is not None:
+                fields[name] = usable(value, name, empty=empty)
+            elif name in self._needed:
+                raise BadValueError(f"'{name}' is missing")
+        options, columns = self._row_options(cells)
+        gold = self._row_gold(cells, options, columns)
+        if len(gold) > 1:
+            self.several_gold = True
+        tags = {name: value for name, getter in self._tags.items() if (value := getter(cells)) is not None}
+        key = self._id(cells) if self._id is not None else f"{prefix}{row.number}"
+        about = self._object(cells) if self._object is not None else key
+        if not key or not about:
+            raise BadValueError(f"'{'object' if key else 'id'}' is empty")
+        picture = self._picture_path(cells) if self._picture is not None else None
+        return Question(key, fields, options, gold, about, tags, picture)
+
+    def _field_getters(self, columns: Sequence[str]) -> list[tuple[str, Getter, bool]]:
+        """The fields that templates need, and those that the file declares, each with whether it may be empty."""
+        declared = {name: source_getter(source, columns) for name, source in self.file.fields.items()}
+        texts = [entry.text for entry in (*self.file.templates.values(), *self.file.choice_templates.values())]
+        self._needed = dict.fromkeys([name for text in (*texts, self.file.linear_text) for name in references(text)])
+        getters: dict[str, Getter] = dict(declared)
+        for name in self._needed:
+            if name not in getters:
+                getters[name] = _form(name, declared) or reference_getter(name, columns)
+        lenient = not self.file.read.strip
+        return [
+            (name, getter, lenient or self.file.fields.get(name, name) in self._may_be_empty)
+            for name, getter in getters.items()
+        ]
+
+    def _row_options(self, cells: Cells) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The options of a row, and the columns they come from where each has its own."""
+        rule = self.options
+        if isinstance(rule, tuple):
+            return rule, ()
+        if rule.columns:
+            pairs = [(cells.get(column), column) for column in rule.columns]
+            given = [(value, column) for value, column in pairs if isinstance(value, str) and value]
+            return self._distinct(tuple(value for value, _ in given)), tuple(column for _, column in given)
+        if rule.column:
+            return self._distinct(tuple(entries(cells.get(rule.column), rule.separator, rule.column))), ()
+        if rule.sets:
+            name = str(cells.get(rule.by))
+            if name not in rule.sets:
+                raise BadValueError(f"'{rule.by}' is '{name}', not one of {', '.join(rule.sets)}")
+            return rule.sets[name], ()
+        group = str(cells.get(rule.within)) if rule.within else ""
+        if group not in self._fixed:
+            self._fixed[group] = self._distinct(tuple(sorted(self._answers.get(group, ()))))
+        return self._fixed[group], ()
+
+    def _distinct(self, options: tuple[str, ...]) -> tuple[str, ...]:
+        if len(options) < 2:
+            raise BadValueError(f"there is only one option, '{options[0]}'" if options else "there are no options")
+        if len(options) > MOST_OPTIONS:
+            raise BadValueError(f"there are more than {MOST_OPTIONS:,} options")
+        if len(set(options)) < len(options):
+            twice = next(option for option in options if options.count(option) > 1)
+            raise BadValueError(f"the option '{twice}' is there twice")
+        for option in options:
+            usable(option, "option")
+        return options
+
+    def _row_gold(self, cells: Cells, options: tuple[str, ...], columns: tuple[str, ...]) -> dict[str, float]:
+        rule = self.gold
+        if not rule.column:
+            return self._weights(cells, options)
+        value = cells.get(rule.column)
+        if self._is_plain_label and type(value) is str and value in options:  # nearly every row of nearly every file
+            return {value: 1.0}
+        if value is None or value == "":
+            raise BadValueError(f"'{rule.column}' is empty: there is no gold answer")
+        if isinstance(value, list) or rule.separator:
+            labels = entries(value, rule.separator, rule.column)
+        else:
+            labels = [value if isinstance(value, str) else str(value)]
+        if rule.says != "label":
+            labels = [_pointed_at(rule, label, options, columns) for label in labels]
+        for label in labels:
+            if label not in options:
+                raise BadValueError(f"gold '{label}' is not among the options{self._hint(label, options)}")
+        if rule.share:
+            return {labels[0]: _share(cells, rule)}
+        return dict.fromkeys(labels, 1 / len(set(labels)))
+
+    def _hint(self, label: str, options: tuple[str, ...]) -> str:
+        key = (label, options)
+        if key not in self._hints:
+            shown = ", ".join(options[:SHOWN]) + (", …" if len(options) > SHOWN else "")
+            self._hints[key] = did_you_mean(label, options) or f" ({shown})"
+        return self._hints[key]
+
+    def _weights(self, cells: Cells, options: tuple[str, ...]) -> dict[str, float]:
+        """Weights as they are, or each label's share of the votes."""
+        what = "votes" if self.gold.weights is None else "weights"
+        by_label = self.gold.votes if self.gold.weights is None else self.gold.weights
+        counts: dict[str, Any]
+        if isinstance(by_label, dict):
+            counts = {label: cells.get(column) for label, column in by_label.items()}
+        elif isinstance(by_label, str):
+            counts = self._in_one_column(cells.get(by_label), by_label)
+        else:
+            counts = {column: cells.get(column) for column in by_label or ()}
+        weights = {label: as_number("0" if value in (None, "") else value) for label, value in counts.items()}
+        for label, weight in weights.items():
+            if not weight >= 0:
+                raise BadValueError(f"the {what} of '{label}' are {counts[label]!r}, not a number of at least 0")
+            if weight and label not in options:
+                raise BadValueError(f"gold '{label}' is not among the options{self._hint(label, options)}")
+        total = sum(weights.values())
+        if not total:
+            raise BadValueError(f"all {what} are 0: there is no gold answer")
+        scale = total if what == "votes" else 1.0
+        return {label: weight / scale for label, weight in weights.items() if weight}
+
+    def _in_one_column(self, value: Any, column: str) -> dict[str, Any]:
+        if isinstance(value, str) and value.startswith("{"):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                raise BadValueError(f"'{column}' is not JSON") from None
+        if isinstance(value, dict):
+            return value
+        if self.gold.votes is None:
+            raise BadValueError(f"'{column}' is not a mapping from labels to weights")
+        cast = entries(value, self.gold.separator or ";", column)
+        return {label: cast.count(label) for label in dict.fromkeys(cast)}
+
+    def _picture_path(self, cells: Cells) -> str:
+        name = self._picture(cells) if self._picture is not None else None
+        if not name:
+            raise BadValueError("'picture' is empty")
+        path = (self.folder / name).resolve()
+        if Path(name).is_absolute() or not path.is_relative_to(self.folder.resolve()):
+            raise BadValueError(f"the picture '{name}' leaves the folder of the rows")
+        if not path.is_file():
+            self._missing_pictures[name] = None
+        return str(path)
+
+
+def _form(name: str, declared: dict[str, Getter]) -> Getter | None:
+    """A declared field in another form: with a capital, with its article."""
+    try:
+        form = reference_getter(name, declared)
+    except KeyError:
+        return None
+    return lambda cells: form({field: getter(cells) for field, getter in declared.items()})
+
+
+def _joined(source: str | tuple[str, ...] | None, columns: Sequence[str], *, sort: bool) -> Getter | None:
+    if source is None or isinstance(source, str):
+        return None if source is None else source_getter(source, columns)
+    getters: list[Callable[[Cells], str | None]] = [source_getter(part, columns) for part in source]
+
+    def joined(cells: Any) -> str | None:
+        values = [getter(cells) or "" for getter in getters]
+        return "|".join(sorted(values) if sort else values)
+
+    return joined
+
+
+def _pointed_at(rule: Gold, value: str, options: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    """The option that an index, a number, a letter or the name of a column points at."""
+    places: dict[str, str]
+    if rule.says == "column":
+        places = dict(zip(columns, options, strict=True)) if columns else {}
+    elif rule.says == "letter":
+        places = dict(zip(string.ascii_uppercase, options, strict=False))
+        value = value.strip("(). ").upper()
+    else:
+        places = {str(place): option for place, option in enumerate(options, start=0 if rule.says == "index" else 1)}
+        value = value.removesuffix(".0")
+    if value not in places:
+        raise BadValueError(f"'{rule.column}' is '{value}': no option has that {rule.says}")
+    return places[value]
+
+
+def _share(cells: Cells, rule: Gold) -> float:
+    number = as_number(cells.get(rule.share))
+    if not 0 < number <= (rule.of or 0):
+        raise BadValueError(f"'{rule.share}' is {cells.get(rule.share)!r}, not a number from 1 to {rule.of:g}")
+    return number / (rule.of or 1)

@@ -1,0 +1,172 @@
+"""`seesay tasks check | new | schema` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+from tests.cli.program import refused_here
+
+from seesay.cli import main
+from seesay.tasks import TASK_FILES, load_task
+
+FRUIT = "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
+PROGRAM = """
+import csv, resource, sys, time
+from seesay.cli import main
+from seesay.tasks.from_file import check
+bare = time.process_time()
+with open("fruit.csv") as file:
+    rows = [(row, "The color of a {fruit} is [MASK].".format_map(row)) for row in csv.DictReader(file)]
+del rows
+begun = time.process_time()
+try:
+    main(["tasks", "check", "fruit.yaml"])
+finally:
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(begun - bare, time.process_time() - begun, memory, file=sys.stderr)
+"""
+FILE = "rows: fruit.csv\nobject: fruit\ngold: color\ntags: [kind]\ntemplates: The color of {a fruit} is [MASK].\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fruit.csv").write_text(FRUIT)
+    (tmp_path / "fruit.yaml").write_text(FILE)
+    return tmp_path
+
+
+def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = 0
+    try:
+        main(arguments)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    return code, capsys.readouterr().out
+
+
+def test_check_shows_three_questions_as_models_see_them_and_counts_slices(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    assert code == 0
+    assert "fruit: 4 questions about 4 objects." in out
+    assert out.count("  masked:          The color of") == 3
+    assert "causal:          The color of an apple is ⟨red⟩." in out
+    assert "(a) green (b) purple (c) red (d) yellow Answer:" in out
+    assert "Slices by kind: citrus (2), pome (1), stone (1)." in out
+    assert out.endswith("Nothing is wrong.\n")
+
+
+def test_check_lists_problems_and_exits_with_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "fruit.yaml").write_text(FILE.replace("gold:", "glod:") + "metrics: [best]\n")
+    code, out = ran(capsys, "tasks", "check", "fruit.yaml")
+    assert code == 1
+    assert out.splitlines() == [
+        "fruit.yaml, line 1, column 1: 'gold' is missing.",
+        "fruit.yaml, line 3, column 1: unknown field 'glod' (did you mean 'gold'?).",
+        "fruit.yaml, line 6, column 1: unknown metric 'best'.",
+        "3 problems.",
+    ]
+    code, out = ran(capsys, "tasks", "check", "fruit.yaml", "--json")
+    told: dict[str, Any] = json.loads(out)
+    assert code == 1
+    assert [(p["line"], p["column"]) for p in told["problems"]] == [(1, 1), (3, 1), (6, 1)]
+
+
+def test_probe_refuses_a_broken_file_in_one_sentence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "fruit.yaml").write_text(FILE.replace("gold:", "glod:"))
+    sentence = refused_here(capsys, "probe", "baseline:uniform", "--task", "fruit.yaml")
+    assert sentence == (
+        "fruit.yaml, line 1, column 1: 'gold' is missing. There is 1 more problem: "
+        "`seesay tasks check fruit.yaml` lists them all."
+    )
+
+
+def test_showing_and_listing_work_beside_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(capsys, "tasks", "core-color")[1].startswith("core-color (version 1")
+    assert json.loads(ran(capsys, "tasks", "--json")[1])["groups"]["core"]
+    shown = json.loads(ran(capsys, "tasks", "fruit.yaml", "--json")[1])
+    assert (shown["name"], shown["questions"], shown["licence"]) == ("fruit", 4, {"fruit": ""})
+    assert ran(capsys, "tasks", "numersens")[0] == 2
+
+
+def test_new_writes_a_file_that_checks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(capsys, "tasks", "new", "fruit.csv", "-o", "new.yaml")[0] == 0
+    assert ran(capsys, "tasks", "check", "new.yaml")[0] == 0
+    task = load_task("new.yaml")
+    assert [t.ask(task.questions[1]).text for t in task.templates] == [
+        "The color of an apple is [MASK].",
+        "Q: What is the color of an apple? A: [MASK].",
+    ]
+    assert "exists: give another name, or --force" in refused_here(
+        capsys, "tasks", "new", "fruit.csv", "-o", "new.yaml"
+    )
+
+
+TABLES = {
+    "letters": ("id,question,A,B,C,answer\nq1,What flies?,bird,cow,fish,A\nq2,What swims?,bird,cow,fish,C\n", "bird"),
+    "numbers": ("question,option1,option2,label\nWhat flies?,cow,bird,2\nWhat swims?,fish,hen,1\n", "bird"),
+    "words": ("question,choices,gold\nWhat flies?,bird;cow,bird\nWhat moos?,bird;cow,cow\n", "bird"),
+    "blank": ("sentence,answer\nA bird has ___ legs.,two\nA cat has ___ legs.,four\n", "two"),
+    "semicolons": ("word;color\nlemon;yellow\nplum;purple\n", "yellow"),
+    "several": ("object,color\nlemon,yellow\napple,red;green\n", "yellow"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_new_reads_what_columns_are(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    content, gold = TABLES[name]
+    (folder / "t.csv").write_text(content)
+    assert ran(capsys, "tasks", "new", "t.csv", "-o", "t.yaml")[0] == 0
+    task = load_task("t.yaml")
+    assert list(task.questions[0].gold) == [gold]
+    assert not task.bad_rows
+    assert load_task("t.csv").questions == task.questions
+
+
+def test_a_table_that_says_nothing_is_refused_with_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "t.csv").write_text("x,y,z\n1,2,3\n4,5,6\n")
+    assert "`seesay tasks new t.csv -o t.yaml` writes a first task file" in refused_here(
+        capsys, "tasks", "check", "t.csv"
+    )
+
+
+def test_the_schema_accepts_our_files_and_describes_every_field(capsys: pytest.CaptureFixture[str]) -> None:
+    schema = json.loads(ran(capsys, "tasks", "schema")[1])
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    files = sorted(TASK_FILES.glob("*.yaml"))
+    assert files
+    for path in files:
+        assert not [
+            error.message for error in validator.iter_errors(json.loads(json.dumps(yaml.safe_load(path.read_text()))))
+        ], path
+    for name, part in [
+        *schema["properties"].items(),
+        *((f"{d}.{n}", p) for d, v in schema["$defs"].items() for n, p in v["properties"].items()),
+    ]:
+        assert part.get("description", "").endswith("."), name
+    assert list(validator.iter_errors({"rows": "x.csv", "gold": "y", "templates": "z", "optoins": []}))
+
+
+def test_100_000_rows_take_little_more_than_a_bare_loop(folder: Path) -> None:
+    """Against a loop that only reads rows and fills a template; a busy machine slows both."""
+    colors = ("black", "blue", "brown", "gray", "green", "red")
+    rows = "".join(f"thing number {n},{colors[n % 6]},kind {n % 17}\n" for n in range(100_000))
+    (folder / "fruit.csv").write_text(f"fruit,color,kind\n{rows}")
+    (folder / "fruit.yaml").write_text(FILE + "rules: [{rename: color, values: {gray: grey}}]\n")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=os.environ.copy()
+    )
+    assert "100,000 questions about 100,000 objects" in done.stdout
+    bare, checked, kilobytes = map(float, done.stderr.split()[-3:])
+    assert checked < 12 * bare
+    assert kilobytes < 500_000

@@ -183,6 +183,16 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
     assert cells(scenes.tables[1])["office"] == ["50.00"]
 
 
+def test_a_run_that_is_not_finished_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    task = places({"lamp": (">",), "floor": ("<",)})
+    saved(answered(task, [">", "<"]), tmp_path / "runs/whole")
+    unfinished = saved(answered(task, [">", ">"], "other"), tmp_path / "runs/begun")
+    for name in (store.FIGURES, store.ANSWERS):
+        (unfinished / name).unlink()
+    assert [run.manifest.model for run in Material((tmp_path,)).runs] == ["a-model"]
+    assert "1 runs that are not finished" in caplog.text
+
+
 def test_without_anything_the_published_values_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path))
     page = render_entries(load_paper("viphy"), Material())

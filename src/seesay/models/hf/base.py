@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.encoders.base import encode_texts
 from seesay.models.hf.batching import halve_until_it_fits
@@ -25,6 +26,8 @@ class TransformersModel(Model):
     """Tokens that the network reads at a time, unless the user says otherwise or memory runs out."""
 
     def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
+        if not checkpoint.tokenizer.is_fast:
+            raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
         self.name = self._loaded_as = name
         self.fingerprint = checkpoint.fingerprint
         self._network, self._tokenizer = checkpoint.model, checkpoint.tokenizer

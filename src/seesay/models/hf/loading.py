@@ -209,8 +209,6 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
     family = Family(options.family) if options.family else family_of(name, config)
     checkpoint = load_checkpoint(name, source, options, heads[family])
     refuse_missing_head(name, family, checkpoint.missing)
-    if not checkpoint.tokenizer.is_fast:
-        raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
     if family == Family.MASKED:
         return MaskedModel(name, checkpoint, batch_size=options.batch_size)
     if family == Family.ENCODER_DECODER:

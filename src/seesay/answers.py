@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """A model's scores for one prompt, option by option.
 
@@ -18,13 +18,25 @@ class Scores:
     or a reason) and whether it named an option.
     """
 
-    logp: tuple[float, ...]
-    tokens: tuple[int, ...]
-    chars: tuple[int, ...]
-    rank: tuple[int, ...] | None = None
-    picks: tuple[float, ...] | None = None
+    logp: Sequence[float]
+    tokens: Sequence[int]
+    chars: Sequence[int]
+    rank: Sequence[int] | None = None
+    picks: Sequence[float] | None = None
     hidden: float | None = None
     replies: tuple[tuple[str, str, bool], ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scores) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(self._values)
+
+    @property
+    def _values(self) -> tuple[object, ...]:
+        """The same whether the numbers are in tuples or in arrays."""
+        columns = (self.logp, self.tokens, self.chars, self.rank, self.picks)
+        return (*(None if column is None else tuple(column) for column in columns), self.hidden, self.replies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,12 @@ def after_shots(shots: Sequence[Shot], text: str) -> str:
     return BETWEEN_SHOTS.join([*(shot.filled for shot in shots), text])
 
 
+@lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
+def _prompt_key(text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]) -> str:
+    payload = json.dumps([text, options, picture, *([shots] if shots else [])], ensure_ascii=False)
+    return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A text with one slot and the words that may fill it, as a model sees it.
@@ -74,11 +80,8 @@ class Prompt:
     @property
     def key(self) -> str:
         """A digest of everything that the model sees: equal prompts are asked once."""
-        seen: list[object] = [self.text, self.options, self.picture]
-        if self.shots:
-            seen.append([(shot.text, shot.answer, shot.picture) for shot in self.shots])
-        payload = json.dumps(seen, ensure_ascii=False)
-        return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
+        shots = tuple((shot.text, shot.answer, shot.picture) for shot in self.shots)
+        return _prompt_key(self.text, self.options, self.picture, shots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,9 @@ class Template:
         """The question put this way; `fields` overrides some of its fields."""
         values = {**question.fields, **(fields or {})}
         text = self.text.format_map(values)
-        words = tuple(self.words.get(label, label) for label in question.options)
+        words = question.options  # shared where nothing is reworded: there may be hundreds
+        if self.words:
+            words = tuple(self.words.get(label, label) for label in words)
         if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
         shots = tuple(self._shot(example) for example in question.shots)

@@ -100,7 +100,7 @@ def test_examples_bring_their_pictures(kind: str, folder: Folder, prompts: list[
     def scores(*pictures: str | None) -> tuple[float, ...]:
         shots = tuple(Shot(prompts[3].text, prompts[3].options, prompts[3].options[0], picture) for picture in pictures)
         text = after_shots(shots, prompts[0].text)
-        return model.answer([replace(prompts[0], text=text, shots=shots)])[0].logp
+        return tuple(model.answer([replace(prompts[0], text=text, shots=shots)])[0].logp)
 
     if kind in ("blip", "vilt"):
         with pytest.raises(UserError, match="one picture at a time"):

@@ -195,6 +195,10 @@ class Model:
         """Whether `score` gives this text a log-probability; a model trained without unknown words may refuse some."""
         return True
 
+    def pieces(self, words: Sequence[str]) -> list[int] | None:
+        """How many tokens each word takes in running text; None where the model does not tell."""
+        return None
+
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """How `score` reads texts (end token, window, stride), for a signature."""
         return f"eos:{ {None: 'own', True: 'yes', False: 'no'}[end] }|stride:{stride or 'own'}"

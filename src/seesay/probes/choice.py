@@ -81,7 +81,7 @@ class ChoiceModel(Model):
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how often the option picked stood in each position."""
-        picks: dict[int, list[tuple[float, ...]]] = {}
+        picks: dict[int, list[Sequence[float]]] = {}
         for scores in answered:
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)

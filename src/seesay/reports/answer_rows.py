@@ -42,5 +42,5 @@ def answer_rows(run: Run) -> Iterator[AnswerRow]:
             gold=dict(question.gold),
             chosen=chosen,
             right=chosen in accepted_labels(question, relaxed=is_relaxed(run.task)),
-            logp=logp,
+            logp=tuple(logp),
         )

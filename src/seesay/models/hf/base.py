@@ -36,6 +36,10 @@ class TransformersModel(Model):
         if checkpoint.unused:
             self.note(note_of_unused(name, checkpoint.unused), lasting=True)
 
+    def pieces(self, words: Sequence[str]) -> list[int]:
+        """The number of tokens of each word after a space."""
+        return list(map(len, self._tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]))
+
     def _in_memory(self, compute: Callable[[int], T]) -> T:
         result, self._budget = halve_until_it_fits(compute, self._budget)
         return result

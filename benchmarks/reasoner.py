@@ -8,6 +8,7 @@ is a torch Dataset whose `__getitem__` opens the item's PNG, makes it small and 
 DataLoader, in the process itself and with a worker for each core. The PNGs have the published 1,478 pixels, and once
 the network's own 64, which separates opening files from making them small. All ways take augment, and the medians of
 the rounds are shown. The first loss is the same to 1e-5: ours reads the same files, with the same filter.
+FiLM's own step, and its share of the machine's peak: `benchmarks/film_step.py`.
 Extracting features takes time too, which is printed: it is done once, and scenes made on the fly need no file.
 """
 

@@ -6,16 +6,17 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError, missing_extra
 from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
+from seesay.models.base import Sampling
 from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
-from seesay.reports.answers import accepted_labels, is_relaxed
+from seesay.reports.answer_rows import AnswerRow, answer_rows
 from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
@@ -43,21 +44,6 @@ log = logging.getLogger(__name__)
 Paths = str | Path | Iterable[str | Path]
 
 
-class AnswerRow(NamedTuple):
-    """A model's answer to one question in one template; `pandas.DataFrame(results.answers())` makes a table of them."""
-
-    model: str
-    task: str
-    question: str
-    template: str
-    prompt: str
-    options: tuple[str, ...]
-    gold: dict[str, float]
-    chosen: str
-    right: bool
-    logp: tuple[float, ...]
-
-
 @dataclass(frozen=True)
 class Results:
     """Runs together. `errors` says why some models or tasks that were asked for have no run."""
@@ -80,7 +66,7 @@ class Results:
 
     def answers(self) -> list[AnswerRow]:
         """One row per run, question and template; of tied options the first counts as chosen."""
-        return [row for run in self.runs for row in _answer_rows(run)]
+        return [row for run in self.runs for row in answer_rows(run)]
 
     def compare(
         self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False, all_seeds: bool = False
@@ -138,6 +124,12 @@ def probe(
     data: str | Path | None = None,
     limit: int | None = None,
     seeds: int = 1,
+    chat: bool | str = False,
+    shots: int = 0,
+    shot_seeds: int = 1,
+    samples: int = 1,
+    temperature: float = 0.0,
+    max_tokens: int = 64,
     categories: str | None = None,
     length: str = "sum",
     seed: int = 0,
@@ -149,12 +141,25 @@ def probe(
 ) -> Results:
     """Ask models what they know and score the answers; runs are kept below `output` and resumed there.
 
-    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). Further options are
-    those of `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others are asked.
+    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). `chat` asks through
+    the models' chat templates, or "both" ways; `samples`, `temperature` and `max_tokens` are for generated answers.
+    Further options are those of `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and
+    the others are asked.
     """
     if How(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
-    asker = Asker(How(how), _model_options(options), seeds, progress)
+    if chat not in (True, False, "both"):
+        raise UserError(f"--chat is '{chat}': it stands alone, or before both.")
+    asker = Asker(
+        How(how),
+        _model_options({**options, "chat": bool(chat)}),
+        seeds,
+        progress,
+        both=chat == "both",
+        shots=shots,
+        shot_seeds=shot_seeds,
+        sampling=Sampling(samples, temperature, max_tokens, seed),
+    )
     settings = ask.Settings(length, limit, seed, resamples, command)
     names, loaded, errors = _prepare(asker, models, tasks, data, categories)
     runs: list[Run] = []
@@ -302,27 +307,6 @@ def _model_options(options: dict[str, Any]) -> ModelOptions:
         if name not in names:
             raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
     return ModelOptions(**options)
-
-
-def _answer_rows(run: Run) -> Iterable[AnswerRow]:
-    questions = {question.id: question for question in run.task.questions}
-    templates = {template.name: template for template in run.task.templates}
-    for answer in run.answers:
-        question = questions[answer.question]
-        logp = answer.scores.logp
-        chosen = answer.options[max(range(len(logp)), key=logp.__getitem__)]
-        yield AnswerRow(
-            model=run.manifest.model,
-            task=run.manifest.task,
-            question=answer.question,
-            template=answer.template,
-            prompt=templates[answer.template].ask(question).text,
-            options=answer.options,
-            gold=dict(question.gold),
-            chosen=chosen,
-            right=chosen in accepted_labels(question, relaxed=is_relaxed(run.task)),
-            logp=logp,
-        )
 
 
 def _report_bad_rows(task: Task) -> None:

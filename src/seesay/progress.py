@@ -18,3 +18,16 @@ ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
 def no_progress(title: str, unit: str) -> AbstractContextManager[ProgressCallback]:
     """Progress that nobody watches."""
     return nullcontext(lambda done, total: None)
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(12.3), duration(150), duration(8000)
+    ('12 s', '2 min 30 s', '2 h 13 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

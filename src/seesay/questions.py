@@ -11,28 +11,65 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from seesay.answers import Answer as Answer
+from seesay.answers import Answers as Answers
+from seesay.answers import Scores as Scores
 from seesay.errors import UserError
 
 SLOT = "[MASK]"
 SEPARATOR = "[SEP]"
 _CROSSED = " × "
+BETWEEN_SHOTS = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """An in-context example: a text with one slot, the words that may fill it, and the one that does."""
+
+    text: str
+    options: tuple[str, ...]
+    answer: str
+    picture: str | None = None
+
+    @property
+    def filled(self) -> str:
+        """The text with its answer."""
+        return self.text.replace(SLOT, self.answer)
+
+
+def after_shots(shots: Sequence[Shot], text: str) -> str:
+    """The text with its examples in front, each with its answer."""
+    return BETWEEN_SHOTS.join([*(shot.filled for shot in shots), text])
+
+
+@lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
+def _prompt_key(text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]) -> str:
+    payload = json.dumps([text, options, picture, *([shots] if shots else [])], ensure_ascii=False)
+    return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A text with one slot and the words that may fill it, as a model sees it.
 
-    `fields` are the question's own, for a rule that needs the facts behind the text.
+    `fields` are the question's own, for a rule that needs the facts behind the text. `shots` are in-context examples;
+    the text begins with them, for models that read nothing but text.
     """
 
     text: str
     options: tuple[str, ...]
     picture: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict, compare=False)
+    shots: tuple[Shot, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """The text without its examples."""
+        return self.text[len(after_shots(self.shots, "")) :]
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -43,8 +80,8 @@ class Prompt:
     @property
     def key(self) -> str:
         """A digest of everything that the model sees: equal prompts are asked once."""
-        payload = json.dumps([self.text, self.options, self.picture], ensure_ascii=False)
-        return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
+        shots = tuple((shot.text, shot.answer, shot.picture) for shot in self.shots)
+        return _prompt_key(self.text, self.options, self.picture, shots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +103,18 @@ class Template:
         """The question put this way; `fields` overrides some of its fields."""
         values = {**question.fields, **(fields or {})}
         text = self.text.format_map(values)
-        words = tuple(self.words.get(label, label) for label in question.options)
+        words = question.options  # shared where nothing is reworded: there may be hundreds
+        if self.words:
+            words = tuple(self.words.get(label, label) for label in words)
         if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
-        return Prompt(text, words, question.picture, values)
+        shots = tuple(self._shot(example) for example in question.shots)
+        return Prompt(after_shots(shots, text), words, question.picture, values, shots)
+
+    def _shot(self, example: Question) -> Shot:
+        prompt = self.ask(example)
+        answer = prompt.options[example.options.index(example.best_label)]
+        return Shot(prompt.text, prompt.options, answer, prompt.picture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +122,8 @@ class Question:
     """Something asked: the fields that fill a template, the labels to choose from, the gold labels with their weights.
 
     `object` names what the question is about: questions about one object are not independent, so intervals
-    are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes.
+    are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes. `shots` are other
+    questions, which are shown before this one with their answers.
     """
 
     id: str
@@ -87,6 +133,12 @@ class Question:
     object: str
     tags: Mapping[str, str] = field(default_factory=dict)
     picture: str | None = None
+    shots: tuple[Question, ...] = ()
+
+    @property
+    def best_label(self) -> str:
+        """The gold label of the greatest weight, of equal ones the first."""
+        return max(self.gold, key=self.gold.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,37 +339,3 @@ class Task:
                 digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())
         digest.update(json.dumps([self.metrics, sorted(self.neutral.items())]).encode())
         return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """A model's scores for one prompt, option by option.
-
-    `logp` is the log-probability of the scored text, `tokens` and `chars` its length (for the length rules), and
-    `rank` how many entries of the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where
-    that is not known, as for an option of several tokens). None where the model has no vocabulary to speak of.
-    `picks` says how often the option picked stood in each position, where options are shown in several orders.
-    """
-
-    logp: tuple[float, ...]
-    tokens: tuple[int, ...]
-    chars: tuple[int, ...]
-    rank: tuple[int, ...] | None = None
-    picks: tuple[float, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One row of the answers table: a question in one template, and the scores of its options.
-
-    `neutral` holds the scores of the same options where the prompt does not name the object.
-    """
-
-    question: str
-    template: str
-    options: tuple[str, ...]
-    scores: Scores
-    neutral: Scores | None = None
-
-
-Answers = Sequence[Answer]

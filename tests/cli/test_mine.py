@@ -51,6 +51,11 @@ def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("man", "man"): 100,
     }  # fmt: skip
     assert not (tmp_path / "k/sizes.parquet").exists()
+    (source,) = summary["sources"]
+    assert (source["form"], source["captions"]) == ("plain text", 200)
+    command = ("-a", f"captions:{tmp_path / 'captions.txt'}", "-o", tmp_path / "k")
+    assert json.loads(run(capsys, *command, "--json"))["sources"] == [source]  # also when nothing is read again
+    assert "plain text" in run(capsys, *command)
 
 
 def test_mistakes(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

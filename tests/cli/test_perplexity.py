@@ -23,7 +23,7 @@ from seesay.cli import main
 
 KEYS = [
     "token_perplexity", "sentence_perplexity", "bits_per_character", "bits_per_word", "tokens", "words", "sentences",
-    "signature",
+    "signature", "sources",
 ]  # fmt: skip
 Folder = Callable[[str], Path]
 Capture = pytest.CaptureFixture[str]
@@ -47,6 +47,7 @@ def figures(capsys: Capture, *arguments: str | Path) -> dict[str, Any]:
     main_(*arguments, "--json")
     found = json.loads(capsys.readouterr().out)
     assert list(found) == KEYS
+    del found["sources"]  # names the file
     assert isinstance(found, dict)
     return found
 
@@ -118,6 +119,18 @@ def test_transformers(kind: str, tiny_folder: Folder, tmp_path: Path, capsys: Ca
     other = figures(capsys, tiny_folder(kind), tmp_path / "plain.txt", "--batch-size", "16")
     assert other["token_perplexity"] == pytest.approx(plain["token_perplexity"], rel=1e-5)
     assert other["signature"] == plain["signature"]
+
+
+def test_captions_of_coco(arpa: Path, texts: Path, tmp_path: Path, capsys: Capture) -> None:
+    """The same two texts as plain lines and as COCO's captions have the same figures; the form is stated."""
+    rows = [{"image_id": 1, "caption": "the cat"}, {"image_id": 2, "caption": "the"}]
+    (tmp_path / "coco.json").write_text(json.dumps({"images": [], "annotations": rows}), encoding="utf-8")
+    assert figures(capsys, arpa, tmp_path / "coco.json") == figures(capsys, arpa, texts)
+    assert main_(arpa, tmp_path / "coco.json", "--json") == 0
+    (source,) = json.loads(capsys.readouterr().out)["sources"]
+    assert (source["form"], source["captions"], source["blank"], source["left_out"]) == ("COCO captions", 2, 0, 0)
+    assert main_(arpa, tmp_path / "coco.json") == 0
+    assert "COCO captions" in capsys.readouterr().out
 
 
 def test_standard_input(arpa: Path) -> None:
@@ -220,13 +233,13 @@ def test_lines_that_are_no_text_are_named(arpa: Path, tmp_path: Path, capsys: Ca
 def test_mistakes(arpa: Path, tmp_path: Path, texts: Path, capsys: Capture) -> None:
     rubbish = tmp_path / "rubbish.bin"
     rubbish.write_bytes(bytes(range(256)) * 40)
-    assert "holds no text that can be scored" in refused_here(capsys, "perplexity", arpa, rubbish)
+    assert "no corpus that seesay knows (it is not text" in refused_here(capsys, "perplexity", arpa, rubbish)
     rubbish.write_bytes(b"\n \n")
-    assert "empty lines: 2" in refused_here(capsys, "perplexity", arpa, rubbish)
+    assert "holds no text that can be scored (empty: 2" in refused_here(capsys, "perplexity", arpa, rubbish)
     rubbish.write_bytes(gzip.compress(b"the cat\n" * 1000)[:-12])
     assert "is damaged after line" in refused_here(capsys, "perplexity", arpa, rubbish)
     assert "There is no file" in refused_here(capsys, "perplexity", arpa, tmp_path / "none.txt")
-    assert "There is no file" in refused_here(capsys, "perplexity", arpa, tmp_path)
+    assert "it is a folder without a data set" in refused_here(capsys, "perplexity", arpa, tmp_path)
     assert "There is no ARPA file" in refused_here(capsys, "perplexity", "none.arpa", texts)
     sentence = refused_here(capsys, "perplexity", "baseline:uniform", texts)
     assert sentence.startswith("'baseline:uniform' (baseline) cannot score texts")

@@ -65,6 +65,62 @@ def test_untrained_from_scratch(captions: Path, tmp_path: Path, capsys: pytest.C
     assert (config["num_hidden_layers"], config["hidden_size"]) == (4, 256)  # the preset of two cores
 
 
+def test_corpora_of_other_forms(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """COCO's captions to train on further and Conceptual Captions mixed in: a table says how much of each was read."""
+    coco, conceptual = tmp_path / "coco.json", tmp_path / "cc.tsv"
+    sentences = grammar.sentences()
+    annotations = [{"image_id": number, "caption": text} for number, text in enumerate(sentences[:100])]
+    coco.write_text(json.dumps({"annotations": [*annotations, {"image_id": 1}]}), encoding="utf-8")
+    conceptual.write_text("".join(f"{text}\thttp://a.org/{text[0]}.jpg\n" for text in sentences[:50]), encoding="utf-8")
+    start = save_tiny("bert", tmp_path / "start")
+    command = ("capbert", captions, coco, "-o", tmp_path / "made", "--from", start, "--epochs", "0", "--device", "cpu")
+    run(*command, "--mix", f"{conceptual}:0.5", "--json")
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert [(source["form"], source["captions"], source["left_out"]) for source in told["sources"]] == [
+        ("plain text", 600, 0), ("COCO captions", 100, 1), ("Conceptual Captions", 50, 0),
+    ]  # fmt: skip
+    assert told["sources"][2]["source"] == f"{conceptual}:0.5"
+    assert told["captions"]["bad_rows"] == 1
+    assert "COCO captions" in err
+    assert "row 101: no text in 'caption'" in err.replace("\n", "")
+    coco.write_text('{"annotations": [{"image_id": 1, "bbox": [1, 2, 3, 4]}]}', encoding="utf-8")
+    assert "is no corpus that seesay knows" in refused(capsys, *command)
+    assert "is no corpus that seesay knows" in refused(capsys, "split", captions, "-o", "x", captions, coco)
+
+
+def test_imagination(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A CLIP-BERT from captions, which is asked with its imagination while it is trained, too."""
+    start, encoder = (
+        save_tiny("bert", tmp_path / "start"),
+        save_tiny("bert", tmp_path / "encoder", initializer_range=1.0),
+    )
+    command = (
+        "capbert",
+        captions,
+        "--from",
+        start,
+        "--epochs",
+        "0",
+        "--device",
+        "cpu",
+        "--watch",
+        "core-color",
+        "--json",
+    )
+    run(*command, "-o", tmp_path / "plain")
+    plain = json.loads(capsys.readouterr().out)["validation"]
+    run(*command, "-o", tmp_path / "imagining", "--imagine", encoder)
+    imagining = json.loads(capsys.readouterr().out)["validation"]
+    assert imagining["validation_loss"] != plain["validation_loss"]
+    assert load_model(str(tmp_path / "imagining")).scope == "slot-explicit"
+    with pytest.raises(SystemExit):
+        main(["probe", str(tmp_path / "imagining"), "--task", "core-color", "-o", str(tmp_path / "runs"), "--json"])
+    headline = json.loads(capsys.readouterr().out)[0]
+    assert headline["value"] == pytest.approx(imagining["validation_core-color"], abs=1e-6)  # watched as it is asked
+    assert "Could not load './absent'" in refused(capsys, *command, "-o", tmp_path / "none", "--imagine", "./absent")
+
+
 def test_watched_tasks_are_asked(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     start = save_tiny("bert", tmp_path / "start")
     command = ("capbert", captions, "-o", tmp_path / "made", "--from", start, "--epochs", "0", "--device", "cpu")
@@ -126,7 +182,7 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
     path = tmp_path / "captions.txt"
     path.write_text("".join(f"{text}\n" for text in ["12 34", *grammar.sentences()]), encoding="utf-8")
     run("split", path, "-o", tmp_path / "parts")
-    assert f"{path}, line 1: without a single letter" in capsys.readouterr().err.replace("\n", "")
+    assert f"{path}, row 1: without a single letter" in capsys.readouterr().err.replace("\n", "")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seesay.data.captions import load_captions, load_references, pair, read_captions, read_references
+from seesay.data.captions.pairs import load_captions, load_references, pair, read_captions, read_references
 from seesay.errors import UserError
 
 

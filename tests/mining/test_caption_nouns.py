@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.shared_data import shared
 
+from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError
 from seesay.mining import caption_nouns
 from seesay.mining.caption_nouns import count_names, frequent_names, join_nouns, read_captions, singular, tag
@@ -102,15 +103,17 @@ def test_captions_from_text_files(tmp_path: Path) -> None:
 def test_captions_that_cannot_all_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("a café\n".encode("latin-1") + b"a dog\n")
     bad: Counter[str] = Counter()
-    assert list(read_captions(f"captions:{tmp_path / 'a.txt'}", bad))[1] == "a dog"
-    assert bad == {"the caption is not all UTF-8": 1}
+    sources: list[CorpusSummary] = []
+    assert list(read_captions(f"captions:{tmp_path / 'a.txt'}", bad, sources)) == ["a dog"]
+    assert bad == {"a caption could not be read, as not UTF-8 text": 1}
+    assert sources == [CorpusSummary(str(tmp_path / "a.txt"), "plain text", 1, 0, 1)]
 
 
 def test_damaged_gzip(tmp_path: Path) -> None:
     whole = gzip.compress(b"a dog\n" * 100_000)
     noise = bytearray(whole)
     noise[len(whole) // 2] ^= 255
-    for content in (b"a dog\n", whole[: len(whole) // 2], bytes(noise)):
+    for content in (whole[: len(whole) // 2], bytes(noise)):
         (tmp_path / "a.gz").write_bytes(content)
-        with pytest.raises(UserError, match="is not a gzip file, or is damaged"):
+        with pytest.raises(UserError, match="is damaged after line"):
             list(read_captions(f"captions:{tmp_path / 'a.gz'}"))

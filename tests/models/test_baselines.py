@@ -33,7 +33,7 @@ def task() -> Task:
     )
 
 
-@pytest.mark.parametrize("name", ["baseline:uniform", "baseline:frequency", "mock", "mock:7"])
+@pytest.mark.parametrize("name", ["baseline:uniform", "baseline:random", "baseline:frequency", "mock", "mock:7"])
 def test_probabilities_sum_to_one(name: str) -> None:
     model = load_model(name)
     assert "answer" in model.abilities
@@ -47,6 +47,14 @@ def test_probabilities_sum_to_one(name: str) -> None:
 def test_uniform_is_chance() -> None:
     [scores] = load_model("baseline:uniform").answer([Prompt("It is [MASK].", OPTIONS)])
     assert scores.logp == pytest.approx([-math.log(3)] * 3)
+
+
+def test_random_is_a_fixed_order_for_a_prompt_and_another_for_the_next() -> None:
+    model, options = load_model("baseline:random"), tuple(map(str, range(200)))
+    first, second = model.answer([Prompt(text, options) for text in ("It is [MASK].", "So is [MASK].")])
+    assert [first] == load_model("baseline:random").answer([Prompt("It is [MASK].", options)])
+    assert first.logp != second.logp
+    assert len(set(first.logp)) == 200
 
 
 def test_majority_gives_the_commonest_gold_label_in_every_wording() -> None:

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from tests.models.reference import CausalReference, MaskedReference
 from tests.tiny import ALL, CAUSAL, COLORS, MASKED
 from transformers import AutoTokenizer
 
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
-from seesay.models.hf.tokenization import resolve_separator, tokenize_options
+from seesay.models.hf.logits import MANY as MANY_TOKENS
+from seesay.models.hf.logits import ranks
+from seesay.models.hf.tokenization import MANY_OPTIONS, resolve_separator, tokenize_options
 from seesay.questions import Prompt, Question, Template
 
 Folder = Callable[[str], Path]
@@ -163,3 +166,29 @@ def test_ranks_count_the_whole_vocabulary(kind: str, tiny_folder: Folder) -> Non
     for logp, rank in zip(scores.logp[:-1], scores.rank, strict=False):
         assert slot[rank - 1] == pytest.approx(logp, abs=1e-5)
     assert scores.rank[-1] == 0
+
+
+MANY = (*COLORS, "light blue", "3d", "t-shirt", "o'clock", "x", *(f"made{color}" for color in COLORS), *COLORS[0])
+BEFORE = ("", "An apple is ", "The sky is ", "It usually is ", "it: an apple (", "What color of? An apple is? Answer: ")
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("after", [".", "", " and a banana.", "ly so"])
+def test_many_options_become_what_each_becomes_alone(kind: str, after: str, tiny_folder: Folder) -> None:
+    """Lists of options are tokenized once per context and put together in further sentences."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder(kind))
+    options = tuple(dict.fromkeys((*MANY, *map(str, range(20)))))
+    assert len(options) > MANY_OPTIONS
+    for before in (*BEFORE, *reversed(BEFORE)):
+        for rest in (True, False):
+            text = f"{before}[MASK]{after}"
+            together = tokenize_options(tokenizer, [Prompt(text, options)], rest=rest)[0]
+            alone = [tokenize_options(tokenizer, [Prompt(text, (option,))], rest=rest)[0][0] for option in options]
+            assert together == alone, (before, after)
+
+
+@pytest.mark.parametrize("tokens", [MANY_TOKENS - 1, MANY_TOKENS, 100])
+def test_ranks_count_what_scores_at_least_as_high(tokens: int) -> None:
+    logits = torch.randint(0, 60, (200,), generator=torch.Generator().manual_seed(tokens)).float()  # many ties
+    chosen = torch.arange(tokens)
+    assert ranks(logits, chosen) == [sum(other >= logits[i] for other in logits.tolist()) for i in range(tokens)]

@@ -7,6 +7,7 @@ import math
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.models.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
 from tests.scenes.needed import needed
 
 from seesay.errors import UserError
+from seesay.models.base import Sampling
 from seesay.models.options import ModelOptions
 from seesay.models.scene_baselines import SceneRule
 from seesay.models.server import load_vision_server
@@ -27,7 +29,7 @@ from seesay.models.vision import VisionModel, load_vision
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import tiles
 from seesay.models.vision.vision_language import MAX_NEW_TOKENS
-from seesay.questions import Prompt
+from seesay.questions import Prompt, Shot, after_shots
 from seesay.tasks import malevic
 
 Folder = Callable[[str], Path]
@@ -77,8 +79,9 @@ def test_answers_malevic_pos(kind: str, folder: Folder, prompts: list[Prompt]) -
 def test_a_free_answer_is_the_likeliest_token_by_token(kind: str, folder: Folder, prompts: list[Prompt]) -> None:
     """The same together and alone, however long the questions, and what walking the scored distribution gives."""
     model = load(folder(kind))
-    together = model.generate(prompts[:5])
-    assert together == [model.generate([prompt])[0] for prompt in prompts[:5]]
+    short = Sampling(max_tokens=MAX_NEW_TOKENS)
+    together = [reply.text for (reply,) in model.generate(prompts[:5], short)]
+    assert together == [model.generate([prompt], short)[0][0].text for prompt in prompts[:5]]
     if kind == "vilt":
         assert set(together) <= set(model._network.config.label2id)
         return
@@ -88,6 +91,24 @@ def test_a_free_answer_is_the_likeliest_token_by_token(kind: str, folder: Folder
         while len(written) < MAX_NEW_TOKENS and tokenizer.eos_token_id not in written:
             written.append(int(model._next(dict(inputs), tuple(written))[0].argmax()))
     assert together[0] == tokenizer.decode(written, skip_special_tokens=True).strip()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_examples_bring_their_pictures(kind: str, folder: Folder, prompts: list[Prompt]) -> None:
+    model = load(folder(kind))
+
+    def scores(*pictures: str | None) -> tuple[float, ...]:
+        shots = tuple(Shot(prompts[3].text, prompts[3].options, prompts[3].options[0], picture) for picture in pictures)
+        text = after_shots(shots, prompts[0].text)
+        return tuple(model.answer([replace(prompts[0], text=text, shots=shots)])[0].logp)
+
+    if kind in ("blip", "vilt"):
+        with pytest.raises(UserError, match="one picture at a time"):
+            scores(prompts[3].picture)
+        return
+    seen = {scores(), scores(prompts[3].picture), scores(prompts[6].picture)}
+    assert len(seen) == 3  # the example counts, and so does its picture
+    assert model.through_chat("Look closely.").answer(prompts[:1]) != model.answer(prompts[:1])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,7 +134,7 @@ def test_llava_by_the_models_own_forward(folder: Folder, prompts: list[Prompt]) 
     prompt = prompts[1]
     processor: Any = AutoProcessor.from_pretrained(folder("llava"))
     model: Any = AutoModelForImageTextToText.from_pretrained(folder("llava"), dtype=torch.float32).eval()
-    text = f"user: <image>\n{question(prompt)} assistant:"
+    text = f"user: <image>\n{question(prompt.text)} assistant:"
     picture = open_picture(prompt.picture, "test")
     expected = []
     for option in prompt.options:
@@ -136,7 +157,7 @@ def test_blip_by_the_models_own_loss(folder: Folder, prompts: list[Prompt]) -> N
     processor: Any = AutoProcessor.from_pretrained(folder("blip"))
     model: Any = BlipForQuestionAnswering.from_pretrained(folder("blip"), dtype=torch.float32).eval()
     picture = open_picture(prompt.picture, "test")
-    inputs = processor(images=picture, text=question(prompt), return_tensors="pt")
+    inputs = processor(images=picture, text=question(prompt.text), return_tensors="pt")
     expected = []
     for option in prompt.options:
         (token,) = processor.tokenizer(option, add_special_tokens=False)["input_ids"]

@@ -56,6 +56,8 @@ def test_find_counts_contexts(captions: Path) -> None:
     assert rows["in"]["occurrences"] > rows["in"]["contexts"]
     used = sum(row["contexts"] for row in rows.values())
     assert used + counted["without_relation"] + counted["with_several"] + counted["repeated"] == counted["captions"]
+    (source,) = counted["sources"]
+    assert (source["form"], source["captions"]) == ("plain text", 1014)
     assert "relations have 100 contexts or more" in " ".join(ask("find", captions).stdout.split())
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pydantic
 import pytest
 from tests.runs.made_up import Counting, task
+from tests.tiny import COLORS
 
 from seesay.errors import UserError
+from seesay.models import load_model
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import ask, records, store
 from seesay.runs.ask import Settings, describe, limited, run
@@ -217,3 +220,20 @@ def test_a_lost_questions_file_is_written_again(tmp_path: Path) -> None:
     done = run(Counting(), task(3), tmp_path, FEW)
     (done.folder / store.QUESTIONS).unlink()
     assert run(Counting(), task(3), tmp_path, FEW).task == done.task
+
+
+def test_a_tokenizer_that_splits_most_options_is_noted_with_the_time_it_takes(
+    tmp_path: Path, tiny_folder: Callable[[str], Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    options = tuple(f"{color}ish{i}" for color in COLORS for i in range(10))
+    questions = tuple(Question(thing, {"thing": thing}, options, {options[0]: 1.0}, thing) for thing in ("sky", "snow"))
+    templates = (Template("is", "The {thing} is [MASK]."), Template("very", "The {thing} is very [MASK]."))
+    many = Task("many", "1", "", templates, questions, ("accuracy", "vocabulary_accuracy"))
+    model = load_model(str(tiny_folder("bert")))
+    with caplog.at_level(logging.WARNING):
+        done = run(model, many, tmp_path, FEW)
+    note = f"The tokenizer of '{model.name}' splits 110 of 110 options into several pieces: they take longer to score"
+    assert [text.startswith(note) for text in done.manifest.notes] == [True]
+    assert re.search(r"about \d+ s for 4 prompts", caplog.text)
+    few = replace(many, questions=tuple(replace(q, options=options[:99]) for q in questions))
+    assert run(model, few, tmp_path, FEW).manifest.notes == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,6 +32,16 @@ def test_round_trip(journal: Journal) -> None:
     journal.append({"b": UNRANKED, "c": RANKED})
     assert journal.read() == {"a": RANKED, "b": UNRANKED, "c": RANKED}
     assert journal.read()["b"].rank is None
+
+
+def test_a_journal_of_an_older_version_is_read(journal: Journal) -> None:
+    """It held lists of numbers, and no picks."""
+    lines = [
+        '{"key": "a", "logp": [-1.5, -Infinity], "tokens": [1, 2], "chars": [3, 4], "rank": [7, 0]}',
+        '{"key": "b", "logp": [-0.1, -2.25], "tokens": [1, 1], "chars": [3, 5], "rank": null, "picks": [0.5, 0.5]}',
+    ]
+    journal.path.write_text("\n".join(lines) + "\n")
+    assert journal.read() == {"a": RANKED, "b": replace(UNRANKED, picks=(0.5, 0.5))}
 
 
 def test_a_torn_last_line_is_cut_off_and_appending_goes_on(journal: Journal) -> None:

@@ -55,7 +55,7 @@ def test_a_limit_counts_texts_and_not_lines() -> None:
 
 
 def test_nothing_to_score_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"holds no text that can be scored .*\(line 1: too long\)"):
+    with pytest.raises(UserError, match=r"holds no text that can be scored .*\(text 1: too long\)"):
         perplexity(HalfAsProbable(), ["long"])
     with pytest.raises(UserError, match="There is no file"):
         perplexity(HalfAsProbable(), tmp_path / "missing.txt")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +36,29 @@ def test_answers_come_back(written: list[Answer]) -> None:
         path = Path(folder) / store.ANSWERS
         store.write_answers(path, written)
         assert store.read_answers(path) == tuple(written)
+
+
+def test_answers_of_an_older_version_are_read(tmp_path: Path) -> None:
+    """Every row had its own scores, and every question its own options."""
+    done = run(Counting(), task(4), tmp_path, FEW)
+    path = done.folder / store.ANSWERS
+    rows = [
+        {
+            "question": a.question, "template": a.template, "options": list(a.options),
+            **{name: {f: list(getattr(s, f) or ()) for f in ("logp", "tokens", "chars")} | {"rank": None}
+               for name, s in (("scores", a.scores), ("neutral", a.neutral))},
+        }
+        for a in done.answers
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    path = done.folder / store.QUESTIONS
+    stored = json.loads(path.read_text())
+    lists = stored.pop("option_lists")
+    for question in stored["questions"]:
+        question["options"] = lists[question["options"]]
+    path.write_text(json.dumps(stored))
+    old = store.read_run(done.folder)
+    assert (old.answers, old.task) == (done.answers, done.task)
 
 
 @given(tasks())

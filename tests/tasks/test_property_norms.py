@@ -123,7 +123,7 @@ def test_without_the_word_list_the_answers_of_the_file_are_the_options(tmp_path:
     task = load_task("property-norms", write(tmp_path, list(map(line, LOOKS)), words=False, articles=False))
     assert "unobtainium" in task.labels
     assert list(task.labels) == sorted(task.labels)
-    assert task.data_notes == ("the 10 answer words of the file as options", "concepts without articles")
+    assert task.data_notes[:2] == ("the 10 answer words of the file as options", "concepts without articles")
     assert task.questions[0].fields["thing"] == "magic lamp"
 
 
@@ -146,10 +146,24 @@ def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
         ("is big_large", "is big; is large", "p 1 2 / 3 4", "is big"),
         ("has a lid_a cap", "has a cap; has a lid", "p 1 2 / 3", "has a cap"),
         ("has a lid_cap", "has a cap; has a lid", "p 1 2 / 3", "has a cap"),
+        ("has a lid_cap", "does close; has a cap", "p 1 2 / 3", "has a lid"),  # the first form, where neither was said
+        ("has a lid_a flat cap", "has a lid flat cap; is odd", "p 1 2 / 3", "has a lid flat cap"),
+        ("is circular_round", "is rounded; is circular", "p 1 2 / 3", "is round"),
     ],
 )
 def test_features_with_alternatives(feature: str, alternatives: str, participants: str, resolved: str) -> None:
     assert resolve(feature, alternatives, participants) == resolved
+
+
+def test_entries_are_counted_beside_the_published_numbers(tmp_path: Path) -> None:
+    task = load_task("property-norms", write(tmp_path, [*map(line, LOOKS), "\t".join(OTHER)]))
+    assert task.data_notes[-5:] == (
+        "entries of pf>=2: 10 (published: 6,541); is 5, has 1, has a 2, is made of 2",
+        "entries of pf>=5: 8 (published: 3,641); is 4, has 1, has a 2, is made of 1",
+        "entries of pf>=10: 6 (published: 2,001); is 3, has 1, has a 1, is made of 1",
+        "entries of pf>=20: 4 (published: 613); is 3, has 0, has a 0, is made of 1",
+        "entries of pf>=30: 3 (published: 27); is 3, has 0, has a 0, is made of 0",
+    )
 
 
 def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:

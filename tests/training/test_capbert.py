@@ -171,7 +171,7 @@ def test_the_untrained_twin_has_the_same_tokeniser(captions: CaptionSplit, tmp_p
 
 def test_captions_without_a_colour_have_nothing_to_state(captions: CaptionSplit, tmp_path: Path) -> None:
     gray = CaptionSplit([re.sub("|".join(grammar.COLOURS.values()), "nice", text) for text in captions.train],
-                 captions.held_out, [])  # fmt: skip
+                 captions.held_out)  # fmt: skip
     config = replace(STATED, schedule=STATED.schedule.changed(epochs=1))
     capbert.pretrain(gray, tmp_path / "with", config, device="cpu")
     capbert.pretrain(gray, tmp_path / "without", replace(config, statements=0.0), device="cpu")
@@ -269,7 +269,7 @@ def test_other_text_is_drawn_by_its_weight(
 ) -> None:
     """Other text of a length of its own, so that a batch holds either the one or the other: 14 tokens a text."""
     other = ["one two three four five six seven eight nine ten eleven twelve"] * 400
-    short = CaptionSplit([text for text in captions.train if len(text.split()) == 7], captions.held_out, [])
+    short = CaptionSplit([text for text in captions.train if len(text.split()) == 7], captions.held_out)
     seen: dict[int, int] = {}
 
     def count(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, torch.Tensor]:
@@ -297,7 +297,7 @@ def test_a_tokeniser_is_the_same_whenever_it_is_trained(captions: CaptionSplit) 
 
 def test_too_few_captions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="3 captions to train on and 0 held out are too few: give at least 20"):
-        capbert.pretrain(CaptionSplit(["a dog"] * 3, [], []), tmp_path, CONFIG, device="cpu")
+        capbert.pretrain(CaptionSplit(["a dog"] * 3, []), tmp_path, CONFIG, device="cpu")
 
 
 def test_watched_figures_are_in_the_history(captions: CaptionSplit, tmp_path: Path) -> None:

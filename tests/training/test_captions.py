@@ -10,35 +10,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.shared_data import shared
 
+from seesay.data.captions import Caption, Corpus
 from seesay.errors import UserError
 from seesay.questions import BadRow
-from seesay.training.captions import Caption, join_phrases, read, split
+from seesay.training.captions import join_phrases, read_captions, split
+
+
+def read(path: Path) -> list[Caption]:
+    with Corpus(path) as corpus:
+        return list(read_captions(corpus))
 
 
 def test_flickr_lines_name_their_picture(tmp_path: Path) -> None:
     path = tmp_path / "token.txt.gz"
     path.write_bytes(gzip.compress(b"a.jpg#0\tA dog .\na.jpg#1 Two dogs .\n\n"))  # Flickr8k's first line has a space
-    assert list(read(path)) == [Caption("A dog .", "a.jpg"), Caption("Two dogs .", "a.jpg")]
+    assert read(path) == [Caption("A dog .", "a.jpg", 1), Caption("Two dogs .", "a.jpg", 2)]
 
 
 def test_lines_of_parallel_files_name_one_picture(tmp_path: Path) -> None:
     for number in (1, 2):
         (tmp_path / f"multi30k.train.{number}.en").write_text(f"dog {number}\ncat {number}\n", encoding="utf-8")
-    first, second = (list(read(tmp_path / f"multi30k.train.{number}.en")) for number in (1, 2))
-    assert [row.picture for row in first] == [row.picture for row in second]  # type: ignore[union-attr]
-    assert len({row.picture for row in first}) == 2  # type: ignore[union-attr]
+    first, second = (read(tmp_path / f"multi30k.train.{number}.en") for number in (1, 2))
+    assert [row.picture for row in first] == [row.picture for row in second]
+    assert len({row.picture for row in first}) == 2
 
 
 def test_bad_lines_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "captions.txt"
     path.write_bytes(b"\xef\xbb\xbfA dog.\n\xff\xfe\n" + b"x" * 10_000_000 + b"\n12 !\nA cat.")
-    rows = list(read(path))
-    assert [row for row in rows if isinstance(row, BadRow)] == [
-        BadRow(2, "not UTF-8 text"),
-        BadRow(3, "longer than 65,536 bytes"),
-        BadRow(4, "without a single letter"),
+    captions = split([path], held_out=0)
+    assert captions.bad_rows == [
+        (str(path), BadRow(2, "not UTF-8 text")),
+        (str(path), BadRow(3, "longer than 65,536 bytes")),
+        (str(path), BadRow(4, "without a single letter")),
     ]
-    assert [row.text for row in rows if isinstance(row, Caption)] == ["A dog.", "A cat."]
+    assert captions.train == ["A dog.", "A cat."]
+    assert [(source.captions, source.left_out) for source in captions.sources] == [(2, 3)]
 
 
 def test_files_that_are_none_are_named(tmp_path: Path) -> None:

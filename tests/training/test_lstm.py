@@ -86,7 +86,7 @@ def test_a_finished_training_is_read_not_repeated(captions: CaptionSplit, traine
 
 
 def test_rare_words_are_unknown_or_drop_their_sentence() -> None:
-    made = CaptionSplit(["a big dog"] * 30 + ["a zebu"] * 2, ["a big dog", "a zebu"], [])
+    made = CaptionSplit(["a big dog"] * 30 + ["a zebu"] * 2, ["a big dog", "a zebu"])
     config = replace(CONFIG, smallest_count=3)
     with pytest.raises(UserError, match="Only 6 words are in the captions 3 times or more"):
         lstm.read(made, config, ())
@@ -100,7 +100,7 @@ def test_rare_words_are_unknown_or_drop_their_sentence() -> None:
 
 def test_too_few_sentences_are_refused() -> None:
     with pytest.raises(UserError, match=r"0 sentences .* too few .*fewer than 100 times drops its sentence"):
-        lstm.read(CaptionSplit(["a dog"] * 30, ["a dog"], []), lstm.PRESETS["paper"], ())
+        lstm.read(CaptionSplit(["a dog"] * 30, ["a dog"]), lstm.PRESETS["paper"], ())
 
 
 def test_the_paper_preset_is_as_published() -> None:

@@ -22,7 +22,7 @@ from seesay.cli.output import log_to_terminal, plain
 from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
 from seesay.cli.pretrain import app as pretrain_app
-from seesay.cli.probe import probe
+from seesay.cli.probe import ProbeCommand, probe
 from seesay.cli.reasoner import app as reasoner_app
 from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
@@ -54,7 +54,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(probe)
+app.command(cls=ProbeCommand)(probe)
 app.command()(compare)
 app.command()(report)
 app.command()(paper)

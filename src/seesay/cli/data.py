@@ -105,19 +105,35 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Copy a data set's file that you have into the data folder."""
-    from seesay.cli.output import out, print_json
+    from seesay.cli.output import out, plain, print_json
     from seesay.data import store
 
     placed = store.add(name, path, force=force)
     statuses = store.check_files([name])
+    notes = _task_notes(store.get_dataset(name).task)
     if as_json:
-        print_json({"files": _as_rows(statuses)})
+        print_json({"files": _as_rows(statuses), "notes": notes})
         return
     for status in statuses:
         if status.path in placed:
             out.print(f"Added {status.path} ({status.state}).", soft_wrap=True)
         elif status.state == "missing":
             out.print(f"Still missing: {status.file}.", soft_wrap=True)
+    for note in notes:
+        out.print(plain(note), soft_wrap=True)
+
+
+def _task_notes(task: str) -> list[str]:
+    """What a task makes of the data folder's files; why it cannot, where it cannot be built."""
+    from seesay.errors import UserError
+    from seesay.tasks import TASKS, load_task
+
+    if task not in TASKS.names():
+        return []
+    try:
+        return [f"{task}: {note}" for note in load_task(task).data_notes]
+    except UserError as error:
+        return [f"{task}: {error}"]
 
 
 @app.command()

@@ -62,7 +62,7 @@ def mine(
     as_json: Json = False,
 ) -> None:
     """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is resumed."""
-    from seesay.cli.output import out, print_json, progress_bars, table
+    from seesay.cli.output import out, print_json, progress_bars, sources_table, table
     from seesay.mining import pipeline
     from seesay.reports.pages import knowledge as knowledge_page
 
@@ -78,6 +78,8 @@ def mine(
         print_json(result.to_json())
     elif not quiet:
         facts = result.facts
+        if result.sources:
+            out.print(sources_table(result.sources))
         out.print(table(["knowledge", ">facts"], [(kind, f"{count:,}") for kind, count in facts.items()]))
         for lexicon_name, counts in (result.lexicons or {}).items():
             covered = f"{counts['covered']:,} of {counts['names']:,} names"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from seesay.data.captions import CorpusSummary
     from seesay.progress import ProgressBars
 
     out: Console
@@ -57,6 +58,15 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     for row in rows:
         rich_table.add_row(*(plain(cell) for cell in row))
     return rich_table
+
+
+def sources_table(sources: Sequence[CorpusSummary]) -> Table:
+    """How much of each corpus was read."""
+    rows = [
+        (source.source, source.form, f"{source.captions:,}", f"{source.blank:,}", f"{source.left_out:,}")
+        for source in sources
+    ]
+    return table(("source", "form", ">texts", ">blank", ">left out"), rows)
 
 
 class _TerminalHandler(logging.Handler):

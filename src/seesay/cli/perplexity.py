@@ -23,7 +23,10 @@ def perplexity(
         str, typer.Argument(help="A Hub id, a folder, a .gguf or .arpa file, arpa:FILE or a catalogue name.")
     ],
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Texts, one per line, plain or .gz; - for standard input.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="Texts, one per line, or captions of any known form; - for standard input."
+        ),
     ],
     eos: Annotated[
         bool | None,
@@ -53,7 +56,7 @@ def perplexity(
     from contextlib import ExitStack
 
     from seesay.cli.output import print_json, progress_bar, set_quiet
-    from seesay.data.lines import Texts
+    from seesay.data.captions import Corpus
     from seesay.models import ModelOptions, locate
     from seesay.runs.perplexity import perplexity as compute
     from seesay.runs.perplexity import require_scoring
@@ -65,8 +68,8 @@ def perplexity(
     )  # fmt: skip
     load = locate(model, options)
     with ExitStack() as stack:
-        texts = stack.enter_context(Texts(file))
         stack.enter_context(_explain_interrupt())
+        texts = stack.enter_context(Corpus(file))
         loaded = load()
         require_scoring(loaded)  # before the output files are opened, which empties them
         write_sentences, write_tokens = _row_writer(stack, per_sentence), _row_writer(stack, per_token)
@@ -88,7 +91,7 @@ def perplexity(
         print_json(result.as_json())
     else:
         _show(result, f"{model} on {file}", quiet)
-    _report_skipped(result, texts.name, quiet)
+    _report_skipped(result, texts.name, texts.unit, quiet)
 
 
 @contextmanager
@@ -119,7 +122,7 @@ def _row_writer(stack: ExitStack, path: Path | None) -> Callable[[Iterable[dict[
 
 
 def _show(result: PerplexityResult, title: str, quiet: bool) -> None:
-    from seesay.cli.output import out, table
+    from seesay.cli.output import out, sources_table, table
 
     rows = [
         ["token perplexity", f"{result.token_perplexity:,.4f}"],
@@ -133,11 +136,12 @@ def _show(result: PerplexityResult, title: str, quiet: bool) -> None:
     ]
     out.print(table(["", ">"], rows, title=title))
     if not quiet:
+        out.print(sources_table([result.source]))
         out.print(result.signature, soft_wrap=True)
 
 
-def _report_skipped(result: PerplexityResult, name: str, quiet: bool) -> None:
-    """What a reader of the figures must know, on stderr; exit code 1 if lines were left out."""
+def _report_skipped(result: PerplexityResult, name: str, unit: str, quiet: bool) -> None:
+    """What a reader of the figures must know, on stderr; exit code 1 if texts were left out."""
     from seesay.cli.output import err, plain
 
     remarks = []
@@ -152,6 +156,8 @@ def _report_skipped(result: PerplexityResult, name: str, quiet: bool) -> None:
         err.print(f"seesay: {remark}", soft_wrap=True)
     if result.left_out:
         for row in result.bad_rows:
-            err.print(f"seesay: {plain(name)}, line {row.row:,}: {row.reason}", soft_wrap=True)
-        err.print(f"seesay: Lines left out: {result.left_out:,}; the figures are of the others.", soft_wrap=True)
+            err.print(f"seesay: {plain(name)}, {unit} {row.row:,}: {row.reason}", soft_wrap=True)
+        err.print(
+            f"seesay: {unit.title()}s left out: {result.left_out:,}; the figures are of the others.", soft_wrap=True
+        )
         raise typer.Exit(1)

@@ -13,7 +13,6 @@ from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary, training_bar
 
 if TYPE_CHECKING:
-    from seesay.questions import BadRow
     from seesay.training.captions import CaptionSplit
     from seesay.training.loop import Result
 
@@ -23,7 +22,8 @@ app.command()(curve)
 PretrainPreset = StrEnum("PretrainPreset", ["cpu", "paper"])
 CPU = PretrainPreset.cpu
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILES…", help="Captions: one per line, or Flickr's name#0 form; also gzipped.")
+    list[Path],
+    typer.Argument(metavar="FILES…", help="Captions of any known form, gzipped or not: text, JSON, TSV, data sets."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new, or of an interrupted run.")]
 Epochs = Annotated[int | None, typer.Option(min=0, help="Passes through the captions; 0 saves untrained weights.")]
@@ -44,6 +44,10 @@ def capbert(
     ] = None,
     tokenizer: Annotated[
         str | None, typer.Option(help="Use this tokeniser (a folder or Hub id) with random weights.")
+    ] = None,
+    imagine: Annotated[
+        str | None,
+        typer.Option(help="Make it a CLIP-BERT that is shown this text encoder's vector of each text: minilm, a CLIP."),
     ] = None,
     mix: Annotated[
         list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it per epoch.")
@@ -77,13 +81,14 @@ def capbert(
     sizes = {"rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary, "statements": statements}
     times = {"epochs": epochs, "learning_rate": learning_rate, "validate_every": validate_every, "seed": seed}
     config = changed(cap.PRESETS[preset], schedule=cap.PRESETS[preset].schedule.changed(**times), **sizes)
-    mixed = [_mixed(text, quiet) for text in mix or []]
-    captions = _captions(files, held_out, seed, quiet)
+    mixed = [_mixed(text) for text in mix or []]
+    captions = _captions(files, held_out, seed, quiet, [texts for texts, _ in mixed])
     watched = watch_tasks(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(
             captions, output, config,
-            start=start, tokenizer=tokenizer, mix=mixed, watch=watched, device=device, progress=show,
+            start=start, tokenizer=tokenizer, imagine=imagine, mix=[(texts.train, weight) for texts, weight in mixed],
+            watch=watched, device=device, progress=show,
         )  # fmt: skip
     _report(output, captions, result, quiet, as_json)
 
@@ -176,34 +181,34 @@ def _phrases(path: Path | None) -> tuple[str, ...]:
     return phrases() if path is None else read_lexicon(path).relations
 
 
-def _captions(files: Sequence[Path], held_out: float, seed: int, quiet: bool) -> CaptionSplit:
-    from seesay.cli.output import err
+def _captions(
+    files: Sequence[Path], held_out: float, seed: int, quiet: bool, mixed: Sequence[CaptionSplit] = ()
+) -> CaptionSplit:
+    """The captions of the files, and on stderr how much of each source was read, `mixed` in ones too."""
+    from seesay.cli.output import err, sources_table
     from seesay.errors import UserError
     from seesay.training.captions import split
 
     if held_out == 0:
         raise UserError("--held-out is 0: a training is validated on held-out pictures, so give a share such as 0.1.")
     captions = split(files, held_out=held_out, seed=seed)
-    _report_bad_rows(captions.bad_rows, quiet)
+    for texts in mixed:
+        captions.sources.extend(texts.sources)
+        captions.bad_rows.extend(texts.bad_rows)
+    if not quiet:
+        err.print(sources_table(captions.sources))
+        for name, bad in captions.bad_rows[:5]:
+            err.print(f"  {name}, row {bad.row}: {bad.reason}", soft_wrap=True)
     if captions.repeated and not quiet:
         text = "captions of held-out pictures are left out: they are word for word among the training captions."
         err.print(f"{captions.repeated:,} {text}", soft_wrap=True)
     return captions
 
 
-def _report_bad_rows(bad_rows: Sequence[tuple[Path, BadRow]], quiet: bool) -> None:
-    from seesay.cli.output import err
-
-    if bad_rows and not quiet:
-        err.print(f"{len(bad_rows)} lines left out:")
-        for path, bad in bad_rows[:5]:
-            err.print(f"  {path}, line {bad.row}: {bad.reason}", soft_wrap=True)
-
-
-def _mixed(text: str, quiet: bool) -> tuple[list[str], float]:
+def _mixed(text: str) -> tuple[CaptionSplit, float]:
     """`FILE:WEIGHT` as texts and their weight."""
     from seesay.errors import UserError
-    from seesay.training.captions import read_captions
+    from seesay.training.captions import read_texts
 
     name, _, weight = text.rpartition(":")
     try:
@@ -212,9 +217,7 @@ def _mixed(text: str, quiet: bool) -> tuple[list[str], float]:
         value = -1.0
     if not name or not 0 < value <= 100:
         raise UserError(f"--mix is '{text}': write FILE:WEIGHT, as in wiki.txt:0.5.")
-    captions, bad_rows = read_captions(Path(name))
-    _report_bad_rows(bad_rows, quiet)
-    return [caption.text for caption in captions], value
+    return read_texts(Path(name), text), value
 
 
 def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, as_json: bool) -> None:
@@ -226,9 +229,12 @@ def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, a
 
     write_curve(output)
     if as_json:
-        counts = {name: len(getattr(captions, name)) for name in ("train", "held_out", "bad_rows")}
-        counts["repeated"] = captions.repeated
+        counts = {"train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated}
+        counts["bad_rows"] = sum(source.left_out for source in captions.sources)
         best = best_line(output / "training", result.best_step)
-        print_json({"folder": str(output), "captions": counts, **asdict(result), "validation": best})
+        sources = [source.as_json() for source in captions.sources]
+        print_json(
+            {"folder": str(output), "captions": counts, "sources": sources, **asdict(result), "validation": best}
+        )
     elif not quiet:
         out.print(summary(output, result), soft_wrap=True)

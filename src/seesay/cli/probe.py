@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from seesay.cli.options import AllowPickle, Device, Json, Quiet, Revision, TrustRemoteCode
 
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from seesay.errors import UserError
     from seesay.runs.learning_curve import Point
     from seesay.runs.ways import How
+
+
+class ProbeCommand(TyperCommand):
+    """`--chat` stands alone or before `both`; typer knows no option whose value may be left out."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write `--chat` as an option that always has a value."""
+        written: list[str] = []
+        for argument in args:
+            if argument == "both" and written[-1:] == ["--chat=yes"]:
+                written[-1] = "--chat=both"
+            else:
+                written.append("--chat=yes" if argument == "--chat" else argument)
+        return super().parse_args(ctx, written)
 
 
 def probe(
@@ -39,11 +54,29 @@ def probe(
     how: Annotated[
         str,
         typer.Option(
-            help="cloze: fill a slot. choice: pick a lettered option. linear: a layer trained on the model's vectors "
-            "(linear-question: of the question with its options, as UnifiedQA is asked). "
-            "learning-curve: linear, from parts of the training questions."
+            help="cloze: fill a slot. choice: pick a lettered option. generate: write a free answer, which is "
+            "matched to the options. linear: a layer trained on the model's vectors (linear-question: of the question "
+            "with its options, as UnifiedQA is asked). learning-curve: linear, from parts of the training questions."
         ),
     ] = "cloze",
+    chat: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[both]",
+            help="Ask through the model's chat template: the question is the user's turn, the option begins the reply. "
+            "both: with and without, and the difference.",
+        ),
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="The system's text, which opens the chat.")] = None,
+    shots: Annotated[
+        int, typer.Option(min=0, help="In-context examples before each question, from the training split.")
+    ] = 0,
+    shot_seeds: Annotated[int, typer.Option(min=1, help="Draws of the examples: mean and sd over them.")] = 1,
+    samples: Annotated[int, typer.Option(min=1, help="Free answers per question; their shares count.")] = 1,
+    temperature: Annotated[float, typer.Option(help="Temperature of free answers; 0 takes the likeliest one.")] = 0.0,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens of a free answer at most; a model that reasons needs more.")
+    ] = 64,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Probes to train, each with its own seed. Default: 1, for a learning curve 5."),
@@ -64,6 +97,19 @@ def probe(
     length: Annotated[str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")] = "sum",
     batch_size: Annotated[str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")] = "auto",
     device: Device = "auto",
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="Type of the weights: float32 (the default on a CPU), bfloat16, float16, float64 or auto."),
+    ] = None,
+    device_map: Annotated[
+        str | None, typer.Option(help="Where a large model goes: auto, balanced, …, or JSON from modules to devices.")
+    ] = None,
+    quantization: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD[:KEY=VALUE,…]", help="A method of transformers: bitsandbytes_4bit, quanto:weights=int8, …"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples behind an interval, at least 100.")] = 10_000,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs"),
@@ -75,11 +121,26 @@ def probe(
         str | None, typer.Option(help="masked, causal or encoder-decoder, where the model does not say.")
     ] = None,
     style: Annotated[str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")] = "qa",
+    engine_option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="An option of vLLM's engine, such as tensor_parallel_size=4."),
+    ] = None,
     revision: Revision = None,
     base_url: Annotated[str | None, typer.Option(help="A server's address, as in http://localhost:8080/v1.")] = None,
     endpoint: Annotated[
-        str, typer.Option(help="A server's endpoint: completions or chat (one constrained choice).")
-    ] = "completions",
+        str | None,
+        typer.Option(help="A server's endpoint: completions (the default) or chat (one constrained choice)."),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=512, help="Requests to a server at a time, at most. Default: 4.")
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option(metavar="IN,OUT", help="A server's prices per million tokens read and written.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Stop before a server costs more: money with --price, else tokens.")
+    ] = None,
+    reuse: Annotated[bool, typer.Option("--reuse", help="Keep a server's answers, and reuse them by prompt.")] = False,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
     quiet: Quiet = False,
@@ -95,7 +156,7 @@ def probe(
 
     set_quiet(quiet)
     way = How(how)
-    _check(way, seeds, limit)
+    _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
     target = report or output / f"{'learning-curve' if way is How.LEARNING_CURVE else 'report'}.html"
     if target.is_dir():
         raise UserError(f"'{target}' is a folder: name a file for the report.")
@@ -113,9 +174,18 @@ def probe(
         "family": family,
         "batch_size": _batch_size(batch_size),
         "device": device,
+        "dtype": dtype,
+        "device_map": device_map,
+        "quantization": quantization,
+        "engine_options": tuple(engine_option or ()),
         "revision": revision,
         "base_url": base_url,
         "endpoint": endpoint,
+        "system": system,
+        "concurrency": concurrency,
+        "price": price,
+        "budget": budget,
+        "reuse": reuse,
         "trust_remote_code": trust_remote_code,
         "allow_pickle": allow_pickle,
     }
@@ -129,6 +199,12 @@ def probe(
         results = api.probe(
             **common,
             how=way,
+            chat={None: False, "yes": True}.get(chat, chat or False),
+            shots=shots,
+            shot_seeds=shot_seeds,
+            samples=samples,
+            temperature=temperature,
+            max_tokens=max_tokens,
             limit=limit,
             length=length,
             seed=seed,
@@ -141,13 +217,17 @@ def probe(
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
 
-def _check(how: How, seeds: int | None, limit: int | None) -> None:
+def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool, sampled: bool) -> None:
     """Reject what makes no sense, alone or together."""
     from seesay.errors import UserError
     from seesay.runs.ways import How
 
     if seeds is not None and not how.trains:
         raise UserError(f"--seeds is for probes that are trained (--how linear or learning-curve), not for {how}.")
+    if sampled and how is not How.GENERATE:
+        raise UserError("--samples and --temperature are for free answers: add --how generate.")
+    if asked_otherwise and how.trains:
+        raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
     if limit is not None and how is How.LEARNING_CURVE:
         raise UserError("--limit does not go with --how learning-curve: it uses parts of the questions already.")
 

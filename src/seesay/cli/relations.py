@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE…", help="Captions, one per line or Flickr's tokens; .gz too.")
+    list[Path], typer.Argument(metavar="FILE…", help="Captions of any known form: text, JSON, TSV; .gz too.")
 ]
 Relations = Annotated[Path | None, typer.Option("--relations", help="Your own list of relations, one per line.")]
 Minimum = Annotated[int, typer.Option(min=1, help="Contexts that a relation needs.")]
@@ -72,7 +72,7 @@ def find(
         f"{frequent} of {len(rows)} relations have {minimum} contexts or more.",
         soft_wrap=True,
     )
-    _report_bad_rows(corpus)
+    _report_sources(corpus)
 
 
 @app.command()
@@ -125,7 +125,7 @@ def matrix(
         size = f"{len(built.words)} words in the contexts of {len(built.contexts)} relations"
         out.print(f"{size}: {output}", soft_wrap=True)
         out.print(f"seesay relations test {output}", soft_wrap=True)
-        _report_bad_rows(corpus)
+        _report_sources(corpus)
 
 
 @app.command("test")
@@ -220,13 +220,13 @@ def _require_extra() -> None:
             raise missing_extra("This command", "relations", error) from error
 
 
-def _report_bad_rows(corpus: ContextCorpus) -> None:
-    from seesay.cli.output import err
+def _report_sources(corpus: ContextCorpus) -> None:
+    """How much of each source was read, and the first rows that could not be used, on stderr."""
+    from seesay.cli.output import err, sources_table
 
+    err.print(sources_table(corpus.sources))
     for path, row in corpus.bad_rows[:10]:
-        err.print(f"seesay: {path}, line {row.row}: {row.reason}.", soft_wrap=True)
-    if len(corpus.bad_rows) > 10:
-        err.print(f"seesay: {len(corpus.bad_rows) - 10:,} more lines could not be used.", soft_wrap=True)
+        err.print(f"seesay: {path}, row {row.row}: {row.reason}.", soft_wrap=True)
 
 
 def _cells(figure: Reproduction) -> tuple[str, ...]:

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import numpy as np
 
 from seesay.errors import UserError
+from seesay.metrics.base import FloatArray
 from seesay.questions import Answer, Scores
 
 LENGTHS = ("sum", "mean", "char")
 
 
-def adjust(scores: Scores, length: str) -> tuple[float, ...]:
+def adjust(scores: Scores, length: str) -> FloatArray:
     """Log-probabilities under a length rule: as they are, per token, or per character.
 
-    >>> adjust(Scores(logp=(-4.0, -6.0), tokens=(1, 2), chars=(3, 12)), "mean")
-    (-4.0, -3.0)
+    >>> adjust(Scores(logp=(-4.0, -6.0), tokens=(1, 2), chars=(3, 12)), "mean").tolist()
+    [-4.0, -3.0]
     """
-    if length == "sum":
-        return scores.logp
-    if length == "mean":
-        return tuple(logp / max(n, 1) for logp, n in zip(scores.logp, scores.tokens, strict=True))
-    if length == "char":
-        return tuple(logp / max(n, 1) for logp, n in zip(scores.logp, scores.chars, strict=True))
-    raise UserError(f"Unknown length rule '{length}': choose one of {', '.join(LENGTHS)}.")
+    return _per_unit(np.asarray(scores.logp), scores, length)
 
 
-def calibrated(answer: Answer, length: str) -> tuple[float, ...]:
+def calibrated(answer: Answer, length: str) -> FloatArray:
     """An option's gain over the same prompt without the object (domain-conditional PMI, Holtzman et al. 2021).
 
     What an option owes to its own frequency and to the template cancels out.
     """
     if answer.neutral is None:
         raise ValueError(f"question {answer.question!r} has no neutral prompt to calibrate by")
-    gain = tuple(a - b for a, b in zip(answer.scores.logp, answer.neutral.logp, strict=True))
-    return adjust(replace(answer.scores, logp=gain), length)
+    with np.errstate(invalid="ignore"):  # impossible with and without the object: no number
+        gain = np.asarray(answer.scores.logp) - np.asarray(answer.neutral.logp)
+    return _per_unit(gain, answer.scores, length)
+
+
+def _per_unit(logp: FloatArray, scores: Scores, length: str) -> FloatArray:
+    if length == "sum":
+        return logp
+    if length == "mean":
+        return logp / np.maximum(scores.tokens, 1)
+    if length == "char":
+        return logp / np.maximum(scores.chars, 1)
+    raise UserError(f"Unknown length rule '{length}': choose one of {', '.join(LENGTHS)}.")

@@ -6,9 +6,7 @@ once, in several processes; the tags are those of a plain `nlp(caption)`.
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -18,8 +16,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seesay.data.captions import Corpus, CorpusSummary, distinct_sources
 from seesay.data.knowledge import COLORS
-from seesay.errors import UserError, missing_extra
+from seesay.errors import missing_extra
 from seesay.progress import ProgressCallback
 
 if TYPE_CHECKING:
@@ -39,35 +38,25 @@ CHUNK = 8_192
 BATCH = 256
 
 _WORD = re.compile(r"[a-z][a-z0-9'-]*[a-z0-9]")
-_FLICKR = re.compile(r"^\S+\.jpg#\d+\s+")
 
 TaggedCaption = list[tuple[str, str]]
 """Words with the space that follows, and their parts of speech."""
 
 
-def read_captions(spec: str, bad: Counter[str] | None = None) -> Iterator[str]:
-    """The captions of text files, one per line (`captions:FILE,FILE…`, gzipped or not).
+def read_captions(
+    spec: str, bad: Counter[str] | None = None, sources: list[CorpusSummary] | None = None
+) -> Iterator[str]:
+    """The captions of corpora of any known form (`captions:FILE,FILE…`).
 
-    `bad` counts what could not be used, by reason. Bytes that are not UTF-8 lose their word, not the caption.
+    `bad` counts what could not be used, `sources` says how much of each corpus was read.
     """
-    bad = Counter() if bad is None else bad
-    for path in map(Path, spec.removeprefix("captions:").split(",")):
-        if not path.is_file():
-            raise UserError(f"There is no file '{path}'.")
-        for raw in _lines(path):
-            text = raw.decode("utf-8", errors="replace")
-            if "\ufffd" in text:
-                bad["the caption is not all UTF-8"] += 1
-            if line := _FLICKR.sub("", text).strip():
-                yield line
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from file
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise UserError(f"'{path}' is not a gzip file, or is damaged ({error}): get it again.") from error
+    for path in distinct_sources(map(Path, spec.removeprefix("captions:").split(","))):
+        with Corpus(path) as corpus:
+            yield from (caption.text.strip() for caption in corpus.read())
+        if sources is not None:
+            sources.append(corpus.summary)
+        if bad is not None and corpus.bad:
+            bad[f"a caption could not be read, as {corpus.bad_rows[0].reason}"] += corpus.bad
 
 
 def count_names(

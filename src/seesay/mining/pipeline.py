@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay.data import knowledge
+from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError, missing_extra
 from seesay.files import refuse_other_settings, write_json
 from seesay.mining import fingerprints, subtypes
@@ -42,7 +43,8 @@ CAPTIONS = "captions:"
 class MiningResult:
     """What was mined: the number of facts by table, and what was left out, by reason.
 
-    Without pictures there are only subtypes, and neither `counting` nor `thresholds` apply.
+    Without pictures there are only subtypes, and neither `counting` nor `thresholds` apply; `sources` says how much of
+    each corpus of captions was read.
     """
 
     annotations: str
@@ -54,6 +56,7 @@ class MiningResult:
     thresholds: Thresholds | None = None
     pictures_per_second: float | None = None
     seconds: float = 0.0
+    sources: list[CorpusSummary] | None = None
     lexicons: dict[str, dict[str, int]] | None = None
     """For each lexicon the number of `names`, how many of them it has, as a hyponym or with one (`covered`), and how
     many `subtypes` it adds."""
@@ -97,10 +100,11 @@ def mine(
     work = output / "work"
     _refuse_other_pictures(annotations, output, images, rows)
     bad: Counter[str] = Counter()
+    sources: list[CorpusSummary] = []
     if without_pictures:
         from seesay.mining.caption_nouns import read_captions
 
-        captions = read_captions(annotations, bad)
+        captions = read_captions(annotations, bad, sources)
     else:
         parts, bad = _split(annotations, work / "pictures", images, rows, progress)
         counting = _resolve_auto(counting, parts, lexicons)
@@ -109,7 +113,10 @@ def mine(
         caption_names(captions, work, workers, progress), subtype_rule, lexicons
     )
     result = MiningResult(annotations, output, 0, {}, {})
-    if not without_pictures:
+    if without_pictures:
+        bad, sources = _remember_reading(work / "sources.json", bad, sources)
+        result = replace(result, sources=sources)
+    else:
         subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
         renamed, nameless = normalize_names(parts)
         count_start = time.perf_counter()
@@ -128,6 +135,16 @@ def mine(
     result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
     write_json(output / "summary.json", result.to_json())
     return result
+
+
+def _remember_reading(
+    path: Path, bad: Counter[str], sources: list[CorpusSummary]
+) -> tuple[Counter[str], list[CorpusSummary]]:
+    """How much of the captions was read and left out: now, or by the run that is resumed."""
+    if sources:
+        write_json(path, {"bad": bad, "sources": [source.as_json() for source in sources]})
+    note = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"bad": {}, "sources": []}
+    return Counter(note["bad"]), [CorpusSummary(**source) for source in note["sources"]]
 
 
 def _refuse_unused(options: Mapping[str, Any]) -> None:

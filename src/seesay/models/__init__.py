@@ -12,7 +12,7 @@ from seesay.models.base import FilledScores, Model, TokenScores
 from seesay.models.options import ModelOptions
 from seesay.registry import Registry, unknown
 
-__all__ = ["MODELS", "FilledScores", "Model", "ModelOptions", "TokenScores", "load_model", "locate"]
+__all__ = ["MODELS", "FilledScores", "Model", "ModelOptions", "TokenScores", "load_model", "locate", "through_chat"]
 
 Loader = Callable[[str, ModelOptions], Model]
 
@@ -29,10 +29,13 @@ MODELS: Registry[Loader] = Registry(
         "openai-vision": "seesay.models.server:load_vision_server",
         "reasoner": "seesay.reasoners.model:load_reasoner",
         "vision": "seesay.models.vision:load_vision",
+        "vllm": "seesay.models.vllm:load_vllm",
     },
     group="seesay.models",
     listing="seesay models",
 )
+
+CHAT_SUFFIX = " · chat"
 
 OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
 """The model type in the configuration of a folder that seesay trained, and the prefix that loads it."""
@@ -40,7 +43,21 @@ OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
 
 def load_model(name: str, options: ModelOptions | None = None) -> Model:
     """The model behind a name, ready to answer."""
-    return locate(name, options or ModelOptions())()
+    options = options or ModelOptions()
+    model = locate(name, options)()
+    return through_chat(model, options.system) if options.chat else model
+
+
+def through_chat(model: Model, system: str | None = None) -> Model:
+    """The model, asked through its chat template, and named so. A baseline reads no text, so it stays as it is."""
+    from seesay.models.baselines import Baseline
+
+    if isinstance(model, Baseline):
+        return model
+    chatting = model if model.chat is not None else model.through_chat(system)
+    if not chatting.name.endswith(CHAT_SUFFIX):
+        chatting.name += CHAT_SUFFIX
+    return chatting
 
 
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:

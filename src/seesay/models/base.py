@@ -35,6 +35,40 @@ class TokenScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote; `cut` where it was stopped before its end."""
+
+    text: str
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How replies are generated: with a temperature of 0 the likeliest one, else so many samples."""
+
+    samples: int = 1
+    temperature: float = 0.0
+    max_tokens: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.max_tokens < 1 or not 0 <= self.temperature <= 5:
+            raise UserError("--samples and --max-tokens are at least 1, and --temperature is between 0 and 5.")
+        if self.samples > 1 and not self.temperature:
+            raise UserError(
+                "Without a temperature all samples are the same: add --temperature 1, or leave out --samples."
+            )
+
+    def __str__(self) -> str:
+        """As a part of signatures."""
+        drawn = f"{self.samples}@{self.temperature:g}" if self.temperature else "greedy"
+        return f"{drawn}-{self.max_tokens}"
+
+
+GREEDY = Sampling()
+
+
+@dataclass(frozen=True, slots=True)
 class FilledScores:
     """Sentences with each of several words in their gap (words × gaps): log-probabilities, and tokens scored."""
 
@@ -83,10 +117,13 @@ class Model:
     """Where a task needs probabilities and this model only chooses: what the user can do about it."""
 
     probe: str | None = None
-    """The name that trained probes share whatever their seed; None for a model that is no probe."""
+    """The name that probes, or draws of in-context examples, share whatever their seed; None where there is no seed."""
 
     probe_seed: int | None = None
-    """The seed that a probe was trained with."""
+    """The seed that a probe was trained with, or that examples were drawn with."""
+
+    chat: str | None = None
+    """A digest of the chat template and system text that prompts are put through; None for plain texts."""
 
     _notes: dict[str, bool] | None = None
 
@@ -95,6 +132,10 @@ class Model:
         """Which of `answer`, `score`, `encode` and `generate` this model implements."""
         names = ("answer", "score", "encode", "generate")
         return frozenset(name for name in names if getattr(type(self), name) is not getattr(Model, name))
+
+    def through_chat(self, system: str | None = None) -> Model:
+        """This model, asked through its chat template: the question is the user's turn, the option begins the reply."""
+        raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
 
     def prepare(self, task: Task) -> None:
         """Called with the whole task before its prompts are asked."""
@@ -106,6 +147,10 @@ class Model:
         """
         size = self.prompts_per_batch
         return [list(range(i, min(i + size, len(prompts)))) for i in range(0, len(prompts), size)]
+
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """What asking these prompts will take, for the user to read before it starts; empty where nothing is paid."""
+        return ""
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The scores of every option of one batch of prompts, in order."""
@@ -138,8 +183,8 @@ class Model:
         """One vector per text."""
         raise self._cannot("encode texts")
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[str]:
-        """One free answer per prompt."""
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """Free answers to one batch of prompts, as many to each as there are samples."""
         raise self._cannot("generate text")
 
     def knows(self, word: str) -> bool:
@@ -149,6 +194,10 @@ class Model:
     def can_score(self, text: str) -> bool:
         """Whether `score` gives this text a log-probability; a model trained without unknown words may refuse some."""
         return True
+
+    def pieces(self, words: Sequence[str]) -> list[int] | None:
+        """How many tokens each word takes in running text; None where the model does not tell."""
+        return None
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """How `score` reads texts (end token, window, stride), for a signature."""

@@ -1,4 +1,4 @@
-"""Baselines that need no weights: chance, the most frequent answer, the most frequent word. And a mock for tests."""
+"""Baselines that need no weights: ties, chance, the most frequent answer or word. And a mock for tests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 import time
 from collections import Counter
 from collections.abc import Sequence
+
+import numpy as np
 
 from seesay.errors import UserError, missing_extra
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
@@ -18,7 +20,7 @@ RAREST = 1e-9  # below what wordfreq distinguishes
 
 
 class Baseline(Model):
-    """A rule that gives each option a weight by itself; this one the same to all, which is chance."""
+    """A rule that gives each option a weight by itself; this one the same to all, so that all of them tie."""
 
     family = "baseline"
     scope = "option"
@@ -72,6 +74,19 @@ class WordFrequency(Baseline):
         return [max(word_frequency(option, "en"), RAREST) for option in prompt.options]
 
 
+class Random(Baseline):
+    """A random order of the options, always the same for a prompt: what chance looks like in a run."""
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """Drawn with each prompt's digest as the seed."""
+        scores = []
+        for prompt in prompts:
+            draw = np.random.Generator(np.random.PCG64(int(prompt.key, 16)))
+            weights = 1.0 - draw.random(len(prompt.options))  # none of them 0
+            scores.append(choice_scores(prompt, np.log(weights / weights.sum()).tolist()))
+        return scores
+
+
 class Mock(Baseline):
     """Answers at random, but always the same: `mock:SEED`, or `mock:SEED:MILLISECONDS` to pause over each batch."""
 
@@ -95,7 +110,9 @@ class Mock(Baseline):
         ]
 
 
-BASELINES: dict[str, type[Baseline]] = {"uniform": Baseline, "majority": Majority, "frequency": WordFrequency}
+BASELINES: dict[str, type[Baseline]] = {
+    "uniform": Baseline, "random": Random, "majority": Majority, "frequency": WordFrequency,
+}  # fmt: skip
 
 
 def load_baseline(rest: str, options: ModelOptions) -> Baseline:

@@ -37,6 +37,7 @@ class Endpoint(StrEnum):
     CHAT = "chat"
 
 
+DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
 _CHOICES: dict[str, type[StrEnum]] = {"scope": Scope, "style": Style, "family": Family, "endpoint": Endpoint}
 
 
@@ -44,7 +45,12 @@ _CHOICES: dict[str, type[StrEnum]] = {"scope": Scope, "style": Style, "family": 
 class ModelOptions:
     """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is the machine's.
 
-    Choices may be given as plain strings: `ModelOptions(scope="option")`.
+    Choices may be given as plain strings: `ModelOptions(scope="option")`. The weights are float32 on a CPU and of the
+    checkpoint's own type elsewhere, unless `dtype` says otherwise; `device_map` and `quantization` are those of
+    transformers, `engine_options` vLLM's. A server is asked at its completions endpoint unless `endpoint` or `chat`
+    says otherwise; `system` is the text that opens a conversation. A model that `generates` is asked for free answers
+    only, so that a server needs no log-probabilities. `concurrency` is the number of requests at a time, `budget`
+    an amount of money at the `price` given, else of tokens; with `reuse`, answers are kept and reused by prompt.
     """
 
     scope: Scope | str = Scope.SENTENCE
@@ -52,9 +58,20 @@ class ModelOptions:
     family: Family | str | None = None
     batch_size: int | None = None
     device: str = "auto"
+    dtype: str | None = None
+    device_map: str | None = None
+    quantization: str | None = None
+    engine_options: tuple[str, ...] = ()
     revision: str | None = None
     base_url: str | None = None
-    endpoint: Endpoint | str = Endpoint.COMPLETIONS
+    endpoint: Endpoint | str | None = None
+    generates: bool = False
+    chat: bool = False
+    system: str | None = None
+    concurrency: int | None = None
+    budget: float | None = None
+    price: str | None = None
+    reuse: bool = False
     trust_remote_code: bool = False
     allow_pickle: bool = False
 
@@ -64,3 +81,9 @@ class ModelOptions:
             if value is not None and value not in list(choices):
                 raise UserError(f"Unknown {name} '{value}': choose one of {', '.join(choices)}.")
             object.__setattr__(self, name, choices(value) if value else None)
+        if self.dtype is not None and self.dtype not in DTYPES:
+            raise UserError(f"Unknown dtype '{self.dtype}': choose one of {', '.join(DTYPES)}.")
+        if self.chat and self.endpoint == Endpoint.COMPLETIONS:
+            raise UserError("--chat asks a server's chat endpoint, and --endpoint completions the other one: give one.")
+        if self.system is not None and not self.chat and self.endpoint != Endpoint.CHAT:
+            raise UserError("--system is the first turn of a conversation: add --chat.")

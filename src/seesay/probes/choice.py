@@ -16,7 +16,7 @@ from seesay import metrics
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.multiple_choice import lettered, question
-from seesay.questions import SLOT, Prompt, Scores, Task
+from seesay.questions import SLOT, Prompt, Scores, Task, after_shots
 
 LETTERED_SCOPE = "answer-qa"
 """The scope of UnifiedQA's way of asking, whose prompts contain the lettered options already."""
@@ -49,7 +49,7 @@ class ChoiceModel(Model):
         self.name, self.family, self.fingerprint = model.name, model.family, model.fingerprint
         self.accepts, self.only_chooses = model.accepts, model.only_chooses
         self.probabilities_hint = model.probabilities_hint
-        self.scope = f"{model.scope}-rotated"
+        self.scope, self.chat = f"{model.scope}-rotated", model.chat
         self._rotated: list[Scores] = []
 
     def prepare(self, task: Task) -> None:
@@ -60,6 +60,10 @@ class ChoiceModel(Model):
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """The model's own batches of the prompts in their first rotation."""
         return self._model.plan([self._lettered(prompt, prompt.options) for prompt in prompts])
+
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """That of all rotations."""
+        return self._model.estimate([self._lettered(p, p.options) for p in prompts for _ in p.options])
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The mean log-probability of each option over the rotations."""
@@ -77,7 +81,7 @@ class ChoiceModel(Model):
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how often the option picked stood in each position."""
-        picks: dict[int, list[tuple[float, ...]]] = {}
+        picks: dict[int, list[Sequence[float]]] = {}
         for scores in answered:
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
@@ -87,7 +91,16 @@ class ChoiceModel(Model):
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:
             return replace(prompt, options=options)
-        return replace(prompt, text=f"{question(prompt.text)} {lettered(options)} Answer: {SLOT}", options=options)
+        shots = tuple(
+            replace(shot, text=_with_letters(shot.text, options if shot.options == prompt.options else shot.options))
+            for shot in prompt.shots
+        )
+        text = after_shots(shots, _with_letters(prompt.asked, options))
+        return replace(prompt, text=text, options=options, shots=shots)
+
+
+def _with_letters(text: str, options: Sequence[str]) -> str:
+    return f"{question(text)} {lettered(options)} Answer: {SLOT}"
 
 
 def _average(rotations: Sequence[Scores]) -> Scores:

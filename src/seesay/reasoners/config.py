@@ -16,7 +16,8 @@ from seesay.training.schedule import Schedule
 class NetworkConfig:
     """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one picture's features.
 
-    A strided layer halves the height and width of a map, a plain layer keeps them. `projection` is the size of the
+    A strided layer halves the height and width of a map, a plain layer keeps them; the strided layers before the last
+    have `first_width` channels (0: as many as the others). `projection` is the size of the
     1 x 1 convolution before the pooling (stacked attention: of the hidden layer of a round). `batch_norm` is that of
     the classifier, as in the paper's grid; `text_norm` normalises the sentence's vector and opens the recurrent gates.
     """
@@ -25,6 +26,7 @@ class NetworkConfig:
     answers: tuple[str, ...]
     input_shape: tuple[int, ...]
     width: int = 64
+    first_width: int = 0
     strided_layers: int = 2
     plain_layers: int = 0
     blocks: int = 4
@@ -40,8 +42,9 @@ class NetworkConfig:
 
 @dataclass(frozen=True, slots=True)
 class ReasonerConfig:
-    """A network, its features, the layer sizes that differ from the defaults, and its training. `augment` rotates and
-    mirrors pictures at random, which changes no size and so no answer; it needs pixels."""
+    """A network, its features, the layer sizes that differ from the defaults, and its training. `augment` mirrors
+    about half of the batches along the diagonal of the picture from top left to bottom right; it needs pixels. This is
+    the one mirroring that makes only scenes of the task: triangles stand on their base at the top or on the left."""
 
     network: str
     features: str
@@ -65,9 +68,20 @@ class ReasonerConfig:
 _PAPER = Schedule(
     epochs=40, learning_rate=3e-4, optimizer="adam", clip=math.inf, validate_every=250, best_by="accuracy", highest=True
 )
-_CPU = Schedule(epochs=12, learning_rate=4e-4, warmup=0.05, decay="cosine", best_by="accuracy", highest=True)
+# The rate stays up until learning ends: how long a network stays at chance is not known beforehand.
+_CPU = Schedule(
+    epochs=30,
+    learning_rate=4e-4,
+    warmup=0.02,
+    cooldown=0.15,
+    patience=8,
+    enough=0.995,
+    best_by="accuracy",
+    highest=True,
+)
 _OBJECTS = ReasonerConfig(
-    "object-centred", "objects", 192, replace(_CPU, learning_rate=6e-3, epochs=20),
+    "object-centred", "objects", 192,
+    Schedule(epochs=20, learning_rate=6e-3, warmup=0.05, decay="cosine", best_by="accuracy", highest=True),
     sizes={"width": 16, "hidden": 64, "embedding": 8},
 )  # fmt: skip
 _LSTM = {"strided_layers": 0, "embedding": 300, "hidden": 256, "recurrent_layers": 2}
@@ -79,7 +93,8 @@ def _paper(network: str, weight_decay: float = 0.0, **sizes: int) -> ReasonerCon
 
 
 def _cpu(network: str, **sizes: int) -> ReasonerConfig:
-    return ReasonerConfig(network, "pixels", 64, _CPU, batch_size=32, augment=True, sizes={**sizes, "text_norm": True})
+    sizes = {"first_width": 32, "strided_layers": 2, "projection": 128, **sizes, "text_norm": True}
+    return ReasonerConfig(network, "pixels", 56, _CPU, batch_size=32, augment=True, sizes=sizes)
 
 
 PRESETS: dict[str, dict[str, ReasonerConfig]] = {
@@ -90,8 +105,8 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
         "object-centred": _OBJECTS,
     },
     "cpu": {
-        "cnn-lstm": _cpu("cnn-lstm", plain_layers=1),
-        "stacked-attention": _cpu("stacked-attention", plain_layers=1),
+        "cnn-lstm": _cpu("cnn-lstm", plain_layers=1, projection=64),
+        "stacked-attention": _cpu("stacked-attention", plain_layers=2, projection=256),
         "film": _cpu("film"),
         "object-centred": _OBJECTS,
     },
@@ -114,5 +129,6 @@ def preset_config(network: str, preset: str = "auto", task: str = "") -> Reasone
         raise UserError(f"--preset is '{preset}': choose {', '.join(PRESETS)} or auto.")
     config = PRESETS[preset][network]
     if (task == "compositional" or task.startswith("mixture-")) and config.features != "objects":
-        config = config.changed(sizes={}, epochs=2 * config.schedule.epochs)
+        epochs, patience = config.schedule.epochs, config.schedule.patience
+        config = config.changed(sizes={}, epochs=2 * epochs, patience=patience and 2 * patience)
     return config

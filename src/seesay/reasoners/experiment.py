@@ -39,7 +39,7 @@ def with_features(
     if name != config.features and "pixels" in (name, config.features):  # either way, 14 x 14 cells
         published = preset_config(config.network, "paper").sizes.get("plain_layers", 0)
         layers = (4, 0) if name == "pixels" else (0, published)
-        sizes = {**config.sizes, "strided_layers": layers[0], "plain_layers": layers[1]}
+        sizes = {**config.sizes, "first_width": 0, "strided_layers": layers[0], "plain_layers": layers[1]}
         config = replace(config, image_size=224, augment=False, sizes=sizes)
     extractor = open_extractor(name, image_size or config.image_size)
     if image_size is not None and extractor.image_size != image_size:

@@ -39,7 +39,7 @@ class ReasonerBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class ReasonerBatches(Sequence[ReasonerBatch]):
-    """Batches, made when they are looked up; with `augment_seed`, each batch is rotated and mirrored its own way."""
+    """Batches, made when they are looked up; with `augment_seed`, about half of them are mirrored."""
 
     items: ReasonerDataset
     words: NDArray[np.int64]
@@ -58,9 +58,8 @@ class ReasonerBatches(Sequence[ReasonerBatch]):
             raise IndexError(index)
         features = torch.from_numpy(self.items.features[rows])
         if self.augment_seed is not None:
-            quarters, mirrored = np.random.default_rng([*self.augment_seed, index]).integers((4, 2))
-            features = torch.rot90(features, int(quarters), (2, 3))
-            features = features.flip(3) if mirrored else features
+            mirrored = np.random.default_rng([*self.augment_seed, index]).integers(2)
+            features = features.transpose(2, 3) if mirrored else features
         return ReasonerBatch(features, torch.from_numpy(self.words[rows]), torch.from_numpy(self.items.answers[rows]))
 
 
@@ -136,9 +135,12 @@ def _deterministic() -> Iterator[None]:
     """The same digits each time; an operation without a deterministic version on a GPU warns and runs."""
     import torch
 
-    before = torch.are_deterministic_algorithms_enabled()
+    deterministic: Any = torch.utils.deterministic
+    before = torch.are_deterministic_algorithms_enabled(), deterministic.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True, warn_only=True)
+    deterministic.fill_uninitialized_memory = False  # nothing here reads memory before writing it
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before)
+        torch.use_deterministic_algorithms(before[0])
+        deterministic.fill_uninitialized_memory = before[1]

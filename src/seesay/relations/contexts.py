@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.questions import BadRow
@@ -54,7 +55,8 @@ class ContextCorpus:
     repeated: int = 0
     held_out_share: float = 0.0
     fingerprint: str = ""
-    bad_rows: list[tuple[Path, BadRow]] = field(default_factory=list)
+    sources: list[CorpusSummary] = field(default_factory=list)
+    bad_rows: list[tuple[str, BadRow]] = field(default_factory=list)
 
     def part(self, part: ContextPart | str) -> dict[str, list[Context]]:
         """The contexts of `all` captions, of those to `train` on or of the `held-out` ones, by relation."""
@@ -80,8 +82,8 @@ class ContextCorpus:
         """How many captions were used and left out, as JSON."""
         return {
             "captions": self.captions, "without_relation": self.without, "with_several": self.several,
-            "repeated": self.repeated,
-            "bad_rows": [{"file": str(path), "row": row.row, "reason": row.reason} for path, row in self.bad_rows],
+            "repeated": self.repeated, "sources": [source.as_json() for source in self.sources],
+            "bad_rows": [{"file": path, "row": row.row, "reason": row.reason} for path, row in self.bad_rows],
         }  # fmt: skip
 
 
@@ -93,7 +95,7 @@ def collect_contexts(
     split = captions.split(paths, held_out=held_out, seed=seed)
     corpus = ContextCorpus(
         captions=len(split.train) + len(split.held_out) + split.repeated, repeated=split.repeated,
-        held_out_share=held_out, fingerprint=split.fingerprint, bad_rows=split.bad_rows,
+        held_out_share=held_out, fingerprint=split.fingerprint, sources=split.sources, bad_rows=split.bad_rows,
     )  # fmt: skip
     seen: set[str] = set()
     for texts, contexts in ((split.train, corpus.train), (split.held_out, corpus.held_out)):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-import math
 import platform
 import random
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import monotonic
+
+import numpy as np
 
 import seesay
 from seesay import metrics
@@ -18,15 +21,17 @@ from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
-from seesay.progress import ProgressCallback
+from seesay.probes.shots import shots_detail
+from seesay.progress import ProgressCallback, duration
 from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.figures import figures
-from seesay.runs.journal import Journal
+from seesay.runs.journal import Journal, packed
 from seesay.runs.records import Manifest
 from seesay.runs.run import Run
 
 RESAMPLES = (100, 1_000_000)
+MANY_OPTIONS = 100
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 log = logging.getLogger(__name__)
@@ -75,17 +80,19 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
         if not (folder / store.QUESTIONS).is_file():
             store.write_task(folder / store.QUESTIONS, task)
         if not (folder / store.ANSWERS).is_file():
-            scores = ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
-            store.write_answers(folder / store.ANSWERS, assemble(task, scores))
+            assembled = assemble(task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder))
+            store.write_replies(folder / store.REPLIES, assembled)
+            store.write_answers(folder / store.ANSWERS, assembled)
+            del assembled  # they are read again from the file, which holds them for good
         elif progress:
             total = manifest.questions * len(manifest.templates)
             progress(total, total)
+        with store.damage_as_user_error(folder):
+            answers = store.read_answers(folder / store.ANSWERS)
         if not (folder / store.FIGURES).is_file():
-            with store.damage_as_user_error(folder):
-                answers = store.read_answers(folder / store.ANSWERS)
             store.write_figures(folder / store.FIGURES, figures(manifest, task, answers))
         (folder / store.JOURNAL).unlink(missing_ok=True)
-        return store.read_run(folder)
+        return store.read_run(folder, answers)
 
 
 def ask(
@@ -103,12 +110,22 @@ def ask(
     """
     prompts = list({p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}.values())
     answered = journal.read()
+    lengths: dict[bytes, array[int]] = {}
+    unanswered = [prompt for prompt in prompts if prompt.key not in answered]
+    if estimate := model.estimate(unanswered):
+        log.info("%s", estimate)
+    splits = note_split_options(model, unanswered)
     for indices in model.plan(prompts):
         batch = [prompts[i] for i in indices]
         if not all(prompt.key in answered for prompt in batch):
+            start = monotonic()
             scores = {p.key: checked(p, s, model.name) for p, s in zip(batch, model.answer(batch), strict=True)}
             journal.append(scores)
-            answered |= scores
+            answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
+            if splits:  # after the first batch there is a rate to go by
+                seconds = (monotonic() - start) * size(unanswered) / size(batch)
+                log.warning("%s: about %s for %s prompts.", model.name, duration(seconds), f"{len(unanswered):,}")
+                splits = False
             collect_notes(model.notes(), folder)
         if progress:
             progress(len(indices), len(prompts))
@@ -121,6 +138,25 @@ def ask(
     return answered
 
 
+def note_split_options(model: Model, prompts: Sequence[Prompt]) -> bool:
+    """Note it where a tokenizer splits most of many options, and return whether it does: every piece is predicted."""
+    options = max((prompt.options for prompt in prompts), key=len, default=())
+    pieces = model.pieces(options) if len(options) >= MANY_OPTIONS else None
+    split = sum(count > 1 for count in pieces or ())
+    if 2 * split <= len(options):
+        return False
+    model.note(
+        f"The tokenizer of '{model.name}' splits {split} of {len(options)} options into several pieces: they take "
+        "longer to score, and figures over the whole vocabulary leave out questions with such an answer."
+    )
+    return True
+
+
+def size(prompts: Sequence[Prompt]) -> int:
+    """The characters of all the sentences, to which the time that they take is about proportional."""
+    return sum(len(prompt.options) * len(prompt.text) for prompt in prompts)
+
+
 def collect_notes(notes: Sequence[str], folder: Path | None) -> None:
     """Add notes to the run's manifest: what a model warns of belongs to its figures."""
     manifest = store.stored_manifest(folder) if folder and notes else None
@@ -130,7 +166,7 @@ def collect_notes(notes: Sequence[str], folder: Path | None) -> None:
 
 def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
     """The scores, if there is one number per option: a model that overflows must not pass for one that abstains."""
-    if len(scores.logp) != len(prompt.options) or any(math.isnan(logp) for logp in scores.logp):
+    if len(scores.logp) != len(prompt.options) or np.isnan(scores.logp).any():
         raise UserError(f"'{model}' gave no number for an option of {prompt.text!r} (its weights may be damaged).")
     return scores
 
@@ -145,17 +181,16 @@ def without_probabilities(task: Task, model: Model) -> Task:
     return replace(task, metrics=binary, neutral={})
 
 
-def pairs(task: Task) -> list[tuple[Question, Template, Prompt, Prompt | None]]:
+def pairs(task: Task) -> Iterator[tuple[Question, Template, Prompt, Prompt | None]]:
     """Every question in every template, with the prompt that does not name the object."""
-    return [
-        (question, template, template.ask(question), template.ask(question, task.neutral) if task.neutral else None)
-        for question in task.questions
-        for template in task.templates
-    ]
+    for question in task.questions:
+        for template in task.templates:
+            neutral = template.ask(question, task.neutral) if task.neutral else None
+            yield question, template, template.ask(question), neutral
 
 
 def assemble(task: Task, scores: dict[str, Scores]) -> list[Answer]:
-    """The answers table, in the task's own order."""
+    """The answers table, in the task's own order; prompts that occur more than once share their scores."""
     return [
         Answer(
             question.id, template.name, question.options, scores[prompt.key], scores[neutral.key] if neutral else None
@@ -193,6 +228,8 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
             f"questions:{len(task.questions)}",
             f"model:{model.name}@{model.fingerprint}",
             f"family:{model.family}",
+            *([] if model.chat is None else [f"chat:{model.chat}"]),
+            *shots_detail(task),
             *details,
             f"scope:{model.scope}",
             f"length:{settings.length}",

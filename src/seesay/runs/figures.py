@@ -17,6 +17,7 @@ from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 
 CALIBRATED = "calibrated_"
+_CELLS = 1 << 19  # questions × options whose statistics are computed at once
 
 
 class Subset(NamedTuple):
@@ -119,8 +120,19 @@ def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:
 
 def statistics(chosen: Sequence[Metric[ScoredItems]], items: Iterable[ScoredItems]) -> list[FloatArray]:
     """Each metric's sufficient statistics, templates × questions × k, in one pass over the templates."""
-    by_template = [[metric.stats(per_template) for metric in chosen] for per_template in items]
+    by_template = [[_in_blocks(metric, per_template) for metric in chosen] for per_template in items]
     return [np.stack(stats) for stats in zip(*by_template, strict=True)]
+
+
+def _in_blocks(metric: Metric[ScoredItems], items: ScoredItems) -> FloatArray:
+    """The statistics, some questions at a time: sorting hundreds of options of all of them takes much memory."""
+    size = max(1, _CELLS // items.scores.shape[1])
+    blocks = [np.arange(start, min(start + size, len(items))) for start in range(0, len(items), size)]
+    return (
+        np.concatenate([metric.stats(items.take(block)) for block in blocks])
+        if len(blocks) > 1
+        else metric.stats(items)
+    )
 
 
 def _figures(manifest: Manifest, task: Task, answers: Answers, chosen: Sequence[Subset]) -> list[Figure]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
-from itertools import islice
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from seesay import __version__
-from seesay.data.lines import Texts
+from seesay.data.captions import Caption, Corpus, CorpusSummary
 from seesay.errors import UserError
 from seesay.files import json_value
 from seesay.metrics.perplexity import PerplexitySums, text_sums
@@ -63,39 +62,33 @@ class PerplexityResult(PerplexitySums):
     unscored: int = 0
     left_out: int = 0
     bad_rows: tuple[BadRow, ...] = ()
+    source: CorpusSummary = field(default=CorpusSummary("", "", 0, 0, 0), compare=False)
 
     def as_json(self) -> dict[str, Any]:
         """As `seesay perplexity --json` prints it: null for what is not finite."""
-        return {name: json_value(getattr(self, name)) for name in _FIGURES}
+        figures = {name: json_value(getattr(self, name)) for name in _FIGURES}
+        return {**figures, "sources": [self.source.as_json()]}
 
 
-class _TextList(Texts):
+class _TextList(Corpus):
     """Texts in memory, counted as those of a file are."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__("the list of texts")
-        self._texts = texts
-
-    def lines(self, limit: int | None = None) -> Iterator[tuple[int, str]]:
-        for number, text in islice(((i, text) for i, text in enumerate(self._texts, 1) if self._filled(text)), limit):
-            self._digest.update(text.encode() + b"\n")
-            yield number, text
-
-    def _filled(self, text: str) -> bool:
-        self.blank += not text.strip()
-        return bool(text.strip())
+        self.form, self.unit = "texts in memory", "text"
+        self._rows = (Caption(text, "", number) for number, text in enumerate(texts, 1))
 
 
 def perplexity(
     model: Model,
-    texts: Texts | Path | Iterable[str],
+    texts: Corpus | Path | Iterable[str],
     *,
     eos: bool | None = None,
     stride: int | None = None,
     limit: int | None = None,
     on_text: Callable[[ScoredText], None] | None = None,
 ) -> PerplexityResult:
-    """Perplexity at token and sentence level, and bits per character and word, of a file's lines or of texts.
+    """Perplexity at token and sentence level, and bits per character and word, of a corpus's captions or of texts.
 
     `eos`: with or without the end-of-sentence token, by default as the model itself ends texts. `stride`: by how many
     tokens the window moves over a long text, by default half of the window. `limit`: score the first texts only.
@@ -103,13 +96,13 @@ def perplexity(
     """
     require_scoring(model)
     if isinstance(texts, Path):
-        with Texts(str(texts)) as lines:
-            return perplexity(model, lines, eos=eos, stride=stride, limit=limit, on_text=on_text)
-    source = texts if isinstance(texts, Texts) else _TextList(texts)
+        with Corpus(texts) as corpus:
+            return perplexity(model, corpus, eos=eos, stride=stride, limit=limit, on_text=on_text)
+    source = texts if isinstance(texts, Corpus) else _TextList(texts)
     total, unscored = PerplexitySums(), 0
-    for scored in _score(model, source.lines(limit), eos, stride):
+    for scored in _score(model, source.read(limit), eos, stride):
         if scored.scores.left_out:
-            source.leave_out(scored.line, scored.scores.left_out)
+            source.reject(scored.line, scored.scores.left_out)
         elif not scored.scores.logp:
             unscored += 1
         else:
@@ -117,10 +110,10 @@ def perplexity(
             if on_text is not None:
                 on_text(scored)
     if not total.tokens:
-        first = f" (line {source.bad_rows[0].row:,}: {source.bad_rows[0].reason})" if source.bad_rows else ""
+        first = f" ({source.unit} {source.bad_rows[0].row:,}: {source.bad_rows[0].reason})" if source.bad_rows else ""
         raise UserError(
-            f"'{source.name}' holds no text that can be scored (empty lines: {source.blank:,}, lines left out: "
-            f"{source.bad:,}{first}, without a token: {unscored:,}): is it the right file?"
+            f"'{source.name}' holds no text that can be scored (empty: {source.blank:,}, left out: {source.bad:,}"
+            f"{first}, without a token: {unscored:,}): is it the right file?"
         )
     signature = (
         f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|"
@@ -128,7 +121,7 @@ def perplexity(
     )
     return PerplexityResult(
         **asdict(total), signature=signature, blank=source.blank, unscored=unscored, left_out=source.bad,
-        bad_rows=tuple(source.bad_rows),
+        bad_rows=tuple(source.bad_rows), source=source.summary,
     )  # fmt: skip
 
 
@@ -141,16 +134,14 @@ def require_scoring(model: Model) -> None:
         )
 
 
-def _score(
-    model: Model, lines: Iterator[tuple[int, str]], eos: bool | None, stride: int | None
-) -> Iterator[ScoredText]:
-    """Each line with its scores. Models read ahead by a batch: only that many lines are held in memory."""
+def _score(model: Model, captions: Iterator[Caption], eos: bool | None, stride: int | None) -> Iterator[ScoredText]:
+    """Each text with its scores. Models read ahead by a batch: only that many texts are held in memory."""
     waiting: deque[tuple[int, str]] = deque()
 
     def texts() -> Iterator[str]:
-        for line, text in lines:
-            waiting.append((line, text))
-            yield text
+        for caption in captions:
+            waiting.append((caption.row, caption.text))
+            yield caption.text
 
     for scores in model.score(texts(), end=eos, stride=stride):
         yield ScoredText(*waiting.popleft(), scores)

@@ -57,8 +57,10 @@ class Manifest(Document):
         description="How the model answers: masked, causal, encoder-decoder, completions, chat, baseline…"
     )
     model_fingerprint: str = Field(description="Digest of the model's weights and tokeniser (or their equivalent).")
-    probe: str | None = Field(default=None, description="Of a trained probe: its name without the seed.")
-    probe_seed: int | None = Field(default=None, description="Of a trained probe: its seed.")
+    probe: str | None = Field(
+        default=None, description="Of a trained probe, or with in-context examples: the name without the seed."
+    )
+    probe_seed: int | None = Field(default=None, description="The seed of a trained probe, or of the draw of examples.")
     task: str = Field(description="The task's name.")
     task_version: str = Field(description="The task's version.")
     task_fingerprint: str = Field(description="Digest of every question, template and option.")

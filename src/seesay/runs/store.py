@@ -6,29 +6,33 @@ import hashlib
 import json
 import logging
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from seesay.errors import UserError
 from seesay.files import atomic_write, write_text
-from seesay.questions import Answer, Task
-from seesay.runs.journal import scores_from
+from seesay.questions import Answer, Scores, Task
+from seesay.runs.journal import packed
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 from seesay.runs.upgrades import upgrade_manifest, upgrade_task
 
 log = logging.getLogger(__name__)
 
-MANIFEST, JOURNAL, QUESTIONS, ANSWERS, FIGURES = (
+MANIFEST, JOURNAL, QUESTIONS, REPLIES, ANSWERS, FIGURES = (
     "manifest.json",
     "journal.jsonl",
     "questions.json",
+    "replies.jsonl",
     "answers.parquet",
     "metrics.json",
 )
@@ -48,6 +52,8 @@ _ANSWER = pa.schema(
         ("options", pa.list_(pa.string())),
         ("scores", _SCORES),
         ("neutral", _SCORES),
+        ("scores_row", pa.int32()),
+        ("neutral_row", pa.int32()),
     ]
 )
 _ROWS = 2_000
@@ -87,45 +93,130 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def write_answers(path: Path, answers: Sequence[Answer]) -> None:
-    """Write the answers as Parquet, one row per question and template."""
+    """Write the answers as Parquet, one row per question and template.
+
+    Scores that several rows share are written in the first of them; in the others `scores_row` or `neutral_row` is that
+    row's number.
+    """
+    rows: dict[int, int] = {}
     with (
         atomic_write(path) as unfinished,
         unfinished.open("wb") as file,
         pq.ParquetWriter(file, _ANSWER, compression="zstd") as writer,
     ):
         for start in range(0, len(answers), _ROWS):  # in parts: rows of 614 options fill the memory quickly
-            writer.write_table(pa.Table.from_pylist([_row(a) for a in answers[start : start + _ROWS]], schema=_ANSWER))
+            writer.write_table(_table(answers[start : start + _ROWS], start, rows))
 
 
-def _row(answer: Answer) -> dict[str, Any]:
-    columns = dict(zip(_ANSWER.names, (answer.question, answer.template, answer.options), strict=False))
-    for name, scores in (("scores", answer.scores), ("neutral", answer.neutral)):
-        columns[name] = scores and {field: getattr(scores, field) for field in ("logp", "tokens", "chars", "rank")}
-    return columns
+def write_replies(path: Path, answers: Sequence[Answer]) -> None:
+    """Write the free answers, if there are any, with the option that each names or the reason why it names none."""
+    rows = [
+        {"question": a.question, "template": a.template, "reply": text, "outcome": outcome, "named": named}
+        for a in answers
+        for text, outcome, named in a.scores.replies or ()
+    ]
+    if rows:
+        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def _table(answers: Sequence[Answer], start: int, rows: dict[int, int]) -> pa.Table:
+    """A part of the answers; `rows` says in which row of its column a `Scores` object was written."""
+    columns: dict[str, Any] = {
+        "question": pa.array([answer.question for answer in answers], pa.string()),
+        "template": pa.array([answer.template for answer in answers], pa.string()),
+        "options": pa.array([answer.options for answer in answers], pa.list_(pa.string())),
+    }
+    for name, number in (("scores", 0), ("neutral", 1)):
+        own: list[Scores | None] = []
+        elsewhere: list[int | None] = []
+        for row, scores in enumerate(((a.scores, a.neutral)[number] for a in answers), start):
+            first = None if scores is None else rows.setdefault(2 * id(scores) + number, row)
+            own.append(scores if first == row else None)
+            elsewhere.append(None if first == row else first)
+        columns[name] = _score_array(own)
+        columns[f"{name}_row"] = pa.array(elsewhere, pa.int32())
+    return pa.table(columns, schema=_ANSWER)
+
+
+def _score_array(scores: Sequence[Scores | None]) -> pa.StructArray:
+    lists = []
+    for field in _SCORES:
+        values = [None if each is None else getattr(each, field.name) for each in scores]
+        arrays = [
+            None if value is None else np.asarray(value, field.type.value_type.to_pandas_dtype()) for value in values
+        ]
+        lists.append(pa.array(arrays, field.type))
+    return pa.StructArray.from_arrays(lists, fields=list(_SCORES), mask=pa.array([each is None for each in scores]))
 
 
 def read_answers(path: Path) -> tuple[Answer, ...]:
-    """Read the answers."""
-    return tuple(
-        Answer(
-            row["question"],
-            row["template"],
-            tuple(row["options"]),
-            scores_from(row["scores"]),
-            scores_from(row["neutral"]) if row["neutral"] is not None else None,
-        )
-        for row in pq.read_table(pa.BufferReader(path.read_bytes())).to_pylist()
-    )
+    """Read the answers, part by part; rows with the same scores share them."""
+    answers: list[Answer] = []
+    lengths: dict[bytes, array[int]] = {}
+    options: dict[tuple[str, ...], tuple[str, ...]] = {}
+    held: dict[str, list[Scores | None]] = {"scores": [], "neutral": []}
+    with path.open("rb") as file, pq.ParquetFile(file) as parquet:
+        for part in range(parquet.num_row_groups):
+            table = parquet.read_row_group(part)
+            for name, column in held.items():
+                own = _read_scores(table[name].cast(_SCORES), lengths)
+                rows = table[f"{name}_row"].to_pylist() if f"{name}_row" in table.column_names else [None] * len(own)
+                for scores, row in zip(own, rows, strict=True):
+                    if row is not None and not 0 <= row < len(column):
+                        raise ValueError("an answer shares the scores of a row that does not come before it")
+                    column.append(scores if row is None else column[row])
+            texts = zip(table["question"].to_pylist(), table["template"].to_pylist(), strict=True)
+            lists = _read_options(table["options"], options)
+            for (question, template), labels in zip(texts, lists, strict=True):
+                scores, neutral = (column[len(answers)] for column in held.values())
+                if scores is None:
+                    raise ValueError("an answer has no scores")
+                answers.append(Answer(question, template, labels, scores, neutral))
+    return tuple(answers)
+
+
+def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> list[Scores | None]:
+    scores: list[Scores | None] = []
+    for chunk in column.chunks:
+        fields = [
+            (lists.values.to_numpy(zero_copy_only=False), lists.offsets.to_pylist(), lists.is_valid().to_pylist())
+            for lists in (chunk.field(field.name) for field in _SCORES)
+        ]
+        for row, present in enumerate(chunk.is_valid().to_pylist()):
+            columns: list[Any] = [
+                flat[bounds[row] : bounds[row + 1]] if valid[row] else None for flat, bounds, valid in fields
+            ]
+            scores.append(packed(Scores(*columns), lengths) if present else None)
+    return scores
+
+
+def _read_options(column: pa.ChunkedArray, known: dict[tuple[str, ...], tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """The options of each row, each list of them once in memory."""
+    previous: pa.Array | None = None
+    options: tuple[str, ...] = ()
+    for row in column:
+        if previous is None or not row.values.equals(previous):
+            options = tuple(row.values.to_pylist())
+            options = known.setdefault(options, options)
+            previous = row.values
+        yield options
 
 
 def write_task(path: Path, task: Task) -> None:
-    """Write the task beside its answers, so that a report needs nothing else."""
-    write_text(path, _TASK.dump_json(task, exclude={"load_splits"}).decode())
+    """Write the task beside its answers, so that a report needs nothing else; each list of options stands once."""
+    document = _TASK.dump_python(task, mode="json", exclude={"load_splits"})
+    numbers: dict[tuple[str, ...], int] = {}
+    for question, stored in zip(task.questions, document["questions"], strict=True):
+        stored["options"] = numbers.setdefault(question.options, len(numbers))
+    write_text(path, json.dumps({**document, "option_lists": list(numbers)}))
 
 
 def read_task(path: Path) -> Task:
     """Read the task as it was asked."""
-    return _TASK.validate_python(upgrade_task(json.loads(path.read_bytes())), strict=False)
+    task = _TASK.validate_python(upgrade_task(json.loads(path.read_bytes())), strict=False)
+    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    questions = (replace(q, options=shared.setdefault(q.options, q.options)) for q in task.questions)
+    return replace(task, questions=tuple(questions))
 
 
 def write_figures(path: Path, figures: Sequence[Figure]) -> None:
@@ -133,14 +224,14 @@ def write_figures(path: Path, figures: Sequence[Figure]) -> None:
     write_text(path, _FIGURES.dump_json(list(figures), indent=2).decode())
 
 
-def read_run(folder: Path) -> Run:
-    """Read a finished run."""
+def read_run(folder: Path, answers: tuple[Answer, ...] | None = None) -> Run:
+    """Read a finished run; `answers` are its answers where they have been read already."""
     with damage_as_user_error(folder):
         run = Run(
             folder=folder,
             manifest=read_manifest(folder / MANIFEST),
             task=read_task(folder / QUESTIONS),
-            answers=read_answers(folder / ANSWERS),
+            answers=read_answers(folder / ANSWERS) if answers is None else answers,
             figures=tuple(_FIGURES.validate_json((folder / FIGURES).read_bytes())),
         )
         expected = [(q.id, t.name, q.options) for q in run.task.questions for t in run.task.templates]
@@ -159,7 +250,7 @@ def damage_as_user_error(folder: Path) -> Iterator[None]:
         raise UserError(
             f"{folder} is not a finished run ({missing} is missing): run the same command again."
         ) from error
-    except (UserError, ValueError, TypeError, KeyError, RecursionError, pa.ArrowException, OSError) as error:
+    except (UserError, ValueError, TypeError, LookupError, RecursionError, pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # a problem of the disk, not of the file
         reason = (str(error).splitlines() or [type(error).__name__])[0]

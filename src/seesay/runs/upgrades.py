@@ -1,6 +1,7 @@
 """Run folders of older versions, mapped to today's fields: the only place that knows how they used to look.
 
 Format 1 kept data files, bad rows and the seed of a probe as sentences for people; format 2 has a field for each.
+Format 3 holds what many rows share once: lists of options, and the scores of prompts that were asked once.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from seesay.questions import BadRow
 
-FORMAT = 2
+FORMAT = 3
 
 _SOURCE = re.compile(r"(?P<name>.+) sha256:(?P<sha256>[0-9a-f]+) \((?P<state>as published|not verified)\)")
 _BAD_ROW = re.compile(r"row (?P<row>\d+): (?P<reason>.*)", re.DOTALL)
@@ -43,6 +44,10 @@ def _bad_row(text: str) -> BadRow:
 
 def upgrade_task(document: Any) -> Any:
     """A stored task, or whatever else lists its data files, in today's fields."""
+    if isinstance(document, dict) and "option_lists" in document:
+        lists = document.pop("option_lists")
+        for question in document["questions"]:
+            question["options"] = lists[question["options"]]
     if not isinstance(document, dict) or not any(isinstance(entry, str) for entry in document.get("data", ())):
         return document
     sources = [(entry, _SOURCE.fullmatch(entry)) for entry in document["data"]]

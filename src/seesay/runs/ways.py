@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from seesay.errors import UserError
-from seesay.models import Model, ModelOptions, load_model, locate
+from seesay.models import Model, ModelOptions, load_model, locate, through_chat
+from seesay.models.base import GREEDY, Sampling
+from seesay.models.baselines import Baseline
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.probes.choice import choice_model, choice_task
+from seesay.probes.generated import generated_model, generated_task
 from seesay.probes.linear import linear_task, probe_texts, train_probe
+from seesay.probes.shots import with_seed, with_shots
 from seesay.probes.vector_cache import VectorCache
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.runs.learning_curve import FRACTIONS, Point, curve
+
+log = logging.getLogger(__name__)
 
 
 class How(StrEnum):
@@ -22,6 +29,7 @@ class How(StrEnum):
 
     CLOZE = "cloze"
     CHOICE = "choice"
+    GENERATE = "generate"
     LINEAR = "linear"
     LINEAR_QUESTION = "linear-question"
     LEARNING_CURVE = "learning-curve"
@@ -29,6 +37,10 @@ class How(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> How:
         if value == "few-shot":  # what it was called before in-context examples
+            log.warning(
+                "--how few-shot is now called learning-curve: linear probes from parts of the training questions. "
+                "In-context examples are --shots."
+            )
             return cls.LEARNING_CURVE
         raise UserError(f"--how is '{value}': choose {', '.join(cls)}.")
 
@@ -40,12 +52,25 @@ class How(StrEnum):
 
 @dataclass(frozen=True)
 class Asker:
-    """Puts tasks to models in one way."""
+    """Puts tasks to models in one way: `both` with and without their chat templates; with so many `shots` (in-context
+    examples), drawn once for each of `shot_seeds` seeds; free answers by `sampling`."""
 
     how: How = How.CLOZE
     options: ModelOptions = field(default_factory=ModelOptions)
     seeds: int = 1
     progress: ProgressBars = no_progress
+    both: bool = False
+    shots: int = 0
+    shot_seeds: int = 1
+    sampling: Sampling = GREEDY
+
+    def __post_init__(self) -> None:
+        if self.how.trains and (self.options.chat or self.shots):
+            raise UserError(f"--chat and --shots are for models that are asked, not for --how {self.how}.")
+        if self.shots < 0 or self.shot_seeds < 1:
+            raise UserError("--shots is a number of examples, and --shot-seeds a number of draws.")
+        if self.shot_seeds > 1 and not self.shots:
+            raise UserError("--shot-seeds counts draws of in-context examples: say how many with --shots.")
 
     def check_names(self, names: Sequence[str]) -> None:
         """Reject a name that cannot be a model's before any model is asked."""
@@ -62,10 +87,33 @@ class Asker:
         if self.how in (How.LINEAR, How.LINEAR_QUESTION):
             yield from self._probes(model, tasks)
             return
-        answering = model if isinstance(model, Model) else load_model(model, self.options)
-        if self.how is How.CHOICE:
-            answering, tasks = choice_model(answering), [choice_task(task) for task in tasks]
-        yield from ((answering, task) for task in tasks)
+        put = {How.CHOICE: choice_task, How.GENERATE: generated_task}.get(self.how)
+        tasks = [put(task) for task in tasks] if put else tasks
+        seeds = range(self.shot_seeds) if self.shots else ()
+        drawn = [[with_shots(task, self.shots, seed) for seed in seeds] for task in tasks]
+        for answering in self._answering(model):
+            if self.shots and not isinstance(answering, Baseline):
+                for draws in drawn:
+                    yield from ((with_seed(answering, self.shots, seed), task) for seed, task in enumerate(draws))
+            else:
+                yield from ((answering, task) for task in tasks)
+
+    def _answering(self, model: str | Model) -> Iterator[Model]:
+        """The model, or where both are wanted the model without and with its chat template."""
+        options = replace(self.options, generates=self.how is How.GENERATE)
+        options = replace(options, chat=False, system=None) if self.both else options
+        loaded = model if isinstance(model, Model) else load_model(model, options)
+        if not self.both:
+            variants = [through_chat(loaded, options.system) if options.chat else loaded]
+        elif isinstance(loaded, Baseline):
+            variants = [loaded]
+        else:
+            variants = [loaded, through_chat(loaded, self.options.system)]
+        for variant in variants:
+            if self.how is How.CHOICE:
+                yield choice_model(variant)
+            else:
+                yield generated_model(variant, self.sampling) if self.how is How.GENERATE else variant
 
     def _probes(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
         """One probe per task and seed; a baseline, which needs no training, is asked the same questions."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from seesay.data.captions import CaptionSource, ReferenceSource, load_captions, load_references, pair
+from seesay.data.captions.pairs import CaptionSource, ReferenceSource, load_captions, load_references, pair
 from seesay.errors import UserError
 from seesay.metrics import Resamples, holm
 from seesay.metrics.captions import CaptionCorpus, DocumentFrequency, Measurement, compare, evaluate, load, signature

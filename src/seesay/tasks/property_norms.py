@@ -7,6 +7,7 @@ minimum production frequencies, each of which is a segment of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,10 @@ from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED
 
 COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
 ARTICLES = frozenset({"", "a", "an", "the"})
-SEGMENTS = (2, 5, 10, 20, 30)
+PUBLISHED_ENTRIES = {2: 6541, 5: 3641, 10: 2001, 20: 613, 30: 27}
+"""The least production frequency of each segment, and the entries in it (Hagström & Johansson 2022, Table 4)."""
+
+SEGMENTS = tuple(PUBLISHED_ENTRIES)
 RELATIONS = {"is": "is", "has": "has", "has a": "has a", "made of": "is made of"}
 
 TEMPLATES = (
@@ -48,7 +52,11 @@ class Entry:
 
 
 def resolve(feature: str, alternatives: str, participants: str) -> str:
-    """The alternative that most participants gave, for a feature that is written with `_` ("is noisy_loud")."""
+    """The form of a feature written with `_` ("is noisy_loud") that most participants gave.
+
+    Where they said something else ("is deafening"), the first form stands for it, as the authors have it; "rounded" is
+    the one alternative that they read as another form.
+    """
     if "_" not in feature:
         return feature
     counts = [len(group.split()) for group in participants.removeprefix("p").split("/")]
@@ -56,7 +64,22 @@ def resolve(feature: str, alternatives: str, participants: str) -> str:
     favourite = counts.index(max(counts))
     if favourite >= len(choices) or not choices[favourite].strip():
         raise BadValueError("the participant list does not fit the feature alternatives")
-    return choices[favourite].strip()
+    said = choices[favourite].strip()
+    if said in ("is rounded", "has round"):
+        said = "is round"
+    forms = _forms(feature)
+    return said if said in forms else forms[0]
+
+
+def _forms(feature: str) -> list[str]:
+    """What a feature written with `_` may stand for: "has a wire_cord" for a wire or a cord, with or without "a"."""
+    first, second = (part.split(" ") for part in feature.split("_")[:2])
+    forms = [first, second, [first[0], *second]]
+    if len(first) > 2:
+        forms.append([*first[:2], *second])
+    if len(second) > 1:
+        forms.append([*first, *second[1:]])
+    return [" ".join(form) for form in forms]
 
 
 def _entry(cells: Mapping[str, str]) -> Entry | None:
@@ -166,6 +189,18 @@ def build(entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str,
     return questions
 
 
+def count_entries(entries: Sequence[Entry], words: Sequence[str]) -> list[str]:
+    """How many entries each segment has, by relation, beside the number that the paper counts."""
+    vocabulary = set(words)
+    lines = []
+    for segment, published in PUBLISHED_ENTRIES.items():
+        kept = Counter(entry.relation for entry in entries if entry.pf >= segment and entry.answer in vocabulary)
+        by_relation = ", ".join(f"{relation} {kept[relation]:,}" for relation in RELATIONS.values())
+        beside = "as published" if kept.total() == published else f"published: {published:,}"
+        lines.append(f"entries of pf>={segment}: {kept.total():,} ({beside}); {by_relation}")
+    return lines
+
+
 def load(data: Path | None = None) -> Task:
     """The task from a CSLB `norms.dat` (that file, a folder that holds it, or the data folder's).
 
@@ -194,6 +229,6 @@ def load(data: Path | None = None) -> Task:
         neutral={"thing": "something"},
         citation=CATALOGUE["property-norms"].citation,
         bad_rows=tuple(bad),
-        data_notes=(source, *(() if articles else ("concepts without articles",))),
+        data_notes=(source, *([] if articles else ["concepts without articles"]), *count_entries(entries, words)),
         nested_by="segment",
     )

@@ -1,47 +1,40 @@
-"""Caption files: plain text (one caption per line) or Flickr's tokens (`name#number`, tab, caption), also gzipped.
-
-Which picture a caption describes matters when some are held out: five captions of one picture say the same thing five
-times. Flickr names the picture; files whose names differ only in a number (`train.1.en`, `train.2.en`, as in Multi30k)
-are parallel, so there the line is the picture.
-"""
+"""Captions to train on and captions held out, from corpora of any form that `seesay.data.captions` reads."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
-from seesay.data.lines import read_lines
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.data.captions import Caption, Corpus, CorpusSummary, distinct_sources
+from seesay.data.lines import LONGEST_LINE
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.models.words.vocabulary import joiner
 from seesay.questions import BadRow
 
 _WORD = re.compile(r"\w+")
-_FLICKR = re.compile(r"(\S+)#\d+[\t ]+(.*)")
-
-
-class Caption(NamedTuple):
-    """A caption, and a name for the picture that it describes."""
-
-    text: str
-    picture: str
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionSplit:
-    """Captions to train on and captions held out, no picture on both sides; and the lines that could not be used.
+    """Captions to train on and captions held out, no picture on both sides.
 
     `repeated` captions of held-out pictures are on neither side: they are word for word among the training captions.
+    `sources` says how much of each corpus was read, `bad_rows` has the first few rows of each that could not be used.
     """
 
     train: list[str]
     held_out: list[str]
-    bad_rows: list[tuple[Path, BadRow]]
     repeated: int = 0
+    sources: list[CorpusSummary] = field(default_factory=list)
+    bad_rows: list[tuple[str, BadRow]] = field(default_factory=list)
 
     @property
     def fingerprint(self) -> str:
@@ -62,32 +55,28 @@ class CaptionSplit:
         return {path: len(texts) for path, texts in parts.items()}
 
 
-def read(path: Path) -> Iterator[Caption | BadRow]:
-    """The captions of a file, blank lines left out; an unusable line as a BadRow."""
-    parallel = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
-    for number, line in read_lines(path):
-        if isinstance(line, BadRow):
-            yield line
-            continue
-        flickr = _FLICKR.fullmatch(line.strip())
-        text, picture = (flickr[2].strip(), flickr[1]) if flickr else (line.strip(), f"{parallel}:{number}")
-        if text and not any(char.isalpha() for char in text):
-            yield BadRow(number, "without a single letter")
-        elif text:
-            yield Caption(text, picture)
+def read_captions(corpus: Corpus) -> Iterator[Caption]:
+    """The captions of a corpus that a model can be trained on; a corpus without one is refused."""
+    for caption in corpus.read():
+        if any(char.isalpha() for char in caption.text):
+            yield caption._replace(text=caption.text.strip())
+        else:
+            corpus.reject(caption.row, "without a single letter")
+    if not corpus.captions:
+        first = f" ({corpus.unit} {corpus.bad_rows[0].row}: {corpus.bad_rows[0].reason})" if corpus.bad_rows else ""
+        raise UserError(f"{corpus.name} holds no caption or other text{first}: give a text file with one per line.")
 
 
-def read_captions(path: Path) -> tuple[list[Caption], list[tuple[Path, BadRow]]]:
-    """The captions of a file and its unusable lines; a file without a caption is refused."""
-    rows = list(read(path))
-    captions = [row for row in rows if isinstance(row, Caption)]
-    if not captions:
-        raise UserError(f"{path} holds no caption or other text: give a text file with one per line.")
-    return captions, [(path, row) for row in rows if isinstance(row, BadRow)]
+def read_texts(path: Path, name: str) -> CaptionSplit:
+    """All texts of a corpus, to mix in under this name: none is held out."""
+    with Corpus(path, longest=LONGEST_LINE) as corpus:
+        texts = [caption.text for caption in read_captions(corpus)]
+    sources = [replace(corpus.summary, source=name)]
+    return CaptionSplit(texts, [], 0, sources, [(corpus.name, row) for row in corpus.bad_rows])
 
 
 def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> CaptionSplit:
-    """All captions of the files, with a share of the pictures held out, drawn by the seed and the captions.
+    """All captions of the corpora, with a share of the pictures held out, drawn by the seed and the captions.
 
     Corpora overlap (Flickr8k's pictures are in Flickr30k too, under other names). So a picture is drawn by the smallest
     digest among its captions: with the same captions, it is on the same side in every corpus. A held-out caption that
@@ -95,20 +84,27 @@ def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> Cap
     """
     if not 0 <= held_out < 1:
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
-    pictures: dict[str, list[tuple[int, str]]] = {}
-    bad_rows: list[tuple[Path, BadRow]] = []
-    for path in paths:
-        rows, unusable = read_captions(path)
-        bad_rows += unusable
-        for row in rows:
-            pictures.setdefault(row.picture, []).append((_digest(row.text, seed), row.text))
-    train: list[tuple[int, str]] = []
-    drawn: list[tuple[int, str]] = []
-    for captions in pictures.values():
-        (drawn if min(captions)[0] < _bound(held_out, len(captions)) else train).extend(captions)
-    training = {digest for digest, _ in train}
-    new = [text for digest, text in drawn if digest not in training]
-    return CaptionSplit([text for _, text in train], new, bad_rows, len(drawn) - len(new))
+    result = CaptionSplit([], [])
+    texts: list[str] = []
+    digests, numbers = array("Q"), array("Q")
+    pictures: dict[int, int] = {}  # by a digest of the name: Conceptual Captions has millions of addresses
+    for path in distinct_sources(paths):
+        with Corpus(path, longest=LONGEST_LINE) as corpus:
+            for caption in read_captions(corpus):
+                texts.append(caption.text)
+                digests.append(_digest(plain(caption.text), seed))
+                numbers.append(pictures.setdefault(_digest(caption.picture), len(pictures)))
+        result.sources.append(corpus.summary)
+        result.bad_rows.extend((corpus.name, row) for row in corpus.bad_rows)
+    digest, picture = np.array(digests, np.uint64), np.array(numbers, np.int64)
+    smallest = np.full(len(pictures), np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(smallest, picture, digest)
+    drawn = (smallest < _bound(held_out, np.bincount(picture, minlength=len(pictures))))[picture]
+    repeated = drawn & np.isin(digest, digest[~drawn])
+    order = np.argsort(picture, kind="stable")  # picture by picture, in the order of their first captions
+    result.train.extend(texts[i] for i in order[~drawn[order]])
+    result.held_out.extend(texts[i] for i in order[(drawn & ~repeated)[order]])
+    return replace(result, repeated=int(repeated.sum()))
 
 
 def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:
@@ -121,12 +117,13 @@ def plain(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _bound(share: float, captions: int) -> float:
+def _bound(share: float, captions: NDArray[np.int64]) -> NDArray[np.float64]:
     """The bound below which the smallest of this many random digests lies with probability `share`."""
-    bound: float = (1 - (1 - share) ** (1 / captions)) * 2.0**64
+    bound: NDArray[np.float64] = (1 - (1 - share) ** (1 / np.maximum(captions, 1))) * 2.0**64
     return bound
 
 
-def _digest(text: str, seed: int) -> int:
-    """A random number for a caption that ignores case and punctuation."""
-    return int.from_bytes(hashlib.blake2b(f"{seed}:{plain(text)}".encode(), digest_size=8).digest(), "big")
+def _digest(text: str, seed: int | None = None) -> int:
+    """A number for a text, random by the seed."""
+    seeded = text if seed is None else f"{seed}:{text}"
+    return int.from_bytes(hashlib.blake2b(seeded.encode(), digest_size=8).digest(), "big")

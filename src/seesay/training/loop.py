@@ -234,7 +234,7 @@ class _Training(Generic[N, B]):
         with (self.folder / HISTORY).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         at.sums, at.summed = {}, 0
-        if schedule.patience is not None and at.waited >= schedule.patience:
+        if schedule.is_over(at.best, at.waited):
             at.skipped = max(at.skipped, schedule.epochs * (1 - schedule.cooldown) - at.epochs)
 
     def save(self) -> None:
@@ -278,12 +278,12 @@ def _adam(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer
 
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
     if schedule.optimizer == "adam":
-        return torch.optim.Adam(parameters, lr=schedule.learning_rate, weight_decay=schedule.weight_decay)
+        return torch.optim.Adam(parameters, schedule.learning_rate, weight_decay=schedule.weight_decay)
     groups = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": schedule.weight_decay},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW([group for group in groups if group["params"]], lr=schedule.learning_rate)
+    return torch.optim.AdamW([group for group in groups if group["params"]], schedule.learning_rate)
 
 
 @contextmanager

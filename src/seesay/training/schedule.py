@@ -18,8 +18,8 @@ class Schedule:
     `decay` says, or stays and falls linearly over the share `cooldown` at the end.
 
     Validation follows each epoch and, with `validate_every`, that many steps; the weights that are best by `best_by`
-    are kept. With `patience`, training ends early after that many validations without improvement: at once, or with
-    its cooldown.
+    are kept. With `patience`, training ends early after that many validations without improvement, with `enough` once
+    the best value is at least as good: at once, or with its cooldown.
     """
 
     epochs: int
@@ -35,16 +35,27 @@ class Schedule:
     seed: int = 0
     optimizer: str = "adamw"  # or adam, whose weight decay is part of the gradient and concerns every weight
     cooldown: float = 0.0
+    enough: float | None = None
 
     def settings(self) -> dict[str, Any]:
         """The fields as a training's settings; newer ones only if set, so that older trainings can be resumed."""
         fields = asdict(self)
-        newer = {"optimizer": "adamw", "cooldown": 0.0}
-        return {name: value for name, value in fields.items() if newer.get(name) != value or name not in newer}
+        newer = {"optimizer": "adamw", "cooldown": 0.0, "enough": None}
+        return {name: value for name, value in fields.items() if name not in newer or newer[name] != value}
 
     def changed(self, **fields: Any) -> Schedule:
         """The schedule with other fields; None leaves a field as it is."""
         return changed(self, **fields)
+
+    def is_over(self, best: float | None, waited: int) -> bool:
+        """Whether to end early, from the best value so far and the number of validations since."""
+        if (
+            self.enough is not None
+            and best is not None
+            and (best >= self.enough if self.highest else best <= self.enough)
+        ):
+            return True
+        return self.patience is not None and waited >= self.patience
 
     def rate(self, done: float) -> float:
         """The learning rate after a share `done` of the training."""

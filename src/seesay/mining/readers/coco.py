@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
 from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
-from seesay.mining.readers.json_stream import BROKEN, BrokenFileError, entries
 from seesay.mining.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
 from seesay.mining.records import BadAnnotation, Picture
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.encoders.base import encode_texts
 from seesay.models.hf.batching import halve_until_it_fits
@@ -25,12 +26,19 @@ class TransformersModel(Model):
     """Tokens that the network reads at a time, unless the user says otherwise or memory runs out."""
 
     def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
-        self.name, self.fingerprint = name, checkpoint.fingerprint
+        if not checkpoint.tokenizer.is_fast:
+            raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
+        self.name = self._loaded_as = name
+        self.fingerprint = checkpoint.fingerprint
         self._network, self._tokenizer = checkpoint.model, checkpoint.tokenizer
         self._budget = batch_size or self.default_budget
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change
         if checkpoint.unused:
             self.note(note_of_unused(name, checkpoint.unused), lasting=True)
+
+    def pieces(self, words: Sequence[str]) -> list[int]:
+        """The number of tokens of each word after a space."""
+        return list(map(len, self._tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]))
 
     def _in_memory(self, compute: Callable[[int], T]) -> T:
         result, self._budget = halve_until_it_fits(compute, self._budget)

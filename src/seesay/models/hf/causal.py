@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import TokenScores, summed_scores
+from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
+from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
 from seesay.models.hf import prefix_tree
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import (
@@ -22,10 +25,11 @@ from seesay.models.hf.batching import (
     text_batches,
     windows,
 )
+from seesay.models.hf.generation import LINE, generate_replies, left_padded
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import TokenizedOption, tokenize_options
-from seesay.questions import Prompt, Scores
+from seesay.questions import SLOT, Prompt, Scores, Task
 
 # Trained on texts that always begin with a beginning-of-text token; tokenizers read from GGUF files may omit it.
 NEEDS_BEGINNING = ("gemma",)
@@ -46,10 +50,12 @@ class ScoredSpan(NamedTuple):
 
 
 class CausalModel(TransformersModel):
-    """A decoder. Scope `sentence` scores the option and what follows it, `option` the option alone."""
+    """A decoder. Scope `sentence` scores the option and what follows it, `option` the option alone, `reply` the option
+    where the reply begins in a chat."""
 
     family = "causal"
     default_budget = 512
+    _format: ChatFormat | None = None
 
     def __init__(
         self, name: str, checkpoint: Checkpoint, *, scope: str = "sentence", batch_size: int | None = None
@@ -58,6 +64,23 @@ class CausalModel(TransformersModel):
         self.scope = scope
         self._as_tree = self._supports_trees()
 
+    def through_chat(self, system: str | None = None) -> CausalModel:
+        """This network, asked through its tokenizer's chat template."""
+        chatting = copy.copy(self)
+        chatting._format = ChatFormat.of(self.name, self._tokenizer, system)
+        chatting.chat, chatting.scope = chatting._format.digest, "reply"
+        chatting._notes = {note: lasting for note, lasting in (self._notes or {}).items() if note != self._plain_note}
+        return chatting
+
+    @property
+    def _plain_note(self) -> str:
+        return PLAIN_NOTE.format(name=self._loaded_as)
+
+    def prepare(self, task: Task) -> None:
+        """Note that there is a chat template which goes unused."""
+        if self._format is None and self._tokenizer.chat_template:
+            self.note(self._plain_note, lasting=True)
+
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts that begin alike, because those share the most."""
         order = sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i))
@@ -65,10 +88,9 @@ class CausalModel(TransformersModel):
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
-        rows = [
-            self._with_beginning(row)
-            for row in tokenize_options(self._tokenizer, prompts, rest=self.scope == "sentence")
-        ]
+        rest, rendered = self.scope == "sentence", self._format is not None
+        tokenized = tokenize_options(self._tokenizer, self._rendered(prompts), rest=rest, rendered=rendered)
+        rows = [self._with_beginning(row) for row in tokenized]
         spans = [
             ScoredSpan(option.ids, option.start, option.stop - option.start == 1) for row in rows for option in row
         ]
@@ -79,6 +101,23 @@ class CausalModel(TransformersModel):
             logps, single_ranks = [logp for logp, _ in options], [rank for _, rank in options]
             scores.append(summed_scores(logps, (option.chars for option in row), single_ranks))
         return scores
+
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """What the model writes in its turn of the chat, or without one in the slot, up to the end of the line."""
+        chat = self._format
+        texts = [p.parts[0].rstrip(" ") for p in self._rendered(prompts, thinks=True)]
+        rows = [self._begin(tuple(ids)) for ids in self._tokenizer(texts, add_special_tokens=chat is None)["input_ids"]]
+        refuse_too_long(self.name, self._network, max(map(len, rows)) + sampling.max_tokens)
+        inputs = left_padded(self._tokenizer, rows, self._network.device)
+        return generate_replies(self._network, self._tokenizer, inputs, sampling, stop=None if chat else LINE)
+
+    def _rendered(self, prompts: Sequence[Prompt], *, thinks: bool = False) -> Sequence[Prompt]:
+        """The prompts as the chat template writes them, up to the option; without one, as they are."""
+        chat = self._format
+        if chat is None:
+            return prompts
+        texts = [chat.render(conversation(prompt, chat.system), thinks=thinks) + SLOT for prompt in prompts]
+        return [replace(prompt, text=text, shots=()) for prompt, text in zip(prompts, texts, strict=True)]
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
@@ -140,7 +179,7 @@ class CausalModel(TransformersModel):
 
     def _characters(self, prompt: Prompt) -> int:
         before, after = prompt.parts
-        if self.scope == "option":
+        if self.scope != "sentence":
             return len(before)
         return len(before) + sum(len(option) + len(after) for option in prompt.options)
 

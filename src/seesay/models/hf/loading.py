@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.models.hf.batching import is_out_of_memory
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
+from seesay.models.hf.precision import weight_arguments, weights_digest
 from seesay.models.options import Family
 
 if TYPE_CHECKING:
@@ -79,17 +80,13 @@ def load_checkpoint(
 
     `shared_tokenizer` is used where there is none beside the weights; `changed` are entries of the configuration."""
     config = read_config(name, source, options)
-    import torch
-
     tokenizer = _tokenizer(name, source, options)
     model, missing, unused = load_network(name, source, options, network_class, **changed)
     if tokenizer is None and shared_tokenizer:
         tokenizer = _tokenizer(name, find_source(shared_tokenizer, None), replace(options, revision=None))
     if tokenizer is None:
         raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
-    digest = fingerprint(source, options.revision)
-    if model.dtype != torch.float32:  # other digits, so another run
-        digest += f"-{str(model.dtype).removeprefix('torch.')}"
+    digest = fingerprint(source, options.revision) + weights_digest(options, model.dtype)  # other digits, another run
     return Checkpoint(model, tokenizer, config, digest, missing, unused)
 
 
@@ -109,15 +106,12 @@ def load_network(
     name: str, source: str | Path, options: ModelOptions, model_class: Any, what: str = "", **changed: Any
 ) -> LoadedNetwork:
     """A network in evaluation mode; `what` names it in an error."""
-    import torch
-
-    device = device_of(options.device)
+    weights = weight_arguments(options, device_of(options.device))
     try:
         model, report = model_class.from_pretrained(
             source,
             **hub_arguments(options),
-            dtype=torch.float32 if device == "cpu" else "auto",
-            device_map=None if device == "cpu" else device,
+            **weights,
             use_safetensors=None if options.allow_pickle else True,
             output_loading_info=True,
             **changed,
@@ -215,8 +209,6 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
     family = Family(options.family) if options.family else family_of(name, config)
     checkpoint = load_checkpoint(name, source, options, heads[family])
     refuse_missing_head(name, family, checkpoint.missing)
-    if not checkpoint.tokenizer.is_fast:
-        raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
     if family == Family.MASKED:
         return MaskedModel(name, checkpoint, batch_size=options.batch_size)
     if family == Family.ENCODER_DECODER:

@@ -108,7 +108,7 @@ class MaskedModel(TransformersModel):
         words = iter(
             self._score_words(
                 [
-                    Word(option.ids, option.start, option.stop, prompt.text, prompt.picture)
+                    Word(option.ids, option.start, option.stop, prompt.asked, prompt.picture)
                     for prompt, row in zip(prompts, rows, strict=True)
                     for option in row
                 ]

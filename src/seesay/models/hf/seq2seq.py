@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
+from seesay.models.base import GREEDY, Reply, Sampling
+from seesay.models.chat import user_turn
 from seesay.models.encoders.base import first_token
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
+from seesay.models.hf.generation import generate_replies
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import resolve_separator, unwritable
 from seesay.models.multiple_choice import with_options
-from seesay.questions import SLOT, Prompt, Scores
+from seesay.questions import SLOT, Prompt, Scores, after_shots
 
 SENTINEL = "<extra_id_0>"
 
@@ -56,6 +59,14 @@ class EncoderDecoderModel(TransformersModel):
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and, for an option of one token, vocabulary rank."""
         return self._in_memory(lambda budget: self._answer(prompts, budget))
+
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """What the decoder writes when the encoder reads the question."""
+        texts = [after_shots(prompt.shots, user_turn(prompt.asked)) for prompt in prompts]
+        inputs = dict(self._tokenizer(texts, padding=True, return_tensors="pt").to(self._network.device))
+        refuse_too_long(self.name, self._network, inputs["input_ids"].shape[1])
+        asked = {name: inputs[name] for name in ("input_ids", "attention_mask")}
+        return generate_replies(self._network, self._tokenizer, asked, sampling)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""

@@ -22,9 +22,11 @@ def load_server(rest: str, options: ModelOptions) -> Model:
     from seesay.models.server.completions import CompletionsServer
 
     client = _connect("openai", rest, options)
-    if options.endpoint == Endpoint.CHAT:
-        return ChatServer(f"openai:{rest}", client)
-    return CompletionsServer(f"openai:{rest}", client, options.scope)
+    if options.chat or options.endpoint == Endpoint.CHAT:
+        return ChatServer(
+            f"openai:{rest}", client, system=options.system, scored=options.chat, generates=options.generates
+        )
+    return CompletionsServer(f"openai:{rest}", client, options.scope, generates=options.generates)
 
 
 def load_vision_server(rest: str, options: ModelOptions) -> VisionServer:
@@ -42,4 +44,4 @@ def _connect(prefix: str, model: str, options: ModelOptions) -> Client:
         raise UserError(
             f"A server needs a model name and an address: seesay probe {prefix}:MODEL --base-url http://host:port/v1"
         )
-    return Client(address, model)
+    return Client(address, model, options)

@@ -1,6 +1,8 @@
-"""Chat servers give no log-probability of a given text: the model makes one constrained choice among the options.
+"""Chat servers give no log-probability of a given text. They are asked in one of two ways, and the figures say which:
 
-The figures say so (`family: chat`, `scope: choice`).
+- by default the model makes one choice among the options, to which a JSON schema holds it (`scope: choice`);
+- with `--chat`, the likeliest alternatives to the reply's first tokens give a distribution over the options
+  (`scope: reply`), where the server reports them.
 """
 
 from __future__ import annotations
@@ -9,54 +11,133 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.base import Model, choice_scores
+from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
+from seesay.models.chat import conversation
 from seesay.models.hf.tokenization import resolve_separator
-from seesay.models.server.client import Client
+from seesay.models.server.client import Client, RefusedError
+from seesay.models.server.replies import STEPS, TOPS, positions, request_replies, score_reply
 from seesay.questions import SLOT, Prompt, Scores
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
+ESTIMATED_REPLY = 16  # tokens
 TRIAL = Prompt(f"The opposite of up is {SLOT}.", ("down", "left"))
 
 
+def system_digest(system: str | None) -> str:
+    """Of what the user adds to a conversation; the server's own template is not known."""
+    return hashlib.blake2b(json.dumps(["server", system]).encode(), digest_size=4).hexdigest()
+
+
+def hidden_note(answered: Sequence[Scores]) -> list[str]:
+    """How much probability was out of reach, and how often that could have changed the answer."""
+    hidden = [(s.hidden, math.exp(max(s.logp))) for s in answered if s.hidden is not None]
+    if not hidden:
+        return []
+    undecided = sum(share > best for share, best in hidden)
+    return [
+        f"The server reports the likeliest tokens only: on average {sum(h for h, _ in hidden) / len(hidden):.1%} of "
+        f"the probability (at most {max(hidden)[0]:.1%}) was out of reach; in {undecided:,} of {len(hidden):,} prompts "
+        "that is more than the best option has."
+    ]
+
+
 class ChatServer(Model):
-    """`/v1/chat/completions`, constrained to the options by a JSON schema."""
+    """`/v1/chat/completions`."""
 
     family = "chat"
     scope = "choice"
     only_chooses = True
     prompts_per_batch = 16
-    probabilities_hint = "use its completions endpoint (--endpoint completions)"
+    probabilities_hint = "use its completions endpoint (--endpoint completions), or --chat for its log-probabilities"
 
-    def __init__(self, name: str, client: Client) -> None:
-        self.name, self._client = name, client
-        self.fingerprint = hashlib.blake2b(f"{client.base} {client.model} chat".encode(), digest_size=8).hexdigest()
-        if self._choose(TRIAL) not in TRIAL.options:
+    def __init__(
+        self, name: str, client: Client, *, system: str | None = None, scored: bool = False, generates: bool = False
+    ) -> None:
+        self.name, self._client, self._system, self._generates = name, client, system, generates
+        self._top = self._granted() if scored and not generates else 0
+        identity = f"{client.base} {client.model} chat"
+        if scored or system is not None:
+            self.chat = system_digest(system)
+            identity += f" {self.chat}"
+        if self._top:
+            self.scope, self.only_chooses = "reply", False
+            identity += f" reply {self._top}"
+        self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+        if not generates and not self._top and self._choose(TRIAL) not in TRIAL.options:
+            reported = "reports no log-probabilities and " if scored else ""
             raise UserError(
-                f"{client.base} does not restrict its answers to the given options (response_format json_schema): "
-                "its choices cannot be scored."
+                f"{client.base} {reported}does not restrict its answers to the given options (response_format "
+                "json_schema): its choices cannot be scored. Ask for free answers: --how generate."
             )
 
+    def through_chat(self, system: str | None = None) -> Model:
+        """The same server by its log-probabilities, where it reports them."""
+        return ChatServer(self.name, self._client, system=system, scored=True, generates=self._generates)
+
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """The assistant's replies, without what the server reports as reasoning."""
+
+        def body(prompt: Prompt) -> dict[str, Any]:
+            return {"messages": conversation(prompt, self._system)}
+
+        return request_replies(self._client, "chat/completions", prompts, body, sampling, self.note)
+
+    def _granted(self) -> int:
+        """How many likeliest tokens the server reports; 0 where it reports none."""
+        for top in TOPS:
+            try:
+                reply = positions(self._post([{"role": "user", "content": "Say yes or no."}], top))
+            except RefusedError:
+                continue
+            if reply and len(set(reply[0].likely.values())) > 1:
+                return top
+        return 0
+
+    def _post(self, messages: Sequence[dict[str, Any]], top: int, *, reuse: bool = False) -> dict[str, Any]:
+        reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
+        return self._client.post("chat/completions", {"messages": messages, "temperature": 0, **reported}, reuse=reuse)
+
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """One short reply per prompt."""
+        return self._client.spending.estimate([self._request(p.text, p.options) for p in prompts], ESTIMATED_REPLY)
+
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """Everything on the option chosen; an answer that is no option leaves them all alike."""
-        logps = self._client.parallel(self._logps, prompts)
-        return [choice_scores(prompt, logps[prompt]) for prompt in prompts]
+        """The distribution over the options; of a choice, everything on the option chosen, and no choice leaves them
+        all alike."""
+        scores = self._client.parallel(self._scores, prompts)
+        return [scores[prompt] for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """How many answers were none of the options: those give all options the same score."""
+        """How many choices were none of the options (those give all options the same score), or what was out of
+        reach."""
+        own = [*super().notes(), *self._client.spending.notes(bool(answered))]
+        if self._top or self._generates:
+            return [*own, *hidden_note(answered)]
         astray = sum(len(scores.logp) > 1 and len(set(scores.logp)) == 1 for scores in answered)
         note = f"{astray:,} of {len(answered):,} answers were none of the options and count as no answer."
-        return [*super().notes(), note] if astray else super().notes()
+        return [*own, note] if astray else own
 
-    def _logps(self, prompt: Prompt) -> list[float]:
-        choice = self._choose(prompt)
-        return [0.0 if option == choice else REFUSED for option in prompt.options]
+    def _scores(self, prompt: Prompt) -> Scores:
+        if self._top:
+            messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
+            reply = score_reply(positions(self._post(messages, self._top, reuse=True)), prompt.options)
+            return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
+        choice = self._choose(prompt, reuse=True)
+        return choice_scores(prompt, [0.0 if option == choice else REFUSED for option in prompt.options])
 
-    def _choose(self, prompt: Prompt) -> str:
-        text = resolve_separator(prompt.text, None).replace(SLOT, "___")
-        request = f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(prompt.options)}."
+    def _request(self, text: str, options: Sequence[str]) -> str:
+        text = resolve_separator(text, None).replace(SLOT, "___")
+        return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(options)}."
+
+    def _choose(self, prompt: Prompt, *, reuse: bool = False) -> str:
+        messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
+        for message in messages:
+            if message["role"] == "assistant":  # examples answer in the form that is asked for
+                message["content"] = json.dumps({"answer": message["content"]})
         schema = {  # an object at the root: OpenAI takes nothing else there
             "type": "object",
             "properties": {"answer": {"type": "string", "enum": list(dict.fromkeys(prompt.options))}},
@@ -64,14 +145,14 @@ class ChatServer(Model):
             "additionalProperties": False,
         }
         body = {
-            "messages": [{"role": "user", "content": request}],
+            "messages": messages,
             "temperature": 0,
             "response_format": {
                 "type": "json_schema",
                 "json_schema": {"name": "choice", "strict": True, "schema": schema},
             },
         }
-        content = self._message(self._client.post("chat/completions", body))
+        content = self._message(self._client.post("chat/completions", body, reuse=reuse))
         try:
             reply: Any = json.loads(content)
         except json.JSONDecodeError:

@@ -1,39 +1,88 @@
-"""An HTTP client for OpenAI-compatible servers: it retries where that may help, and explains errors in one sentence."""
+"""An HTTP client for OpenAI-compatible servers: it waits where that may help, and explains errors in one sentence."""
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seesay.errors import UserError, missing_extra
+from seesay.models.server.answer_store import AnswerStore
+from seesay.models.server.spending import Spending
+
+if TYPE_CHECKING:
+    from seesay.models.options import ModelOptions
 
 PARALLEL = 4
 TRIES = 5
-TIMEOUT = 120.0
+TIMEOUT = 120.0  # seconds without a byte
+DEADLINE = 900.0  # seconds for a whole answer, however it trickles in
+PATIENCE = 900.0  # seconds of pauses, for a server that says that it is busy
 LONGEST_PAUSE = 60.0
-BUSY = (408, 409, 429)
+WORTH_TELLING = 10.0
+BUSY = (408, 409, 429, 503, 529)
 REFUSALS = (400, 405, 413, 415, 422, 501)
 
 T = TypeVar("T")
 S = TypeVar("S")
+
+log = logging.getLogger(__name__)
 
 
 class RefusedError(UserError):
     """The server refused a request for something that it does not do."""
 
 
+class Throttle:
+    """How many requests may be under way: half as many whenever the server is busy, slowly more while it is not."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.limit, self.busiest = most, float(most), 0
+        self._running = 0
+        self._free = threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._free:
+            self._free.wait_for(lambda: self._running < max(1, int(self.limit)))
+            self._running += 1
+            self.busiest = max(self.busiest, self._running)
+
+    def __exit__(self, *_: object) -> None:
+        with self._free:
+            self._running -= 1
+            self._free.notify_all()
+
+    def busy(self) -> None:
+        """Halve the limit."""
+        with self._free:
+            self.limit = max(1.0, self.limit / 2)
+
+    def answered(self) -> None:
+        """Raise the limit by one for every round of answers."""
+        with self._free:
+            self.limit = min(float(self.most), self.limit + 1 / self.limit)
+
+
 class Client:
     """Posts JSON to one server, about one of its models."""
 
-    def __init__(self, base: str, model: str) -> None:
+    def __init__(self, base: str, model: str, options: ModelOptions | None = None) -> None:
         try:
             import httpx
         except ImportError as error:
             raise missing_extra("A server", "api", error) from error
         self.model, self.base = model, base.rstrip("/")
+        self.spending = Spending(options.budget, options.price) if options else Spending()
+        self.throttle = Throttle((options and options.concurrency) or PARALLEL)
+        self._store = AnswerStore() if options and options.reuse else None
+        self._answers = 0
         self._transport_error = httpx.TransportError
         try:
             address = httpx.URL(self.base)
@@ -44,13 +93,21 @@ class Client:
         key = os.environ.get("OPENAI_API_KEY", "")
         if not key.isascii():
             raise UserError("OPENAI_API_KEY holds characters that no key has: copy it again.")
-        self._http = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=TIMEOUT)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=self.throttle.most)
+        self._http = httpx.Client(headers=headers, timeout=TIMEOUT, limits=limits)
 
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The server's answer to a request to its model."""
-        answer = self._post(f"{self.base}/{path}", {"model": self.model, **body})
+    def post(self, path: str, body: dict[str, Any], *, reuse: bool = False) -> dict[str, Any]:
+        """The server's answer to a request to its model; with `reuse`, one that was kept, if answers are."""
+        address, body = f"{self.base}/{path}", {"model": self.model, **body}
+        kept = self._store.get(address, body) if reuse and self._store else None
+        answer = self._post(address, body) if kept is None else kept
         if not isinstance(answer, dict):
             raise UserError(f"{self.base} did not answer as an OpenAI-compatible server does.")
+        if kept is None:
+            self.spending.add(answer)
+            if reuse and self._store:
+                self._store.put(address, body, answer)
         return answer
 
     def post_beside(self, path: str, body: dict[str, Any]) -> Any:
@@ -60,37 +117,61 @@ class Client:
     def parallel(self, request: Callable[[S], T], items: Iterable[S]) -> dict[S, T]:
         """The request for every distinct item, several at a time."""
         unique = list(dict.fromkeys(items))
-        with ThreadPoolExecutor(PARALLEL) as pool:
+        with ThreadPoolExecutor(self.throttle.most) as pool:
             return dict(zip(unique, pool.map(request, unique), strict=True))
 
     def _post(self, address: str, body: dict[str, Any]) -> Any:
-        for attempt in range(TRIES):
-            pause = 0.25 * 2**attempt
+        attempt, waited = 0, 0.0
+        while True:
+            self.spending.refuse_if_spent()
+            pause = min(0.25 * 2**attempt, LONGEST_PAUSE)
+            attempt += 1
+            patient = self._answers > 0  # a server that has never answered is not there
             try:
-                response = self._http.post(address, json=body)
+                with self.throttle:
+                    status, headers, content = self._send(address, body)
             except self._transport_error as error:
                 problem = str(error) or type(error).__name__
             else:
-                status = response.status_code
-                if response.is_success:
-                    try:
-                        return response.json()
-                    except ValueError as error:
-                        raise UserError(
-                            f"{self.base} did not answer in JSON: is it an OpenAI-compatible server?"
-                        ) from error
-                reason = " ".join(response.text.split())[:200]
+                if 200 <= status < 300:
+                    self._answers += 1
+                    self.throttle.answered()
+                    return self._decoded(content)
+                reason = " ".join(content.decode(errors="replace").split())[:200]
                 if status in REFUSALS:
                     raise RefusedError(f"{self.base} refused the request ({status}): {reason}")
                 if status not in BUSY and status < 500:
                     raise UserError(self._explain(status, reason))
                 problem = f"status {status}: {reason}"
-                retry_after = response.headers.get("Retry-After", "")
-                if retry_after.isdecimal():
-                    pause = max(pause, min(float(retry_after), LONGEST_PAUSE))
-            if attempt + 1 < TRIES:
-                time.sleep(pause)
-        raise UserError(f"{self.base} gave no answer in {TRIES} tries ({problem}).")
+                patient = status in BUSY or (patient and status != 500)  # 500 may be this request's own fault
+                if status in BUSY:
+                    self.throttle.busy()
+                pause = max(pause, retry_after(headers.get("Retry-After", "")))
+            if waited + pause > PATIENCE or (not patient and attempt >= TRIES):
+                break
+            if pause >= WORTH_TELLING:
+                log.warning("%s is busy (%s): waiting %.0f s.", self.base, problem, pause)
+            waited += pause
+            time.sleep(pause)
+        tries = f"{attempt} {'try' if attempt == 1 else 'tries'}"
+        raise UserError(f"{self.base} gave no answer in {tries} ({problem}).")
+
+    def _send(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
+        """Status, headers and content; an answer that trickles in for too long is a failure of the transport."""
+        deadline = time.monotonic() + DEADLINE
+        content = bytearray()
+        with self._http.stream("POST", address, json=body) as response:
+            for chunk in response.iter_bytes():
+                content += chunk
+                if time.monotonic() > deadline:
+                    raise self._transport_error(f"no whole answer in {DEADLINE:.0f} s")
+        return response.status_code, response.headers, bytes(content)
+
+    def _decoded(self, content: bytes) -> Any:
+        try:
+            return json.loads(content)
+        except ValueError as error:
+            raise UserError(f"{self.base} did not answer in JSON: is it an OpenAI-compatible server?") from error
 
     def _explain(self, status: int, reason: str) -> str:
         if status in (401, 403):
@@ -101,3 +182,20 @@ class Client:
                 f"'{self.model}' one of its models, and does it serve this --endpoint?"
             )
         return f"{self.base} refused the request ({status}): {reason}"
+
+
+def retry_after(header: str, now: datetime | None = None) -> float:
+    """The seconds that a server asks to wait, given as a number or as a date; 0 where it asks for nothing.
+
+    >>> noon = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
+    >>> retry_after("7.5"), retry_after("Mon, 16 Nov 2026 12:01:30 GMT", noon), retry_after("soon")
+    (7.5, 90.0, 0.0)
+    """
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(header) - (now or datetime.now(UTC))).total_seconds()
+        except (ValueError, TypeError):
+            return 0.0
+    return max(0.0, seconds) if seconds < float("inf") else 0.0

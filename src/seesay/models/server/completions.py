@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from typing import Any
 
-from seesay.models.base import Model
+from seesay.models.base import GREEDY, Model, Reply, Sampling
 from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
 from seesay.models.server.logprobs import completed_text
-from seesay.models.server.scoring import TRIALS, choose_scorer, greedy_request
+from seesay.models.server.replies import request_replies
+from seesay.models.server.scoring import TRIALS, Scorer, choose_scorer, greedy_request
 from seesay.questions import Prompt, Scores
 
 BEGINNING = "\n"  # a server needs a context: an option that opens its sentence opens a line
@@ -22,10 +25,11 @@ class CompletionsServer(Model):
     family = "completions"
     prompts_per_batch = 16
 
-    def __init__(self, name: str, client: Client, scope: str = "option") -> None:
-        self.name, self.scope = name, scope
-        self._scorer = choose_scorer(client, self.note)
-        if scope == "sentence" and not self._scorer.whole_texts:
+    def __init__(self, name: str, client: Client, scope: str = "option", *, generates: bool = False) -> None:
+        self.name, self.scope, self._client = name, scope, client
+        self._generates = generates
+        self._scorer = Scorer(client) if generates else choose_scorer(client, self.note)
+        if not generates and scope == "sentence" and not self._scorer.whole_texts:
             self.note(
                 f"{client.base} cannot score a given text at once: every token after the slot costs a request for "
                 "each option. --scope option needs about one request per prompt."
@@ -33,8 +37,30 @@ class CompletionsServer(Model):
         completions = client.parallel(
             lambda trial: completed_text(client.post("completions", greedy_request(trial))), TRIALS
         )
-        identity = json.dumps([client.base, client.model, self._scorer.key, completions])
+        way = "Free" if generates else self._scorer.key
+        identity = json.dumps([client.base, client.model, way, completions])
         self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+
+    def through_chat(self, system: str | None = None) -> Model:
+        """The same server at its chat endpoint."""
+        return ChatServer(self.name, self._client, system=system, scored=True, generates=self._generates)
+
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """What the model writes in the slot, up to the end of the line."""
+
+        def body(prompt: Prompt) -> dict[str, Any]:
+            return {"prompt": resolve_separator(prompt.parts[0], None).rstrip(" ") or BEGINNING, "stop": ["\n"]}
+
+        return request_replies(self._client, "completions", prompts, body, sampling, self.note)
+
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """One request per option where the server scores given texts, else about one per prompt."""
+        each = [prompt.text for prompt in prompts for _ in (prompt.options if self._scorer.whole_texts else "1")]
+        return self._client.spending.estimate(each, 1)
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """What was noted, and what it took where that is counted."""
+        return [*super().notes(), *self._client.spending.notes(bool(answered))]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""

@@ -85,7 +85,8 @@ class EchoScorer(Scorer):
 
     def _echo(self, text: str) -> tuple[list[str], list[float]]:
         """The tokens of a text and their log-probabilities, 0 for the first, which has no context."""
-        answer = self._client.post("completions", {**greedy_request(text), "echo": True, "logprobs": 1})
+        body = {**greedy_request(text), "echo": True, "logprobs": 1}
+        answer = self._client.post("completions", body, reuse=text not in TRIALS)
         tokens, logps = prompt_tokens(answer)
         usage = answer.get("usage")
         count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
@@ -117,7 +118,8 @@ class LikeliestTokens:
         return table
 
     def _ask(self, prompt: str | tuple[int, ...], top: int) -> NextTokens:
-        return next_tokens(self._client.post("completions", {**greedy_request(prompt), "logprobs": top}))
+        body = {**greedy_request(prompt), "logprobs": top}
+        return next_tokens(self._client.post("completions", body, reuse=prompt not in TRIALS))
 
     def _granted(self) -> int:
         """The most that the server reports; one whose log-probabilities carry no information is refused."""

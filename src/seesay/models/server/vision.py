@@ -7,17 +7,20 @@ mass of those that begin it. A server that reports none makes one choice, and th
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import io
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from seesay.models.base import TEXT_AND_PICTURES
-from seesay.models.server.chat import REFUSED, ChatServer
+from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choice_scores
+from seesay.models.chat import conversation
+from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
+from seesay.models.server.replies import request_replies
 from seesay.models.vision.picture_prompt import open_picture, question
-from seesay.questions import Prompt
+from seesay.questions import Prompt, Scores
 
 TOP = 20
 REPLY = 8  # tokens of a reply where no log-probabilities are reported
@@ -32,35 +35,58 @@ class VisionServer(ChatServer):
     prompts_per_batch = 32
 
     def __init__(self, name: str, client: Client) -> None:
-        self.name, self._client = name, client
+        self.name, self._client, self._system, self._top, self._generates = name, client, None, 0, False
         self._logprobs = self._reports_logprobs()
         self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
         self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
 
+    def through_chat(self, system: str | None = None) -> VisionServer:
+        """The same server, which is asked nothing but chats, with a system text."""
+        chatting = copy.copy(self)
+        chatting._system, chatting.chat = system, system_digest(system)
+        return chatting
+
     def _reports_logprobs(self) -> bool:
-        trial = [{"type": "text", "text": "Say yes or no."}]
+        trial = [{"role": "user", "content": [{"type": "text", "text": "Say yes or no."}]}]
         try:
             return bool(_alternatives(self._client.post("chat/completions", self._body(trial, True))))
         except RefusedError:
             return False
 
+    def _scores(self, prompt: Prompt) -> Scores:
+        return choice_scores(prompt, self._logps(prompt))
+
     def _logps(self, prompt: Prompt) -> list[float]:
         """Log-probability of every option as the reply's beginning; without log-probabilities, the one choice."""
-        request = f"{question(prompt)} Answer with one word: {' or '.join(prompt.options)}."
-        content: list[dict[str, Any]] = [
-            {"type": "image_url", "image_url": {"url": data_url(prompt.picture, self.name)}},
-            {"type": "text", "text": request},
-        ]
-        answer = self._client.post("chat/completions", self._body(content, self._logprobs))
+        messages = self._conversation(prompt, f" Answer with one word: {' or '.join(prompt.options)}.")
+        body = self._body(messages, self._logprobs)
+        answer = self._client.post("chat/completions", body, reuse=True)
         if not self._logprobs:
             reply = self._message(answer).strip().lower()
             chosen = [reply.startswith(option.lower()) for option in prompt.options]
             return [0.0 if named and sum(chosen) == 1 else REFUSED for named in chosen]
         return reply_scores(_alternatives(answer), prompt.options)
 
-    def _body(self, content: list[dict[str, Any]], logprobs: bool) -> dict[str, Any]:
-        body: dict[str, Any] = {"messages": [{"role": "user", "content": content}], "temperature": 0}
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """What the model says of the picture."""
+
+        def body(prompt: Prompt) -> dict[str, Any]:
+            return {"messages": self._conversation(prompt)}
+
+        return request_replies(self._client, "chat/completions", prompts, body, sampling, self.note)
+
+    def _conversation(self, prompt: Prompt, hint: str = "") -> list[dict[str, Any]]:
+        def turn(text: str, picture: str | None) -> list[dict[str, Any]]:
+            return [
+                {"type": "image_url", "image_url": {"url": data_url(picture, self.name)}},
+                {"type": "text", "text": f"{question(text)}{hint}"},
+            ]
+
+        return conversation(prompt, self._system, turn)
+
+    def _body(self, messages: list[dict[str, Any]], logprobs: bool) -> dict[str, Any]:
+        body: dict[str, Any] = {"messages": messages, "temperature": 0}
         return body | ({"max_tokens": 1, "logprobs": True, "top_logprobs": TOP} if logprobs else {"max_tokens": REPLY})
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from seesay.errors import UserError
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
 from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config
+from seesay.models.hf.precision import weights_digest
 from seesay.models.options import ModelOptions
 from seesay.models.vision.processor import Processor
 from seesay.models.vision.vision_language import BlipModel, GenerativeModel, ViltModel, VisionModel
@@ -47,6 +48,8 @@ def load_vision(rest: str, options: ModelOptions) -> VisionModel:
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise loading_error(rest, source, options, error) from error
     digest = fingerprint(source, options.revision, SHAPES_ANSWERS)
+    if options.dtype or options.quantization:
+        digest += weights_digest(options, network.dtype)
     model = wrapper(f"vision:{rest}", network, processor, digest, options.batch_size)
     if unused:
         model.note(note_of_unused(rest, unused), lasting=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seesay.errors import UserError, missing_extra
-from seesay.questions import Prompt
+from seesay.questions import SLOT
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-def question(prompt: Prompt) -> str:
-    """The question, without the cue that a model of text needs before its answer."""
-    return prompt.parts[0].rstrip().removesuffix("Answer:").rstrip()
+def question(text: str) -> str:
+    """The question before the slot, without the cue that a model of text needs before its answer."""
+    return text.partition(SLOT)[0].rstrip().removesuffix("Answer:").rstrip()
 
 
 def open_picture(path: str | None, name: str) -> Image:

@@ -7,6 +7,7 @@ also handle video and then need torchvision; for them the same is done here with
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
@@ -45,38 +46,45 @@ class Processor:
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
 
-    def inputs(self, pictures: Sequence[Image], texts: Sequence[str]) -> Inputs:
-        """The network's inputs by name."""
+    def inputs(self, pictures: Sequence[Sequence[Image]], texts: Sequence[str]) -> Inputs:
+        """The network's inputs by name; a text may have several pictures, marked in it in order."""
         if self.combined is None:
             return self._prepare_separately(pictures, texts)
         arguments = {"text": list(texts), "padding": True, "return_tensors": "pt"}
+        every = [picture for row in pictures for picture in row]
         try:
-            return dict(self.combined(images=list(pictures), **arguments))
+            return dict(self.combined(images=every, **arguments))
         except (ValueError, TypeError):  # some want a list of pictures for every text
-            return dict(self.combined(images=[[picture] for picture in pictures], **arguments))
+            return dict(self.combined(images=[list(row) for row in pictures], **arguments))
 
-    def _prepare_separately(self, pictures: Sequence[Image], texts: Sequence[str]) -> Inputs:
+    def _prepare_separately(self, pictures: Sequence[Sequence[Image]], texts: Sequence[str]) -> Inputs:
         """Inputs made by image processor and tokenizer, for the families whose marks are known."""
         images, tokenizer, config = self.images, self.tokenizer, self.config
         if config.model_type in ("smolvlm", "idefics3"):
-            pixels = dict(images([[picture] for picture in pictures], return_tensors="pt", return_row_col_info=True))
+            pixels = dict(images([list(row) for row in pictures], return_tensors="pt", return_row_col_info=True))
             rows, columns = pixels.pop("rows"), pixels.pop("cols")
             side = config.vision_config.image_size // config.vision_config.patch_size
             tokens = side * side // config.scale_factor**2
-            marks = [tiles(r[0], c[0], tokens) for r, c in zip(rows, columns, strict=True)]
+            marks = [
+                [tiles(*tile, tokens) for tile in zip(r, c, strict=True)] for r, c in zip(rows, columns, strict=True)
+            ]
             mark = "<image>"
         elif hasattr(images, "merge_size"):  # the Qwen family
-            pixels = dict(images(list(pictures), return_tensors="pt"))
+            pixels = dict(images([picture for row in pictures for picture in row], return_tensors="pt"))
             mark = tokenizer.convert_ids_to_tokens(config.image_token_id)
-            marks = [mark * (int(grid.prod()) // images.merge_size**2) for grid in pixels["image_grid_thw"]]
+            grids = iter(pixels["image_grid_thw"])
+            marks = [[mark * (int(next(grids).prod()) // images.merge_size**2) for _ in row] for row in pictures]
         else:
             raise UserError(
                 f"The processor of a {config.model_type} could not be loaded here, and seesay does not know how to do "
                 "without it: install torchvision, or use another model."
             )
-        if any(text.count(mark) != 1 for text in texts):
-            raise UserError(f"The model's chat template does not put one {mark} into the text for the picture.")
-        marked = [text.replace(mark, replacement) for text, replacement in zip(texts, marks, strict=True)]
+        pieces = [text.split(mark) for text in texts]
+        if any(len(parts) != len(own) + 1 for parts, own in zip(pieces, marks, strict=True)):
+            raise UserError(f"The model's chat template does not put one {mark} into the text for each picture.")
+        marked = [
+            "".join(chain(*zip(parts, [*own, ""], strict=True))) for parts, own in zip(pieces, marks, strict=True)
+        ]
         encoded = dict(tokenizer(marked, padding=True, return_tensors="pt"))
         if hasattr(images, "merge_size"):  # which tokens stand for a picture: positions are two-dimensional there
             encoded["mm_token_type_ids"] = (encoded["input_ids"] == config.image_token_id).long()

@@ -7,13 +7,15 @@ are added up.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
-from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Model, Reply, Sampling
+from seesay.models.chat import ChatFormat, Message, conversation
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import Inputs, Processor
 from seesay.questions import Prompt, Scores
@@ -44,27 +46,33 @@ class VisionModel(Model):
         """Log-probability of every option as the reply to its question about its picture."""
         return self.reply([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
 
-    def generate(self, prompts: Sequence[Prompt]) -> list[str]:
-        """A free answer to every question about its picture."""
-        return self.describe([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """Free answers to every question about its picture."""
+        return self._free([open_picture(prompt.picture, self.name) for prompt in prompts], prompts, sampling)
 
     def describe(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[str]:
-        """The same for pictures that are open already; the likeliest words, one after the other."""
+        """The likeliest answers about pictures that are open already, as texts."""
+        return [reply.text for (reply,) in self._free(pictures, prompts, Sampling(max_tokens=MAX_NEW_TOKENS))]
+
+    def _free(
+        self, pictures: Sequence[Image], prompts: Sequence[Prompt], sampling: Sampling
+    ) -> list[tuple[Reply, ...]]:
         import torch
 
         with torch.inference_mode():
-            inputs = self._inputs(pictures, prompts)
-            return [text.strip() for text in self._write(inputs)]
+            return self._write(self._inputs(pictures, prompts), sampling)
 
-    def _inputs(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> Inputs:
-        inputs = self._processor.inputs(pictures, [self._ask(question(prompt)) for prompt in prompts])
-        return {name: tensor.to(self._network.device) for name, tensor in inputs.items()}
-
-    def _write(self, inputs: Inputs) -> list[str]:
+    def _write(self, inputs: Inputs, sampling: Sampling) -> list[tuple[Reply, ...]]:
         """Continue every row; only the new tokens are text."""
-        tokens = self._network.generate(**inputs, max_new_tokens=MAX_NEW_TOKENS, do_sample=False)
-        new = tokens[:, inputs["input_ids"].shape[1] :]
-        return list(self._processor.tokenizer.batch_decode(new, skip_special_tokens=True))
+        from seesay.models.hf.generation import generate_replies
+
+        return generate_replies(self._network, self._processor.tokenizer, inputs, sampling)
+
+    def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
+        """The pictures that belong to a prompt: those of its examples, then its own."""
+        if prompt.shots:
+            raise UserError(f"'{self.name}' looks at one picture at a time: ask it without --shots.")
+        return [picture]
 
     def reply(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[Scores]:
         """The same for pictures that are open already."""
@@ -77,8 +85,13 @@ class VisionModel(Model):
             for row, prompt in zip(rows, prompts, strict=True)
         ]
 
-    def _ask(self, text: str) -> str:
-        return text
+    def _inputs(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> Inputs:
+        shown = [self._pictures(picture, prompt) for picture, prompt in zip(pictures, prompts, strict=True)]
+        inputs = self._processor.inputs(shown, [self._ask(prompt) for prompt in prompts])
+        return {k: v.to(self._network.device) for k, v in inputs.items()}
+
+    def _ask(self, prompt: Prompt) -> str:
+        return question(prompt.asked)
 
     def _length(self, option: str) -> int:
         return min(map(len, self._processor.spellings(option)))
@@ -106,15 +119,42 @@ class GenerativeModel(VisionModel):
     """Models that continue a text with pictures in it; padded on the left, so that every row ends with text."""
 
     padding = "left"
+    _system: str | None = None
 
-    def _ask(self, text: str) -> str:
-        template = self._processor.template
-        if template is None:
+    def through_chat(self, system: str | None = None) -> GenerativeModel:
+        """The same model, which always uses its chat template, with a system text."""
+        if self._processor.template is None:
+            raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
+        chatting = copy.copy(self)
+        chatting._system = system
+        chatting.chat = chatting._format.digest
+        return chatting
+
+    @property
+    def _format(self) -> ChatFormat:
+        return ChatFormat(self._processor.tokenizer, str(self._processor.template), self._system)
+
+    def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
+        if prompt.shots and self._processor.template is None:
+            return super()._pictures(picture, prompt)
+        return [*(open_picture(shot.picture, self.name) for shot in prompt.shots), picture]
+
+    def _ask(self, prompt: Prompt) -> str:
+        if self._processor.template is None:
+            text = question(prompt.asked)
             token = getattr(self._processor.combined, "image_token", None) or ""
             return f"{token}\n{text} Answer:" if token else f"{text} Answer:"
-        chat = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": text}]}]
-        arguments = {"chat_template": template, "add_generation_prompt": True, "tokenize": False}
-        return str(self._processor.tokenizer.apply_chat_template(chat, **arguments))
+        return self._format.render(self._messages(prompt), fixed=self.chat is not None)
+
+    def _messages(self, prompt: Prompt) -> list[Message]:
+        """The conversation with its pictures; every text is a part, since templates for pictures expect parts."""
+        messages = conversation(
+            prompt, self._system, lambda text, _: [{"type": "image"}, {"type": "text", "text": question(text)}]
+        )
+        for message in messages:
+            if isinstance(message["content"], str):
+                message["content"] = [{"type": "text", "text": message["content"]}]
+        return messages
 
     def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
         import torch
@@ -140,13 +180,17 @@ class BlipModel(VisionModel):
             scores |= dict(zip(rows, super()._score(part, [prompts[row] for row in rows]), strict=True))
         return [scores[row] for row in range(len(prompts))]
 
-    def _write(self, inputs: Inputs) -> list[str]:
-        texts: dict[int, str] = {}
+    def _write(self, inputs: Inputs, sampling: Sampling) -> list[tuple[Reply, ...]]:
+        from seesay.models.hf.generation import replies_of, sampling_arguments, seeded
+
+        replies: dict[int, tuple[Reply, ...]] = {}
         for rows, part in self._by_length(inputs):
-            tokens = self._network.generate(**part, max_new_tokens=MAX_NEW_TOKENS, do_sample=False)
+            with seeded(sampling, part["input_ids"]):
+                tokens = self._network.generate(**part, **sampling_arguments(sampling))
             new = tokens[:, 1:]  # without the token that the decoder starts from
-            texts |= zip(rows, self._processor.tokenizer.batch_decode(new, skip_special_tokens=True), strict=True)
-        return [texts[row] for row in range(len(texts))]
+            end = self._network.config.text_config.sep_token_id
+            replies |= zip(rows, replies_of(self._processor.tokenizer, new, sampling, {end}), strict=True)
+        return [replies[row] for row in range(len(replies))]
 
     @staticmethod
     def _by_length(inputs: Inputs) -> Iterator[tuple[list[int], Inputs]]:
@@ -179,10 +223,12 @@ class ViltModel(VisionModel):
     def _length(self, option: str) -> int:
         return 1
 
-    def _write(self, inputs: Inputs) -> list[str]:
+    def _write(self, inputs: Inputs, sampling: Sampling) -> list[tuple[Reply, ...]]:
         """The likeliest of the fixed answers."""
+        if sampling.temperature:
+            raise UserError(f"'{self.name}' has fixed answers, which are not sampled: leave out --temperature.")
         names = {int(number): str(name) for name, number in self._network.config.label2id.items()}
-        return [names[number] for number in self._network(**inputs).logits.argmax(dim=-1).tolist()]
+        return [(Reply(names[number]),) for number in self._network(**inputs).logits.argmax(dim=-1).tolist()]
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
         answers = {str(label).lower(): int(i) for label, i in self._network.config.label2id.items()}

@@ -170,6 +170,7 @@ def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbon
     import torch
     from transformers import AutoModel
 
+    from seesay.models.hf.checkpoint_keys import refuse_missing, unused_parts
     from seesay.models.hf.loading import aligned
 
     try:
@@ -178,10 +179,9 @@ def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbon
         )
     except Exception as error:  # third-party files fail in more ways than can be listed
         raise UserError(f"The network of '{origin.source}' could not be read: {first_line(error)}") from error
-    if missing := sorted(key for key in report["missing_keys"] if "pooler" not in key):  # they follow all hidden states
-        raise UserError(
-            f"'{origin.source}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random."
-        )
+    # poolers follow all hidden states; heads are not used, and need no note
+    refuse_missing(str(origin.source), sorted(key for key in report["missing_keys"] if "pooler" not in key))
+    unused_parts(str(origin.source), model, report["unexpected_keys"])
     network: Any = getattr(model, "vision_model", model)  # the vision tower of CLIP or SigLIP
     if network.main_input_name != "pixel_values":
         raise UserError(f"'{origin.source}' is a {origin.config.model_type}, which takes no pictures.")

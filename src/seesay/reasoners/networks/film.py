@@ -32,16 +32,21 @@ class Film(ReasonerNetwork):
         initialise(self, nn.init.kaiming_uniform_)
 
     def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.classifier(self.feature_maps(features, words).amax((2, 3)))
+        # The maximum first: ReLU keeps the order, and has less to do.
+        logits: torch.Tensor = self.classifier(torch.relu(self._maps(features, words).amax((2, 3))))
         return logits
 
     def feature_maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         """The maps (items, channels, rows, columns) that the maximum is taken over."""
+        return torch.relu_(self._maps(features, words))
+
+    def _maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         scales, shifts = self.modulate(self.reader(words)).view(len(words), self.block_count, 2, -1, 1, 1).unbind(2)
         maps = self.stem(features)
         for i, block in enumerate(self.blocks):
             maps = block(maps, scales[:, i], shifts[:, i])
-        return torch.relu_(self.last_norm(self.last(maps)))
+        normed: torch.Tensor = self.last_norm(self.last(maps))
+        return normed
 
     def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
         """The cells that the maximum comes from."""

@@ -22,18 +22,21 @@ class Stem(nn.Module):
         super().__init__()
         self.channels, layers = config.input_shape[0], list[nn.Module]()
         for i in range(config.strided_layers + config.plain_layers):
+            width = config.first_width or config.width if i + 1 < config.strided_layers else config.width
             if i < config.strided_layers:
-                conv: nn.Module = nn.Conv2d(self.channels, config.width, 4, 2, 1)
+                conv: nn.Module = nn.Conv2d(self.channels, width, 4, 2, 1)
             elif i == 0 and coordinates:
-                conv = CoordinateConv(self.channels, config.width, 3)
+                conv = CoordinateConv(self.channels, width, 3)
             else:
-                conv = nn.Conv2d(self.channels, config.width, 3, padding=1)
-            layers += [conv, nn.BatchNorm2d(config.width), nn.ReLU(inplace=True)]
-            self.channels = config.width
+                conv = nn.Conv2d(self.channels, width, 3, padding=1)
+            layers += [conv, nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+            self.channels = width
         self.layers = nn.Sequential(*layers)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        maps: torch.Tensor = self.layers(_as_floats(features).contiguous(memory_format=torch.channels_last))
+        floats = features.to(torch.float32, memory_format=torch.channels_last)
+        # Bytes are pixels, from 0 to 1; feature maps, which may be stored in half precision, are taken as they are.
+        maps: torch.Tensor = self.layers(floats.div_(255) if features.dtype == torch.uint8 else floats)
         return maps
 
 
@@ -58,11 +61,6 @@ def coordinates(maps: torch.Tensor) -> torch.Tensor:
     down = torch.linspace(-1, 1, rows, device=maps.device)[:, None].expand(rows, columns)
     across = torch.linspace(-1, 1, columns, device=maps.device).expand(rows, columns)
     return torch.stack((down, across))
-
-
-def _as_floats(features: torch.Tensor) -> torch.Tensor:
-    """Bytes of pixels as numbers from 0 to 1; feature maps, which may be stored in half precision, as they are."""
-    return features.float() / 255 if features.dtype == torch.uint8 else features.float()
 
 
 def mlp(inputs: int, config: NetworkConfig) -> nn.Sequential:

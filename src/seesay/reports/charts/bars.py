@@ -64,18 +64,21 @@ def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: st
     return svg.element("g", bar + whisker + svg.text(svg.WIDTH, middle + 4, written, "note end"), class_=hue)
 
 
-def stacked_bars(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str) -> Markup:
-    """Bars of equal length, divided in proportion to their values; color words are drawn in their own color."""
+def stacked_bars(
+    rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str, room: float = ROOM
+) -> Markup:
+    """Bars of equal length, divided in proportion to their values; color words are drawn in their own color. `room` is
+    for the names."""
     if not rows or not parts:
         return svg.empty_chart("stacked-bars", title)
-    left = svg.text_width([name for name, _ in rows], ROOM) + 8
+    left = svg.text_width([name for name, _ in rows], room) + 8
     paint = svg.swatches(parts)
     drawn, y = svg.legend(parts, [svg.square(f"part {class_}") + svg.square("outline") for class_ in paint])
     y += 6
     for name, values in rows:
         if len(values) != len(parts) or any(value < 0 for value in values):
             raise ValueError(f"'{name}' needs {len(parts)} values of at least 0")
-        drawn.append(svg.text(left - 8, y + 11, name, "end", ROOM))
+        drawn.append(svg.text(left - 8, y + 11, name, "end", room))
         drawn += _divided(name, values, parts, paint, left, y)
         y += 19
     for share in (0, 25, 50, 75, 100):

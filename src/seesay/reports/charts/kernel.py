@@ -115,7 +115,11 @@ class Axis:
     def at(self, value: float) -> float:
         """The coordinate of a value."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
-        return self.start + (self.end - self.start) * (value - low) / (high - low)
+        return self.start + (self.end - self.start) * ((value - low) / (high - low))  # exact at both ends
+
+
+TINY = 1e-290
+"""Values closer than this are drawn as equal: a step between them could not be computed."""
 
 
 def axis(values: Iterable[float], start: float, end: float, zero: bool = False, tight: bool = False) -> Axis:
@@ -124,8 +128,8 @@ def axis(values: Iterable[float], start: float, end: float, zero: bool = False, 
     low, high = min(finite), max(finite)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
-        margin = abs(low) / 2 or 0.5
+    if high - low < TINY:
+        margin = abs(low) / 2 if abs(low) >= TINY else 0.5
         low, high = (low, high + 2 * margin) if zero and low == 0 else (low - margin, high + margin)
     step = _step(high - low)
     if not tight:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,10 +15,12 @@ from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.runs.run import Run
-from seesay.runs.store import MANIFEST, find_runs
+from seesay.runs.store import FIGURES, MANIFEST, find_runs
 from seesay.tasks import load_task, summary
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 CURVES = "learning-curve.json"
 MARKS = {
@@ -78,9 +81,12 @@ class Material:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The finished runs."""
+        """The finished runs; how many are not finished is logged."""
         folders = self.folders("run")
-        return tuple(find_runs(folders)) if folders else ()
+        finished = [folder for folder in folders if (folder / FIGURES).is_file()]
+        if len(finished) < len(folders):
+            log.warning("Left out: %d runs that are not finished.", len(folders) - len(finished))
+        return tuple(find_runs(finished)) if finished else ()
 
     @cached_property
     def groups(self) -> tuple[TaskRuns, ...]:

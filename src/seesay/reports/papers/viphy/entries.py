@@ -40,14 +40,16 @@ PAPER = Paper(
     citation=SINGH,
     about=(
         "Published values are those of the paper's tables and of the authors' notebooks (github.com/Axe--/ViPhy), in "
-        "percent. Ours are made of the published files and of the runs given."
+        "percent. Ours are made of the published files and of the runs given. Means of language models are those of "
+        "BERT, RoBERTa, UnifiedQA and DeBERTa, of vision-language models those of VisualBERT, ViLT, FLAVA and CLIP."
     ),
     entries=(
         PaperEntry("Table 1", "The data: counts, labels per object, names in ConceptNet", tables.dataset, _DATA, _FILES,
                    (tables.PRINTED_TABLE_1,)),
         PaperEntry("Table 3", "Models asked without training", tables.zero_shot, _ZERO_SHOT, _MODELS,
                    (tables.zero_shot_published(),)),
-        PaperEntry("Table 4", "Linear probes: colour", tables.probes("viphy-color", _COLOR, tables.coda_rows),
+        PaperEntry("Table 4", "Linear probes: colour",
+                   tables.with_note(tables.probes("viphy-color", _COLOR, tables.coda_rows), tables.CODA_NOTE),
                    f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
                    (tables.probe_table(color.LINEAR_PUBLISHED, _COLOR),)),
         PaperEntry("Table 5", "Linear probes: space",

@@ -54,9 +54,13 @@ def published_cardinality() -> list[DataTable]:
     for column, (_, name) in enumerate(METRICS.items()):
         curves = {model: values[column] for model, values in CARDINALITY.items()}
         curves["average of the three models"] = _average(column)
-        rows = [[model, *map(str, values), *([None] * (7 - len(values)))] for model, values in curves.items()]
+        rows = [[model, *map(_two, values), *([None] * (7 - len(values)))] for model, values in curves.items()]
         tables.append(DataTable(["published, in percent", *map(str, range(1, 8))], rows, f"{name} by number of labels"))
     return tables
+
+
+def _two(value: float) -> str:
+    return f"{value:.2f}"
 
 
 def _average(column: int) -> list[float]:
@@ -88,6 +92,8 @@ def by_cardinality(material: Material) -> Rendered:
     for column, (metric, name) in enumerate(METRICS.items()):
         curves = {model: dict(enumerate(values[column], start=1)) for model, values in CARDINALITY.items()}
         curves["average"] = dict(enumerate(_average(column), start=1))
+        if "people (CoDa), ours" in ours[metric]:
+            del curves["people (CoDa)"]  # the same points
         printed = {f"{model} (published)": points for model, points in curves.items()}
         series = [
             Series(model, list(points), list(points.values())) for model, points in (ours[metric] | printed).items()
@@ -95,7 +101,7 @@ def by_cardinality(material: Material) -> Rendered:
         x_label, y_label = "typical colours of the object", f"{name}, percent"
         charts.append(lines(series, title=name.capitalize(), x_label=x_label, y_label=y_label))
         rows += [
-            [model, name, *(round(points[n], 2) if n in points else None for n in range(1, 8))]
+            [model, name, *(_two(points[n]) if n in points else None for n in range(1, 8))]
             for model, points in ours[metric].items()
         ]
     text = (
@@ -104,7 +110,7 @@ def by_cardinality(material: Material) -> Rendered:
     )
     if not runs:
         text += " There is no run of viphy-color among the folders: people alone are ours."
-    table = DataTable(["ours, in percent", "metric", *map(str, range(1, 8))], rows)
+    table = DataTable(["ours, in percent", "metric", *map(str, range(1, 8))], rows, "Ours")
     return Rendered(
         Status.SHOWN if runs and not notes else Status.IN_PART, "\n\n".join([text, *notes]), [table], charts
     )
@@ -112,7 +118,7 @@ def by_cardinality(material: Material) -> Rendered:
 
 def published_parts(values: Mapping[str, Sequence[float]], models: Sequence[str], part: str) -> DataTable:
     """Figures 6 and 13 as numbers."""
-    rows = [[name, *map(str, row)] for name, row in values.items()]
+    rows = [[name, *map(_two, row)] for name, row in values.items()]
     return DataTable([part, *models], rows, "Published relaxed accuracy, in percent")
 
 
@@ -143,13 +149,13 @@ def by_tag(
     return render
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)
+def _rounded(value: float | None) -> str | None:
+    return None if value is None else _two(value)
 
 
 def published_few_shot(task: str) -> DataTable:
     """Figures 8 and 9 as numbers."""
-    rows = [[model, *map(str, values)] for model, values in FEW_SHOT[task].items()]
+    rows = [[model, *map(_two, values)] for model, values in FEW_SHOT[task].items()]
     return DataTable(["published, in percent", *(f"{fraction:.0%}" for fraction in FEW_SHOT_FRACTIONS)], rows)
 
 

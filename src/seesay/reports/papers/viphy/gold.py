@@ -24,6 +24,9 @@ WORDS = {
 }
 """Relation signs in words."""
 
+WIDE = 270.0
+"""Room for the names of pairs."""
+
 PAIRS = 30
 """Pairs drawn of a scene, as in the paper's Figure 14."""
 
@@ -91,7 +94,7 @@ def scene_pairs(facts: Sequence[PlaceFact], scene: str = "kitchen") -> Analysis:
     drawn = [rows[index] for index in even_steps(len(rows), PAIRS)]
     title = f"{len(drawn)} of the {len(rows):,} pairs in a {scene}"
     bars = [(row.part, [row.shares[word] for word in words]) for row in drawn]
-    chart = stacked_bars(bars, list(words), title=title)
+    chart = stacked_bars(bars, list(words), title=title, room=WIDE)
     text = f"Pairs of objects in a {scene}: how often the first is above the second, level with it, and below it."
     heading = f"Pairs of objects in a {scene}"
     return Analysis("pairs-in-a-scene", "viphy-space", heading, "Fig. 14", text, rows, (chart,), shown=0)

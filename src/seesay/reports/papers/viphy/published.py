@@ -92,7 +92,7 @@ def percent(value: float | None, digits: int = 2) -> str | None:
 
 
 def with_averages(rows: Sequence[Published], metrics: Mapping[str, str], title: str) -> DataTable:
-    """Published rows as the paper prints them, one line per model, and the means of language and of vision models.
+    """Published rows as the paper prints them, one line per model, and the means of `LANGUAGE` and `VISION` models.
 
     `metrics` maps the metrics to their column heads.
     """
@@ -107,5 +107,5 @@ def with_averages(rows: Sequence[Published], metrics: Mapping[str, str], title: 
             for metric in metrics:
                 values = [row[metric] for row in present if metric in row]
                 means.append(percent(fmean(values)) if values else None)
-            lines.append([f"{name} ({', '.join(members)})", *means])
+            lines.append([name, *means])
     return DataTable(["published, in percent", *metrics.values()], lines, title)

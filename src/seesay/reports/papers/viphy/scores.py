@@ -85,7 +85,7 @@ def _learning_curve(task: str, metric: str, bands: Sequence[Band]) -> Analysis:
     labels = {"x_label": "fraction of the training questions", "y_label": metric_name(metric)}
     chart = lines(series, title=f"{task}: learning curve", log_x=True, **labels)
     text = "The linear probe trained on a fraction of the training questions; the band is the range over seeds."
-    return Analysis("few-shot", task, "Learning curve", "Fig. 8 and 9", text, rows, (chart,))
+    return Analysis("learning-curve", task, "Learning curve", "Fig. 8 and 9", text, rows, (chart,))
 
 
 def _overall(group: TaskRuns, part: str) -> list[PartScore]:

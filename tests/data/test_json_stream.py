@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.mining.readers import json_stream
-from seesay.mining.readers.json_stream import BrokenFileError, entries
+from seesay.data import json_stream
+from seesay.data.json_stream import BrokenFileError, entries
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

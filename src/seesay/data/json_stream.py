@@ -6,10 +6,15 @@ deep nesting exhausts its memory, and its one-pass interface takes twice as long
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
+
+from seesay.data.lines import open_bytes
 
 CHUNK = 1 << 16
 MAX_ENTRY = 1 << 26
@@ -24,22 +29,27 @@ class BrokenFileError(Exception):
 
 
 def entries(path: Path) -> Iterator[tuple[str, Any]]:
-    """The entries of a file that is an array (under the key ""), or of every array in an object (under its key).
+    """The entries of a file, gzipped or not: see `decode_entries`."""
+    with open_bytes(path) as file:
+        yield from decode_entries(file)
+
+
+def decode_entries(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
+    """The entries of a document that is an array (under the key ""), or of every array in an object (under its key).
 
     Values of the object that are not arrays are one entry each. Raises `BrokenFileError` where the JSON breaks.
     """
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        text = _Text(file)
-        opening = text.peek()
-        if opening == "[":
-            for value in _array(text):
-                yield "", value
-        elif opening == "{":
-            yield from _object(text)
-        else:
-            raise BrokenFileError("it holds neither a JSON array nor an object")
-        if text.peek():
-            raise BrokenFileError(f"there is more after the end of the JSON, from character {text.position}")
+    text = _Text(file)
+    opening = text.peek()
+    if opening == "[":
+        for value in _array(text):
+            yield "", value
+    elif opening == "{":
+        yield from _object(text)
+    else:
+        raise BrokenFileError("it holds neither a JSON array nor an object")
+    if text.peek():
+        raise BrokenFileError(f"there is more after the end of the JSON, from character {text.position}")
 
 
 def _object(text: _Text) -> Iterator[tuple[str, Any]]:
@@ -75,8 +85,8 @@ def _array(text: _Text) -> Iterator[Any]:
 class _Text:
     """A file of which only a piece is in memory: the next entry, as far as it was needed to decode it."""
 
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._decoder = file, codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._decode = json.JSONDecoder().raw_decode
         self._buffer, self._at, self._dropped, self._ended = "", 0, 0, False
 
@@ -129,9 +139,12 @@ class _Text:
             return False
         if len(self._buffer) - self._at > MAX_ENTRY:
             raise BrokenFileError(f"an entry longer than {MAX_ENTRY} characters, or never closed, at {self.position}")
-        new = self._file.read(max(size, CHUNK))
+        try:
+            new = self._file.read(max(size, CHUNK))
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise BrokenFileError(f"the gzip file is damaged ({error})") from error
         self._ended = not new
         if new:
             self._dropped += self._at
-            self._buffer, self._at = self._buffer[self._at :] + new, 0
+            self._buffer, self._at = self._buffer[self._at :] + self._decoder.decode(new), 0
         return not self._ended

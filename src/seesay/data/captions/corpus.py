@@ -1,0 +1,205 @@
+"""One reader for every corpus of captions: it recognises the form, reads one caption at a time and counts.
+
+Which picture a caption describes matters when some are held out: five captions of one picture say the same thing five
+times. Most forms name the picture. Files of plain text whose names differ only in a number (`train.1.en`, `train.2.en`,
+as in Multi30k) are parallel, so there the line is the picture.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from io import BufferedReader
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self, cast
+
+from seesay.data.captions import data_sets, forms
+from seesay.data.captions.records import Caption, answer_of
+from seesay.data.json_stream import BrokenFileError, decode_entries, entries
+from seesay.data.lines import GZIP, LONGEST_TEXT_LINE, decode_lines, open_bytes
+from seesay.errors import UserError
+from seesay.questions import BadRow
+
+STANDARD_INPUT = "-"
+_REPORTED_ROWS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSummary:
+    """How much of a source was read: captions, blank rows, and rows that could not be used."""
+
+    source: str
+    form: str
+    captions: int
+    blank: int
+    left_out: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+
+class Corpus:
+    """Captions (or any texts) of a file, of a data set's folder or of standard input ("-"), read once.
+
+    The form is recognised when the source is opened; one of no known form is refused. The first few unusable rows are
+    kept with their reasons (`bad_rows`).
+    """
+
+    def __init__(self, source: Path | str, *, longest: int = LONGEST_TEXT_LINE) -> None:
+        self.name, self.form, self.unit = str(source), "", "line"
+        self.captions = self.blank = self.bad = 0
+        self.bad_rows: list[BadRow] = []
+        self.size: int | None = None
+        self._longest = longest
+        self._digest = hashlib.blake2b(digest_size=8)
+        self._stack = ExitStack()
+        self._rows: Iterator[Caption | BadRow] = iter(())
+        self._raw: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            try:
+                self._open(stack)
+            except forms.UnknownFormError as error:
+                raise UserError(
+                    f"'{self.name}' is no corpus that seesay knows ({error}): give {forms.KNOWN}."
+                ) from error
+            except OSError as error:
+                raise UserError(f"Cannot read '{self.name}': {error.strerror or error}.") from error
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file have been read."""
+        return self._raw.tell() if self._raw else 0
+
+    @property
+    def digest(self) -> str:
+        """A digest of the texts returned so far, blank and unusable rows left out."""
+        return self._digest.hexdigest()
+
+    @property
+    def summary(self) -> CorpusSummary:
+        """How much has been read."""
+        return CorpusSummary(self.name, self.form, self.captions, self.blank, self.bad)
+
+    def read(self, limit: int | None = None) -> Iterator[Caption]:
+        """The captions, `limit` of them at most; blank and unusable rows are counted."""
+        return islice(self._usable(), limit)
+
+    def _usable(self) -> Iterator[Caption]:
+        for row in self._rows:
+            if isinstance(row, BadRow):
+                self.leave_out(row.row, row.reason)
+            elif "\0" in row.text:
+                self.leave_out(row.row, "holds NUL characters, which no text does")
+            elif not row.text.strip():
+                self.blank += 1
+            else:
+                self.captions += 1
+                self._digest.update(row.text.encode() + b"\n")
+                yield row
+
+    def reject(self, row: int, reason: str) -> None:
+        """Take back a caption that was read and turned out to be unusable."""
+        self.captions -= 1
+        self.leave_out(row, reason)
+
+    def leave_out(self, row: int, reason: str) -> None:
+        """Count a row that cannot be used; the first few are kept with their reasons."""
+        self.bad += 1
+        if len(self.bad_rows) < _REPORTED_ROWS:
+            self.bad_rows.append(BadRow(row, reason))
+
+    def _open(self, stack: ExitStack) -> None:
+        path = Path(self.name).expanduser()
+        if self.name != STANDARD_INPUT and not path.exists():
+            raise UserError(f"There is no file '{self.name}'.")
+        if data_sets.is_data_set(path):
+            self.form, self._rows = data_sets.read(path)
+            self.unit = "row"
+            return
+        parallel = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
+        file, head, whole = self._open_file(stack, path)
+        form = forms.recognise_text(head, whole=whole)
+        if form is not None:
+            self.form = form.name
+            self._rows = form.read(decode_lines(file, f"'{self.name}'", self._longest), parallel)
+            return
+        try:
+            json_form, numbered = forms.recognise_json(decode_entries(file))
+        except BrokenFileError as error:
+            raise forms.UnknownFormError(f"it is not JSON: {error}") from error
+        self.form, self.unit = json_form.name, "entry"
+        if json_form is forms.VQA_ANSWERS:
+            raise UserError(
+                f"'{self.name}' holds the answers of VQA: give its questions, and the answers are read beside them."
+            )
+        answers = _vqa_answers(path) if json_form is forms.VQA else {}
+        self._rows = self._whole(forms.read_json(json_form, numbered, path.name, answers))
+
+    def _open_file(self, stack: ExitStack, path: Path) -> tuple[IO[bytes], bytes, bool]:
+        """The file, decompressed, its first bytes, and whether these are all."""
+        if self.name == STANDARD_INPUT:
+            return sys.stdin.buffer, cast("BufferedReader", sys.stdin.buffer).peek(forms.HEAD)[: forms.HEAD], False
+        self._raw = raw = stack.enter_context(path.open("rb"))
+        self.size = path.stat().st_size
+        head = b""
+        with open_bytes(path) as file, suppress(EOFError, zlib.error, gzip.BadGzipFile):  # told when it is read
+            while len(head) < forms.HEAD and (more := file.read(min(4096, forms.HEAD - len(head)))):
+                head += more
+        zipped = raw.peek(len(GZIP)).startswith(GZIP)
+        file = cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=raw))) if zipped else raw
+        return file, head, len(head) < forms.HEAD
+
+    def _whole(self, rows: Iterator[Caption | BadRow]) -> Iterator[Caption | BadRow]:
+        """The rows of a JSON document; one that breaks off is an error, and not a shorter corpus."""
+        number = 0
+        try:
+            for row in rows:
+                number = row.row
+                yield row
+        except BrokenFileError as error:
+            raise UserError(f"'{self.name}' is damaged after entry {number:,} ({error}): fetch it again.") from error
+
+
+def distinct_sources(paths: Iterable[Path]) -> list[Path]:
+    """The sources to read of those that were given: VQA's answers are read with their questions."""
+    paths = list(paths)
+    read_beside = {path.with_name(_answers_name(path.name)) for path in paths if "questions" in path.name}
+    return [path for path in paths if path not in read_beside]
+
+
+def _answers_name(questions: str) -> str:
+    """`v2_OpenEnded_mscoco_val2014_questions.json` → `v2_mscoco_val2014_annotations.json`."""
+    return re.sub("(OpenEnded|MultipleChoice)_", "", questions).replace("questions", "annotations")
+
+
+def _vqa_answers(questions: Path) -> dict[Any, str]:
+    """The commonest answer to each question, by its number."""
+    path = questions.with_name(_answers_name(questions.name))
+    if path == questions or not path.is_file():
+        raise UserError(f"'{questions}' holds questions of VQA: put their answers, {path.name}, into the same folder.")
+    try:
+        form, numbered = forms.recognise_json(entries(path))
+        if form is not forms.VQA_ANSWERS:
+            raise UserError(f"'{path}' does not hold the answers of VQA.")
+        rows = (entry for _, entry in numbered if isinstance(entry, dict))
+        return {row.get("question_id"): answer for row in rows if (answer := answer_of(row)) is not None}
+    except (BrokenFileError, forms.UnknownFormError) as error:
+        raise UserError(f"'{path}' is damaged, or not the answers of VQA ({error}): fetch it again.") from error

@@ -1,0 +1,249 @@
+"""From what somebody wrote to the options: which of them does a free answer name?
+
+The rules, in order:
+
+1. A reasoning trace (`<think>…</think>` and its relatives) is cut off; a trace that never ends leaves no answer.
+2. What the answer repeats of the question is left out: "the color of a red fox is brown" names brown.
+3. Where it says "the answer is …", "Answer: …" or `\\boxed{…}`, the last of these is read, else the whole.
+4. A letter alone, or in front of the answer ("b", "(b) red", "option B"), stands for an option that was shown under it.
+5. An option is named by its words, in singular or plural, with or without an article, or by an alias; of overlapping
+   names the longest counts ("light blue" is not "blue").
+6. A name in a question, or under a negation ("not red", "isn't red", "anything but red", "red is wrong"), is not an
+   answer. Denying one of a yes-no pair affirms the other; denying anything else affirms nothing.
+7. The first sentence that affirms any option decides; if it names several, all of them count. One that lists most of
+   the options answers nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from seesay.questions import SLOT
+
+ALIASES: tuple[tuple[str, ...], ...] = (
+    ("gray", "grey"),
+    ("grey", "gray"),
+    ("purple", "violet"),
+    ("larger", "bigger", "greater"),
+    ("smaller", "littler", "tinier"),
+    ("large", "big", "huge"),
+    ("small", "little", "tiny"),
+    ("less", "fewer"),
+    ("above", "over", "on top of"),
+    ("below", "under", "beneath", "underneath"),
+    ("beside", "next to", "alongside"),
+    ("yes", "yeah", "yep", "true", "correct", "certainly", "indeed", "of course"),
+    ("no", "nope", "nah", "false", "incorrect", "wrong"),
+    ("true", "yes", "yeah", "yep", "correct", "right"),
+    ("false", "no", "nope", "incorrect", "wrong", "untrue"),
+)
+"""The first word may also be said by the others, where none of those is another option's own."""
+
+OPPOSITES = ({"yes", "no"}, {"true", "false"})
+MOST_NAMED = 3  # an answer that names more options than this, and more than half of them, lists them
+
+_TRACE = re.compile(r"<(think|thinking|thought|reasoning|reflection)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_TRACE_END = re.compile(r"^.*</(?:think|thinking|thought|reasoning|reflection)>", re.DOTALL | re.IGNORECASE)
+_TRACE_START = re.compile(r"<(?:think|thinking|thought|reasoning|reflection)>.*", re.DOTALL | re.IGNORECASE)
+_CHANNEL = re.compile(r"^.*<\|channel\|>final<\|message\|>", re.DOTALL)
+_ANSWER = re.compile(
+    r"\\boxed\{(?:\\text\{)?([^{}]*)\}|\b(?:(?:final |correct |best )?answer|correct (?:option|choice))"
+    r"(?:\s+(?:is|would be|should be|must be|here is))?\s*[:\-–]?\s*((?!not\b|n't)[^\n]+)",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"[*_`#\"“”«»]+")
+_SENTENCE = re.compile(r"(?<=[.!?;\n])\s+|\n")
+_CLAUSE = re.compile(
+    r"[,;:()–—]|\s-\s|\b(?:but|although|though|however|whereas|while|because|since)\b"
+    r"|(?<!that )\b(?:it'?s|it is|they are)\b(?!\s+not)"
+)
+_AFFIRMED = re.compile(
+    r"\b(?:nothing|never anything|not anything|none other than|no other than|no one but)\s+(?:but|else than)?\s*|"
+    r"\bno (?:doubt|question|wonder)\b|\bnot (?:only|just)\b|\bwithout (?:a )?(?:doubt|question)\b|\bwhy not\b"
+)
+_EXCLUDED = re.compile(r"\b(?:anything|everything|all|any colou?r|every colou?r)\s+but\b")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|neither|nor|none|cannot|cant|isnt|wasnt|without|except|excluding|unlike|hardly|rarely|seldom|barely"
+    r"|rather than|instead of|other than|far from|non|opposed to|myth|misconception|mistaken?|wrong to|false that"
+    r"|wouldnt|doesnt|dont|arent|unlikely|impossible|rule out|ruled out|excludes?|deny|doubt|lacks?|fails? to)\b|n't\b"
+)
+_DENIED_AFTER = re.compile(
+    r"^[^,;.]*?\b(?:is|are|was|were|would be|will be|can|could|may|does|do|seems|has|have|must|should|would)"
+    r"(?:\s+\w+)?\s*(?:n't|not|never|wrong|incorrect|false|unlikely|impossible|ruled out|excluded)\b"
+)
+_LISTED = re.compile(r"\s*(?:or|nor|and)\b|\s*\w+(?:\s+(?:or|nor|and)\s+[\w ]+)?\s*$")
+_NEGATED_WHOLE = re.compile(r"^\s*(?:no|nope|nah|not really|not exactly|not quite|of course not)\s*$")
+_LETTER = re.compile(
+    r"^\s*(?:(?:option|choice|letter)\s+)?(?:\(([a-z]{1,2})\)|([a-z]{1,2})(?=\s*[).:]|\s*$))[).:\s-]*", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"^(?:a|an|the|some)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedOptions:
+    """The options that an answer names; where there are none, `reason` is empty, unfinished, denied, all or none."""
+
+    labels: tuple[str, ...]
+    reason: str = ""
+
+
+def without_reasoning(text: str) -> tuple[str, bool]:
+    """The text after its reasoning trace, and whether the trace never ended, so that there is no answer.
+
+    >>> without_reasoning("<think>Is it red?</think> Green."), without_reasoning("<think>Is it")
+    (('Green.', False), ('', True))
+    """
+    text = _CHANNEL.sub("", text)
+    text = _TRACE_END.sub("", _TRACE.sub("", text))
+    answer = _TRACE_START.sub("", text)
+    return answer.strip(), answer != text
+
+
+def match(
+    text: str,
+    options: Sequence[str],
+    *,
+    asked: str = "",
+    letters: Sequence[str] = (),
+    aliases: Mapping[str, Sequence[str]] | None = None,
+) -> NamedOptions:
+    """The options that a free answer names. `asked` is the question, with its slot; `letters` those shown with the
+    options, in their order; `aliases` are further names of options."""
+    text, unfinished = without_reasoning(text)
+    if unfinished:
+        return NamedOptions((), "unfinished")
+    if not text.strip():
+        return NamedOptions((), "empty")
+    names = _names(tuple(options), tuple((o, tuple(a)) for o, a in (aliases or {}).items()))
+    plain = _without_echo(_normal(text), asked)
+    marked = [next(group for group in found.groups() if group) for found in _ANSWER.finditer(plain)]
+    denied = False
+    for part in (*reversed(marked[-1:]), plain):
+        found = _read(part, options, letters, names)
+        if found.labels or found.reason == "all":
+            return found
+        denied |= found.reason == "denied"
+    return NamedOptions((), "denied" if denied else "none")
+
+
+def _read(text: str, options: Sequence[str], letters: Sequence[str], names: Mapping[str, str]) -> NamedOptions:
+    lettered = _LETTER.match(text) if letters else None
+    if lettered:
+        letter = (lettered.group(1) or lettered.group(2)).lower()
+        if letter in letters:
+            label = options[list(letters).index(letter)]
+            rest = _affirmed(text[lettered.end() :], names)
+            agrees = set(rest[0]) <= {label}  # not the letter of one and the name of another
+            return NamedOptions((label,)) if agrees else NamedOptions((), "none")
+    labels, denied = _affirmed(text, names)
+    if not labels:
+        pair = next((p for p in OPPOSITES if {o.lower() for o in options} == p), None)
+        if pair and len(set(denied)) == 1:
+            return NamedOptions(tuple(option for option in options if option != denied[0]))
+        return NamedOptions((), "denied" if denied else "none")
+    distinct = tuple(dict.fromkeys(labels))
+    if len(distinct) > max(MOST_NAMED, len(options) / 2):
+        return NamedOptions((), "all")
+    return NamedOptions(distinct)
+
+
+def _affirmed(text: str, names: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """The options affirmed by the first sentence that affirms any, and those denied up to there."""
+    denied: list[str] = []
+    for sentence in _SENTENCE.split(_EXCLUDED.sub("except", _AFFIRMED.sub(" ", text))):
+        affirmed: list[str] = []
+        for clause, asks in _clauses(sentence):
+            for start, end, label in _mentions(clause, names):
+                before, after = clause[:start], clause[end:]
+                if asks:
+                    continue
+                if _NEGATION.search(before) or _DENIED_AFTER.match(after):
+                    denied.append(label)
+                else:
+                    affirmed.append(label)
+        if affirmed:
+            return affirmed, denied
+    return [], denied
+
+
+def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
+    """The clauses of a sentence, and whether it asks. A negation reaches over a list, not over other commas."""
+    asks = sentence.rstrip().endswith("?")
+    start, negated = 0, ""
+    pieces: list[tuple[str, str]] = []
+    for boundary in _CLAUSE.finditer(sentence):
+        pieces.append((sentence[start : boundary.start()], boundary.group()))
+        start = boundary.end()
+    pieces.append((sentence[start:], ""))
+    for index, (piece, _) in enumerate(pieces):
+        listed = index > 0 and pieces[index - 1][1] == "," and _LISTED.match(piece)
+        negated = negated if listed and negated else ""
+        yield negated + piece, asks
+        if found := _NEGATION.search(piece):
+            only_list = not piece[found.end() :].strip() or len(piece[found.end() :].split()) <= 3
+            negated = f"{found.group()} " if only_list and not _NEGATED_WHOLE.search(piece) else ""
+
+
+def _mentions(clause: str, names: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
+    pattern = _pattern(tuple(names))
+    for found in pattern.finditer(clause):
+        yield found.start(), found.end(), names[found.group()]
+
+
+@lru_cache(maxsize=64)
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    return re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, longest_first)) + r")(?![\w]|-\w)")
+
+
+@lru_cache(maxsize=256)
+def _names(options: tuple[str, ...], aliases: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, str]:
+    """Every name of every option, in lower case; a name that two might have is that of the option itself so called."""
+    names: dict[str, str] = {}
+    for option in options:
+        names.setdefault(_normal(option), option)
+    for option in options:
+        own = _ARTICLE.sub("", _normal(option))
+        further = [word for group in ALIASES if group[0] == own for word in group]
+        further += [_normal(name) for label, extra in aliases if label == option for name in extra]
+        for name in (own, *_numbers(own), *further):
+            names.setdefault(name, option)
+    return names
+
+
+def _numbers(name: str) -> Iterator[str]:
+    """The plural of a singular name and the singular of a plural one, as English mostly forms them."""
+    if len(name) < 3 or not name.isascii() or not name.replace(" ", "").isalpha():
+        return
+    for ending, other in (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", "")):
+        if name.endswith(ending) and not name.endswith("ss"):
+            yield name.removesuffix(ending) + other
+    if name[-1] == "y" and name[-2] not in "aeiou":
+        yield f"{name[:-1]}ies"
+    elif name.endswith(("s", "x", "z", "ch", "sh")):
+        yield f"{name}es"
+    elif name.endswith("f"):
+        yield from (f"{name[:-1]}ves", f"{name}s")
+    elif name.endswith("fe"):
+        yield f"{name[:-2]}ves"
+    else:
+        yield f"{name}s"
+
+
+def _normal(text: str) -> str:
+    """Lower case, plain apostrophes and spaces, no mark-up."""
+    text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'").lower()
+    return re.sub(r"[^\S\n]+", " ", _MARKS.sub("", text)).strip()
+
+
+def _without_echo(text: str, asked: str) -> str:
+    """The answer without the parts of the question that it repeats."""
+    for part in asked.split(SLOT):
+        words = _normal(part).strip(" .?!")
+        if len(words.split()) > 1:
+            text = text.replace(words, " ")
+    return text

@@ -1,0 +1,86 @@
+"""Questions as a conversation: what the user's turn says, and how a model's chat template writes it down."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from seesay.errors import UserError, first_line
+from seesay.models.multiple_choice import BLANK
+from seesay.questions import SEPARATOR, SLOT, Prompt
+
+PLAIN_NOTE = "'{name}' has a chat template and was asked without it, as a base model is: --chat asks through it."
+DATE = "26 Jul 2024"  # in place of today's: a run resumed tomorrow must ask the same (the default of Llama's template)
+_CUE = re.compile(r"\s*\b(?:Answer|A):\s*$")
+_LABEL = re.compile(r"^\s*(?:Question|Q):\s*")
+
+Message = dict[str, Any]
+
+
+def user_turn(text: str) -> str:
+    """A text with a slot as one says it to somebody: a question as it is, anything else with a blank to fill.
+
+    >>> user_turn("Q: What is the color of a pig? A: [MASK].")
+    'What is the color of a pig?'
+    >>> user_turn("A pig is [MASK] in color.")
+    'Fill in the blank: A pig is ___ in color.'
+    """
+    text = text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
+    before, _, after = text.partition(SLOT)
+    question = _CUE.sub("", before).rstrip()
+    if not after.strip(" .") and (question.endswith("?") or question != before.rstrip()):
+        return _LABEL.sub("", question)
+    return f"Fill in the blank: {before}{BLANK}{after}"
+
+
+def conversation(
+    prompt: Prompt,
+    system: str | None = None,
+    turn: Callable[[str, str | None], Any] = lambda text, picture: user_turn(text),
+) -> list[Message]:
+    """The system's text, the examples, each with its reply, and the question; `turn` words a text and its picture."""
+    messages: list[Message] = [] if system is None else [{"role": "system", "content": system}]
+    for shot in prompt.shots:
+        messages.append({"role": "user", "content": turn(shot.text, shot.picture)})
+        messages.append({"role": "assistant", "content": shot.answer})
+    return [*messages, {"role": "user", "content": turn(prompt.asked, prompt.picture)}]
+
+
+@dataclass(frozen=True)
+class ChatFormat:
+    """A tokenizer's chat template with the system's text, if there is one."""
+
+    tokenizer: Any
+    template: str
+    system: str | None = None
+
+    @classmethod
+    def of(cls, name: str, tokenizer: Any, system: str | None) -> ChatFormat:
+        """The format of a model; a model without a template is refused."""
+        if not tokenizer.chat_template:
+            raise UserError(f"'{name}' has no chat template: ask it without --chat.")
+        return cls(tokenizer, str(tokenizer.get_chat_template()), system)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that shapes the conversation."""
+        payload = json.dumps([self.template, self.system])
+        return hashlib.blake2b(payload.encode(), digest_size=4).hexdigest()
+
+    def render(self, messages: list[Message], *, thinks: bool = False, fixed: bool = True) -> str:
+        """The conversation up to where the reply begins. A model that thinks before it replies does not, unless it
+        `thinks`; the date is `fixed`, or left to the template."""
+        settings: dict[str, Any] = {} if thinks or not fixed else {"enable_thinking": False}
+        settings |= {"date_string": DATE} if fixed else {}
+        arguments = {"chat_template": self.template, "add_generation_prompt": True, "tokenize": False}
+        try:
+            text = self.tokenizer.apply_chat_template(messages, **arguments, **settings)
+        except Exception as error:  # a template is a program, and refuses in its own ways
+            hint = " (it may have no place for --system)" if self.system is not None else ""
+            raise UserError(f"The model's chat template cannot be used{hint}: {first_line(error)}") from error
+        return str(text).replace(SLOT, BLANK)

@@ -1,0 +1,83 @@
+"""Free continuations by transformers' own `generate`, greedy or sampled, the same for the same batch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from seesay.models.base import Reply, Sampling
+
+LINE = "\n"  # where the answer of a model that is not in a chat ends: it would go on for ever
+
+
+def generate_replies(
+    network: Any, tokenizer: Any, inputs: dict[str, Any], sampling: Sampling, *, stop: str | None = None
+) -> list[tuple[Reply, ...]]:
+    """`sampling.samples` replies to each row of the inputs, without the prompt; `stop` is a text that ends a reply.
+
+    Of the checkpoint's own settings for generation only its end and start tokens count.
+    """
+    from transformers import GenerationConfig
+
+    own: Any = getattr(network, "generation_config", None) or network.config
+    end = tokenizer.eos_token_id if own.eos_token_id is None else own.eos_token_id
+    config = GenerationConfig(
+        **sampling_arguments(sampling),
+        eos_token_id=end,
+        pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
+        bos_token_id=tokenizer.bos_token_id,
+        decoder_start_token_id=getattr(own, "decoder_start_token_id", None),
+    )
+    ids = inputs["input_ids"]
+    stops = {"stop_strings": [stop], "tokenizer": tokenizer} if stop else {}
+    with seeded(sampling, ids), torch.inference_mode():
+        output = network.generate(**inputs, generation_config=config, **stops)
+    start = 1 if network.config.is_encoder_decoder else ids.shape[1]
+    return replies_of(tokenizer, output[:, start:], sampling, set(end) if isinstance(end, list) else {end}, stop)
+
+
+def sampling_arguments(sampling: Sampling) -> dict[str, Any]:
+    """What `generate` is told: as many tokens and samples as wanted, drawn from the whole distribution."""
+    counts = {"max_new_tokens": sampling.max_tokens, "num_return_sequences": sampling.samples}
+    if not sampling.temperature:
+        return {**counts, "do_sample": False}
+    return {**counts, "do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
+
+
+@contextmanager
+def seeded(sampling: Sampling, ids: torch.Tensor) -> Iterator[None]:
+    """Random numbers that depend on the run's seed and on the batch alone: a resumed run has the same replies."""
+    digest = hashlib.blake2b(json.dumps([sampling.seed, ids.tolist()]).encode(), digest_size=7).digest()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int.from_bytes(digest))
+        yield
+
+
+def replies_of(
+    tokenizer: Any, tokens: torch.Tensor, sampling: Sampling, ends: set[int | None], stop: str | None = None
+) -> list[tuple[Reply, ...]]:
+    """The texts of new tokens, those of one prompt together; a reply without an end was cut."""
+    replies = []
+    for row in tokens.tolist():
+        text = tokenizer.decode(row, skip_special_tokens=True)
+        body, stopped, _ = text.lstrip().partition(stop) if stop else (text, "", "")
+        cut = not stopped and len(row) >= sampling.max_tokens and not ends & set(row)
+        replies.append(Reply(body.strip(), cut))
+    return [tuple(replies[i : i + sampling.samples]) for i in range(0, len(replies), sampling.samples)]
+
+
+def left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> dict[str, torch.Tensor]:
+    """Rows of one length that end with text, and the mask that hides the padding."""
+    longest = max(map(len, rows))
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
+    ids = [[pad] * (longest - len(row)) + list(row) for row in rows]
+    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in rows]
+    return {
+        "input_ids": torch.tensor(ids, dtype=torch.long, device=device),
+        "attention_mask": torch.tensor(mask, dtype=torch.long, device=device),
+    }

@@ -1,0 +1,101 @@
+"""Large models: the type of the weights, where they go, and how they are quantised."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from seesay.errors import UserError, first_line
+
+if TYPE_CHECKING:
+    from seesay.models.options import ModelOptions
+
+TRIAL_SECONDS = 120
+_TRIAL = """
+import torch
+x = torch.randn(64, 64, dtype=torch.{dtype})
+y = torch.nn.functional.scaled_dot_product_attention(x[None, None], x[None, None], x[None, None])
+assert (torch.nn.functional.linear(y, x) @ x).log_softmax(-1).isfinite().all()
+"""
+
+
+def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
+    """What `from_pretrained` is told of type, place and quantisation: on a CPU float32, unless the user says else."""
+    import torch
+
+    arguments: dict[str, Any] = {
+        "dtype": torch.float32 if device == "cpu" else "auto",
+        "device_map": None if device == "cpu" else device,
+    }
+    if options.dtype is not None:
+        if device == "cpu" and options.device_map is None:
+            try_on_cpu(options.dtype)
+        arguments["dtype"] = options.dtype if options.dtype == "auto" else getattr(torch, options.dtype)
+    if options.device_map is not None:
+        arguments["device_map"] = _device_map(options.device_map)
+    if options.quantization is not None:
+        arguments["quantization_config"] = quantization_config(options.quantization)
+    return arguments
+
+
+def weights_digest(options: ModelOptions, dtype: Any) -> str:
+    """The part of a fingerprint that other digits than those of float32 need."""
+    parts = [] if str(dtype) == "torch.float32" else [f"-{str(dtype).removeprefix('torch.')}"]
+    if options.quantization is not None:
+        digest = hashlib.blake2b(options.quantization.encode(), digest_size=4).hexdigest()
+        parts.append(f"-{options.quantization.partition(':')[0]}-{digest}")
+    return "".join(parts)
+
+
+def try_on_cpu(dtype: str) -> None:
+    """Refuse a type that this CPU cannot compute with. It is tried in a process of its own, because it may kill it."""
+    if dtype in ("auto", "float32", "float64"):
+        return
+    command = [sys.executable, "-c", _TRIAL.format(dtype=dtype)]
+    try:
+        trial = subprocess.run(command, capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{dtype} takes this CPU too long: use --dtype float32.") from None
+    if trial.returncode:
+        reason = (
+            f"signal {-trial.returncode}" if trial.returncode < 0 else (trial.stderr.strip().splitlines() or [""])[-1]
+        )
+        raise UserError(f"This CPU cannot compute in {dtype} ({reason}): use --dtype float32.")
+
+
+def quantization_config(text: str) -> Any:
+    """A method of transformers with its settings, as in `quanto:weights=int8` or `bitsandbytes_4bit`."""
+    from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
+
+    method, _, settings = text.partition(":")
+    known: dict[str, Any] = AUTO_QUANTIZATION_CONFIG_MAPPING
+    if method not in known:
+        raise UserError(f"transformers knows no quantization '{method}': choose one of {', '.join(sorted(known))}.")
+    pairs = dict(pair.partition("=")[::2] for pair in settings.split(",") if pair)
+    values = {name: _value(value) for name, value in pairs.items()}
+    if method.startswith("bitsandbytes_"):
+        values.setdefault(f"load_in_{method.removeprefix('bitsandbytes_')}", True)
+    try:
+        return known[method](**values)
+    except Exception as error:  # every method has settings and libraries of its own
+        raise UserError(f"--quantization {text}: {first_line(error)}") from error
+
+
+def _device_map(text: str) -> Any:
+    """`auto`, a device, or a JSON object from modules to devices."""
+    if not text.startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UserError(f"--device-map is no JSON object from modules to devices: {first_line(error)}") from error
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

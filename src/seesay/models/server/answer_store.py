@@ -1,0 +1,47 @@
+"""Answers of servers, kept on this machine and reused where the very same request is made again (`--reuse`)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+from seesay.errors import UserError
+from seesay.folders import cache_folder
+
+
+class AnswerStore:
+    """One row per request: a digest of address, model and body, and the answer as the server gave it."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        path = path or cache_folder() / "server-answers.sqlite"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+        try:
+            self._database = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            with self._lock, self._database:
+                self._database.execute(
+                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
+                )
+        except sqlite3.Error as error:
+            raise UserError(f"The answers kept in '{path}' cannot be read ({error}): delete that file.") from error
+
+    def get(self, address: str, body: dict[str, Any]) -> Any:
+        """The answer to this request; None where it was never made."""
+        with self._lock:
+            row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (_key(address, body),)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def put(self, address: str, body: dict[str, Any], answer: Any) -> None:
+        """Keep an answer."""
+        with self._lock, self._database:
+            row = (_key(address, body), json.dumps(answer))
+            self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", row)
+
+
+def _key(address: str, body: dict[str, Any]) -> str:
+    payload = json.dumps([address, body], sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(payload.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,143 @@
+"""What a chat server says of its reply: the text, how it ended, and the likeliest alternatives to its first tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seesay.errors import UserError
+from seesay.models.base import Reply, Sampling
+from seesay.models.server.client import Client, RefusedError
+from seesay.questions import Prompt
+
+TOPS = (20, 5)  # how many likeliest tokens to ask for: the most that the server grants
+STEPS = 4  # tokens of a reply that are looked at, where options begin alike
+LEAST = 1e-12
+_OPENING = " \n\t\"'`*_([{“‘"
+_CLOSING = " \n\t\"'`*_)]}”’.,;:!?"
+
+
+@dataclass(frozen=True)
+class ReplyToken:
+    """A token of the reply, and the likeliest tokens in its place."""
+
+    token: str
+    likely: dict[str, float]
+
+
+@dataclass(frozen=True)
+class ReplyScores:
+    """Log-probabilities of the options as the reply's beginning.
+
+    `hidden` is the probability that belongs to no option for sure: of tokens that the server does not report, and of
+    beginnings that several options share. An option that was not found has at most that, and at most the least that
+    was reported; so much it is given.
+    """
+
+    logp: list[float]
+    hidden: float
+
+
+def positions(answer: dict[str, Any]) -> list[ReplyToken]:
+    """The reply's tokens with their alternatives; none where the server reports none."""
+    try:
+        rows = answer["choices"][0]["logprobs"]["content"] or []
+        return [
+            ReplyToken(
+                str(row["token"]), {str(t["token"]): min(float(t["logprob"]), 0.0) for t in row["top_logprobs"] or []}
+            )
+            for row in rows
+        ]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return []
+
+
+def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplyScores:
+    """The mass of the replies that begin an option and no other, as far as the server's own reply leads.
+
+    >>> shares = {"Yes": 0.6, " yes": 0.1, "No": 0.2, "A": 0.05}
+    >>> reply = ReplyToken("Yes", {token: math.log(share) for token, share in shares.items()})
+    >>> scores = score_reply([reply], ("yes", "no", "perhaps"))
+    >>> [round(math.exp(logp), 3) for logp in scores.logp], round(scores.hidden, 3)
+    ([0.7, 0.2, 0.05], 0.05)
+    """
+    lowered = [option.lower() for option in options]
+    mass = [0.0] * len(options)
+    written, reached, hidden, least = "", 1.0, 0.0, 1.0
+    for position in reply:
+        follow = False
+        for token, logp in position.likely.items():
+            share = reached * math.exp(logp)
+            least = min(least, share)
+            word = (written + token).lower().lstrip(_OPENING)
+            fits = [i for i, option in enumerate(lowered) if option.startswith(word)]
+            if word and not fits:
+                fits = [i for i, option in enumerate(lowered) if option == word.rstrip(_CLOSING)]
+            if len(fits) == 1:
+                mass[fits[0]] += share
+            elif fits and token == position.token:
+                follow = True
+            elif fits:
+                hidden += share
+        hidden += reached * max(0.0, 1.0 - math.fsum(map(math.exp, position.likely.values())))
+        if not follow:
+            break
+        reached *= math.exp(position.likely[position.token])
+        written += position.token
+    else:
+        hidden += reached  # the reply ended, or was cut, before it told the options apart
+    bound = max(min(hidden, least), LEAST)
+    return ReplyScores([math.log(share or bound) for share in mass], min(hidden, 1.0))
+
+
+def request_replies(
+    client: Client,
+    path: str,
+    prompts: Sequence[Prompt],
+    body: Callable[[Prompt], dict[str, Any]],
+    sampling: Sampling,
+    note: Callable[[str], None],
+) -> list[tuple[Reply, ...]]:
+    """Free answers of a server, one request for each: few servers heed a number of them."""
+    settings: dict[str, Any] = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature}
+
+    def ask(item: tuple[Prompt, int]) -> Reply:
+        prompt, sample = item
+        seed = {"seed": sampling.seed + sample} if sampling.temperature else {}
+        while True:
+            used = dict(settings)
+            try:
+                return reply_of(client.post(path, {**body(prompt), **used, **seed}, reuse=True), client.base)
+            except RefusedError as error:
+                if not _adapt(settings, used, str(error), note):
+                    raise
+
+    replies = client.parallel(ask, [(prompt, i) for prompt in prompts for i in range(sampling.samples)])
+    return [tuple(replies[prompt, i] for i in range(sampling.samples)) for prompt in prompts]
+
+
+def _adapt(settings: dict[str, Any], used: dict[str, Any], reason: str, note: Callable[[str], None]) -> bool:
+    """Leave out or rename what the server refuses, as models that reason do; whether there was anything to change."""
+    if "max_completion_tokens" in reason and "max_tokens" in used:
+        settings["max_completion_tokens"] = settings.pop("max_tokens", used["max_tokens"])
+        return True
+    if "temperature" in reason and "temperature" in used:
+        settings.pop("temperature", None)
+        note("The server takes no temperature: its answers were sampled as it does by default.")
+        return True
+    return False
+
+
+def reply_of(answer: dict[str, Any], base: str) -> Reply:
+    """The text of a completion or of a chat message. What is reported apart as reasoning is left out."""
+    try:
+        choice = answer["choices"][0]
+        content = choice["text"] if "text" in choice else choice["message"].get("content")
+        if isinstance(content, list):  # parts, of which some may be reasoning
+            content = "".join(str(part.get("text", "")) for part in content if part.get("type", "text") == "text")
+        text = str(content or "") or str((choice.get("message") or {}).get("refusal") or "")
+        return Reply(text.strip(), choice.get("finish_reason") == "length")
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise UserError(f"{base} answered without a message: is it the right --endpoint?") from error

@@ -1,0 +1,90 @@
+"""What a server costs: tokens and money so far, a budget that stops in time, and an estimate before the start."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from seesay.errors import UserError
+
+CHARS_PER_TOKEN = 4
+MILLION = 1_000_000
+
+
+class Spending:
+    """Counts the tokens that a server reports. Prices are the user's, per million tokens read and written; without
+    them a budget is a number of tokens."""
+
+    def __init__(self, budget: float | None = None, price: str | None = None) -> None:
+        self.budget = budget
+        self.prices = _prices(price)
+        self.read = self.written = self.requests = 0
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> float:
+        """In money where there are prices, else in tokens."""
+        return self.cost(self.read, self.written)
+
+    def cost(self, read: float, written: float) -> float:
+        """Of so many tokens, in the budget's unit."""
+        return read + written if self.prices is None else (read * self.prices[0] + written * self.prices[1]) / MILLION
+
+    def refuse_if_spent(self) -> None:
+        """Stop before a request that there is no budget for. What was answered is kept."""
+        if self.budget is not None and self.spent >= self.budget:
+            raise UserError(
+                f"The budget is spent ({self._shown(self.spent)} of {self._shown(self.budget)}). The answers so far "
+                "are kept: give a larger --budget and run the same command again."
+            )
+
+    def add(self, answer: Any) -> None:
+        """Count what an answer reports; an answer that reports nothing counts as a request."""
+        usage = answer.get("usage") if isinstance(answer, dict) else None
+        counts = usage if isinstance(usage, dict) else {}
+        with self._lock:
+            self.requests += 1
+            self.read += _count(counts.get("prompt_tokens"))
+            self.written += _count(counts.get("completion_tokens"))
+
+    def estimate(self, texts: Sequence[str], reply_tokens: int, times: int = 1) -> str:
+        """What asking these texts will take, about; more than the budget has left is refused."""
+        requests = len(texts) * times
+        read = sum(len(text) // CHARS_PER_TOKEN + 1 for text in texts) * times
+        written = requests * reply_tokens
+        cost = self.cost(read, written)
+        if self.budget is not None and self.spent + cost > self.budget:
+            raise UserError(
+                f"About {requests:,} requests with {read:,} tokens to read and at most {written:,} to write would take "
+                f"{self._shown(cost)}, more than the budget of {self._shown(self.budget)} has left: ask less (--limit)."
+            )
+        money = "" if self.prices is None else f", {self._shown(cost)} at the prices given"
+        return f"About {requests:,} requests: {read:,} tokens to read and at most {written:,} to write{money}."
+
+    def notes(self, finished: bool) -> list[str]:
+        """What the server says that it took, where the user counts that and the run is finished."""
+        if not finished or (self.budget is None and self.prices is None):
+            return []
+        money = "" if self.prices is None else f", {self._shown(self.spent)} at the prices given"
+        tokens = f"{self.read:,} tokens read and {self.written:,} written"
+        return [f"The server reports {tokens} in {self.requests:,} requests so far{money}."]
+
+    def _shown(self, amount: float) -> str:
+        return f"{amount:,.0f} tokens" if self.prices is None else f"{amount:,.4f}"
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        read, written = (float(part) for part in text.split(","))
+    except ValueError:
+        read = written = -1.0
+    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
+        raise UserError(f"--price is '{text}': give two numbers, per million tokens read and written, as in 0.15,0.60.")
+    return read, written

@@ -1,0 +1,115 @@
+"""GeneratedModel: the model writes what it likes, and what it wrote is matched to the options (`seesay.matching`).
+
+Greedy, it makes one choice. Sampled, the shares of its replies are a distribution over the options. A reply that names
+no option, or was cut before it did, counts as no answer: it leaves all options alike, and the run says how many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from seesay import metrics
+from seesay.errors import UserError
+from seesay.matching import match
+from seesay.models.base import Model, Reply, Sampling, choice_scores
+from seesay.models.baselines import Baseline
+from seesay.models.chat import user_turn
+from seesay.questions import SLOT, Prompt, Scores, Task, after_shots
+
+LEAST = 1e-6  # what an option that no reply named is given
+MOST_SHOWN = 30  # options; a longer list is not shown
+MISSES_SHOWN = 5
+SEVERAL = "several"
+
+
+def generated_model(model: Model, sampling: Sampling) -> Model:
+    """The model, asked for free answers. A baseline writes none, so it stays as it is."""
+    return model if isinstance(model, Baseline) else GeneratedModel(model, sampling)
+
+
+def generated_task(task: Task) -> Task:
+    """The task without metrics of the whole vocabulary, of which free answers say nothing."""
+    kept = tuple(name for name in task.metrics if not metrics.get(name).whole_vocabulary)
+    return replace(task, metrics=kept, published=tuple(row for row in task.published if row.metric in kept))
+
+
+class GeneratedModel(Model):
+    """Wraps a model that generates."""
+
+    probabilities_hint = "sample its answers (--samples 10 --temperature 1)"
+
+    def __init__(self, model: Model, sampling: Sampling) -> None:
+        if "generate" not in model.abilities:
+            raise UserError(f"'{model.name}' cannot generate text: leave out --how generate.")
+        self._model, self._sampling = model, sampling
+        self.name, self.family, self.fingerprint = f"{model.name} · generated", model.family, model.fingerprint
+        self.accepts, self.chat = model.accepts, model.chat
+        self.only_chooses = sampling.samples == 1
+        self.scope = f"generated-{sampling}"
+
+    def prepare(self, task: Task) -> None:
+        """Prepare the wrapped model."""
+        self._model.prepare(task)
+
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """The model's own batches."""
+        return self._model.plan([_request(prompt) for prompt in prompts])
+
+    def estimate(self, prompts: Sequence[Prompt]) -> str:
+        """That of all samples."""
+        return self._model.estimate([_request(prompt) for prompt in prompts for _ in range(self._sampling.samples)])
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """The share of each option among the replies."""
+        replies = self._model.generate([_request(prompt) for prompt in prompts], self._sampling)
+        return [score_replies(prompt, own) for prompt, own in zip(prompts, replies, strict=True)]
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """The model's own notes, and how many replies named no option."""
+        outcomes = [reply for scores in answered for reply in scores.replies or ()]
+        return [*self._model.notes(answered), *([_misses(outcomes)] if outcomes else [])]
+
+    def clear_notes(self) -> None:
+        """Forget those of the wrapped model."""
+        self._model.clear_notes()
+
+
+def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
+    """The shares of the options among the replies, and each reply with what became of it."""
+    weights = [0.0] * len(prompt.options)
+    outcomes = []
+    for reply in replies:
+        found = match(reply.text, prompt.options, asked=prompt.asked)
+        named = [i for i, option in enumerate(prompt.options) if option in found.labels] or range(len(weights))
+        for i in named:
+            weights[i] += 1 / len(named) / len(replies)
+        outcome = SEVERAL if len(found.labels) > 1 else next(iter(found.labels), "cut" if reply.cut else found.reason)
+        outcomes.append((reply.text, outcome, bool(found.labels)))
+    logp = [math.log(max(weight, LEAST)) for weight in weights]
+    return replace(choice_scores(prompt, logp), replies=tuple(outcomes))
+
+
+def _request(prompt: Prompt) -> Prompt:
+    """The prompt with its options named, and a cue for the answer at its end."""
+    shots = tuple(replace(shot, text=_request_text(shot.text, shot.options)) for shot in prompt.shots)
+    return replace(prompt, text=after_shots(shots, _request_text(prompt.asked, prompt.options)), shots=shots)
+
+
+def _request_text(text: str, options: Sequence[str]) -> str:
+    among = f"one of these: {', '.join(options)}" if len(options) <= MOST_SHOWN else "one or two words"
+    return f"{user_turn(text)}\nAnswer with {among}.\nAnswer: {SLOT}"
+
+
+def _misses(outcomes: Sequence[tuple[str, str, bool]]) -> str:
+    counts = Counter(outcome for _, outcome, named in outcomes if not named)
+    several = sum(outcome == SEVERAL for _, outcome, named in outcomes if named)
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
+    examples = [repr(text[:60]) for text in dict.fromkeys(text for text, _, named in outcomes if not named)]
+    listed = f" ({kinds}), such as {', '.join(examples[:MISSES_SHOWN])}" if counts else ""
+    return (
+        f"{counts.total():,} of {len(outcomes):,} replies named no option{listed}; they count as no answer. "
+        f"{several:,} named several, which share the answer. replies.jsonl holds all of them."
+    )

@@ -1,0 +1,184 @@
+"""Large models: types of weights, quantisation, and vLLM's engine (a stand-in with its interface: vLLM itself was not
+run here, since it needs an accelerator)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from seesay.errors import UserError
+from seesay.models import Model, ModelOptions, load_model
+from seesay.models.base import Sampling
+from seesay.models.hf import precision
+from seesay.questions import Prompt
+
+PROMPTS = [
+    Prompt("The color of a banana is [MASK].", ("yellow", "red", "light blue")),
+    Prompt("[MASK] is the color of snow.", ("White", "Red")),
+]
+
+
+def test_the_type_of_the_weights_is_in_the_fingerprint(tiny_folder: Callable[[str], Path]) -> None:
+    folder = str(tiny_folder("gpt2"))
+    plain, single, double = (load_model(folder, ModelOptions(dtype=dtype)) for dtype in (None, "float32", "float64"))
+    assert plain.fingerprint == single.fingerprint
+    assert double.fingerprint == f"{plain.fingerprint}-float64"
+    for ours, theirs in zip(plain.answer(PROMPTS), double.answer(PROMPTS), strict=True):
+        assert ours.logp == pytest.approx(theirs.logp, abs=1e-4)
+
+
+def test_a_type_that_kills_the_process_is_tried_in_another(
+    tiny_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precision, "_TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)  # {dtype}")
+    with pytest.raises(UserError, match=r"cannot compute in bfloat16 \(signal 4\): use --dtype float32"):
+        load_model(str(tiny_folder("gpt2")), ModelOptions(dtype="bfloat16", device="cpu"))
+    monkeypatch.setattr(precision, "_TRIAL", "raise RuntimeError('not implemented for {dtype}')")
+    with pytest.raises(UserError, match=r"not implemented for float16"):
+        load_model(str(tiny_folder("gpt2")), ModelOptions(dtype="float16", device="cpu"))
+
+
+def test_bfloat16_where_the_cpu_can(tiny_folder: Callable[[str], Path]) -> None:
+    code = precision._TRIAL.format(dtype="bfloat16")
+    if subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode:
+        pytest.skip("this CPU cannot compute in bfloat16")
+    model = load_model(str(tiny_folder("gpt2")), ModelOptions(dtype="bfloat16", device="cpu"))
+    assert model.fingerprint.endswith("-bfloat16")
+    plain = load_model(str(tiny_folder("gpt2")), ModelOptions(device="cpu"))
+    assert model.answer(PROMPTS)[0].logp == pytest.approx(plain.answer(PROMPTS)[0].logp, abs=0.5)
+
+
+def test_a_device_map_gives_the_same_answers(tiny_folder: Callable[[str], Path]) -> None:
+    folder = str(tiny_folder("llama"))
+    plain = load_model(folder, ModelOptions(device="cpu"))
+    for device_map in ("cpu", '{"": "cpu"}'):
+        mapped = load_model(folder, ModelOptions(device_map=device_map))
+        assert mapped.answer(PROMPTS) == plain.answer(PROMPTS)
+    with pytest.raises(UserError, match="no JSON object"):
+        load_model(folder, ModelOptions(device_map='{"": '))
+
+
+def test_mistakes(tiny_folder: Callable[[str], Path]) -> None:
+    folder = str(tiny_folder("gpt2"))
+    with pytest.raises(UserError, match="Unknown dtype 'int3'"):
+        ModelOptions(dtype="int3")
+    with pytest.raises(UserError, match=r"knows no quantization 'magic': choose one of .*bitsandbytes_4bit"):
+        load_model(folder, ModelOptions(quantization="magic"))
+    with pytest.raises(UserError, match="--quantization quanto:weights=int3"):
+        load_model(folder, ModelOptions(quantization="quanto:weights=int3"))
+
+
+def test_quantization_is_what_transformers_offers() -> None:
+    config = precision.quantization_config("quanto:weights=int4")
+    assert isinstance(config, transformers.QuantoConfig)
+    assert config.weights == "int4"
+    digests = {
+        precision.weights_digest(ModelOptions(quantization=q), torch.float32) for q in (None, "hqq:nbits=4", "hqq")
+    }
+    assert len(digests) == 3
+
+
+class Engine:
+    """vLLM's `LLM`, as far as it is used, around a model of transformers."""
+
+    def __init__(self, model: str, **arguments: Any) -> None:
+        self.arguments = arguments
+        self.network: Any = transformers.AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(model)
+        config = SimpleNamespace(max_model_len=128, dtype=torch.float32, hf_config=self.network.config)
+        self.llm_engine = SimpleNamespace(model_config=config)
+
+    def get_tokenizer(self) -> Any:
+        return self.tokenizer
+
+    def generate(self, prompts: list[dict[str, list[int]]], parameters: Any, use_tqdm: bool = True) -> list[Any]:
+        return [self._one(prompt["prompt_token_ids"], parameters) for prompt in prompts]
+
+    def _one(self, ids: list[int], parameters: Any) -> Any:
+        with torch.inference_mode():
+            logps = self.network(torch.tensor([ids])).logits[0].log_softmax(-1)
+        reported: list[Any] = [None]
+        for i, token in enumerate(ids[1:]):
+            rank = int((logps[i] >= logps[i, token]).sum())
+            reported.append({token: SimpleNamespace(logprob=float(logps[i, token]), rank=rank)})
+        reply = SimpleNamespace(text=self.tokenizer.decode([int(logps[-1].argmax())]), finish_reason="length")
+        return SimpleNamespace(
+            prompt_logprobs=reported if parameters.prompt_logprobs is not None else None,
+            outputs=[reply] * parameters.n,
+        )
+
+
+class Parameters:
+    """vLLM's `SamplingParams`."""
+
+    def __init__(
+        self,
+        *,
+        n: int = 1,
+        temperature: float = 1.0,
+        max_tokens: int = 16,
+        seed: int | None = None,
+        stop: list[str] | None = None,
+        prompt_logprobs: int | None = None,
+    ) -> None:
+        self.n, self.prompt_logprobs = n, prompt_logprobs
+
+
+@pytest.fixture
+def vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = ModuleType("vllm")
+    module.LLM, module.SamplingParams, module.__version__ = Engine, Parameters, "0"
+    monkeypatch.setitem(sys.modules, "vllm", module)
+
+
+def load(folder: Path, **options: Any) -> Model:
+    return load_model(f"vllm:{folder}", ModelOptions(**options))
+
+
+@pytest.mark.usefixtures("vllm")
+@pytest.mark.parametrize("scope", ["sentence", "option"])
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_the_engine_follows_the_protocol_of_local_models(
+    kind: str, scope: str, tiny_folder: Callable[[str], Path]
+) -> None:
+    engine, local = load(tiny_folder(kind), scope=scope), load_model(str(tiny_folder(kind)), ModelOptions(scope=scope))
+    for theirs, ours in zip(engine.answer(PROMPTS), local.answer(PROMPTS), strict=True):
+        assert theirs.logp == pytest.approx(ours.logp, abs=1e-4)
+        assert (theirs.tokens, theirs.chars, theirs.rank) == (ours.tokens, ours.chars, ours.rank)
+    texts = ["The color of snow is white.", "a banana"]
+    for scored, expected in zip(engine.score(texts), local.score(texts), strict=True):
+        assert scored.tokens == expected.tokens
+        assert scored.logp == pytest.approx(expected.logp, abs=1e-4)
+
+
+@pytest.mark.usefixtures("vllm")
+def test_the_engines_options_and_replies(tiny_folder: Callable[[str], Path]) -> None:
+    plain = load(tiny_folder("gpt2"))
+    wide = load(tiny_folder("gpt2"), engine_options=("tensor_parallel_size=2", "kv_cache_dtype=fp8"), dtype="bfloat16")
+    assert plain.fingerprint != wide.fingerprint
+    engine: Any = wide
+    assert engine._engine.arguments["tensor_parallel_size"] == 2
+    assert engine._engine.arguments["dtype"] == "bfloat16"
+    replies = plain.generate(PROMPTS, Sampling(2, 1.0, 4))
+    assert [len(own) for own in replies] == [2, 2]
+    assert replies[0][0].cut
+    with pytest.raises(UserError, match="longer than the 128"):
+        plain.answer([Prompt("red " * 200 + "[MASK]", ("red", "blue"))])
+    with pytest.raises(UserError, match="KEY=VALUE"):
+        load(tiny_folder("gpt2"), engine_options=("fast",))
+
+
+def test_vllm_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    with pytest.raises(UserError, match="vLLM is not installed: pip install vllm"):
+        load_model("vllm:x/y")
+    with pytest.raises(UserError, match="needs a model"):
+        load_model("vllm:")

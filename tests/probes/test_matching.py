@@ -1,0 +1,96 @@
+"""The matcher on answers that were written out and labelled by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seesay.matching import match, without_reasoning
+from seesay.models.multiple_choice import letter
+
+NEGATED = (" not ", "n't", "neither", "never", " no ", "anything but", "except", "wrong", "rather than", "instead of")
+
+
+class FreeAnswer(NamedTuple):
+    options: tuple[str, ...]
+    lettered: bool
+    asked: str
+    text: str
+    labels: frozenset[str]
+
+
+def answers() -> Iterator[FreeAnswer]:
+    options: tuple[str, ...] = ()
+    asked, lettered = "", False
+    for line in Path(__file__).with_name("free_answers.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        if line.startswith("options: "):
+            lettered = line.endswith(" letters")
+            options = tuple(line.removeprefix("options: ").removesuffix(" letters").split("|"))
+        elif line.startswith("asked: "):
+            asked = line.removeprefix("asked: ")
+        else:
+            label, _, text = line.partition("\t")
+            yield FreeAnswer(options, lettered, asked, text.replace("\\n", "\n"), frozenset(label.split("+")) - {"-"})
+
+
+def named(answer: FreeAnswer) -> frozenset[str]:
+    letters = [letter(i) for i in range(len(answer.options))] if answer.lettered else []
+    return frozenset(match(answer.text, answer.options, asked=answer.asked, letters=letters).labels)
+
+
+def test_98_percent_of_350_answers_and_no_negation_taken_for_an_answer() -> None:
+    rows = list(answers())
+    assert len(rows) == 350
+    wrong = [(row.text, sorted(row.labels), sorted(named(row))) for row in rows if named(row) != row.labels]
+    assert len(wrong) <= 0.02 * len(rows), wrong
+    negations = [row for row in rows if any(sign in f" {row.text.lower()} " for sign in NEGATED)]
+    assert len(negations) > 80
+    assert [row.text for row in negations if named(row) - row.labels] == []
+    assert {label for row in rows for label in row.labels} <= {option for row in rows for option in row.options}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("<think>It is red", "unfinished"),
+        ("It is not red.", "denied"),
+        ("A stone.", "none"),
+        ("red, green, blue, white, black", "all"),
+    ],
+)
+def test_why_an_answer_names_nothing(text: str, reason: str) -> None:
+    found = match(text, ("red", "green", "blue", "white", "black"))
+    assert (found.labels, found.reason) == ((), reason)
+
+
+def test_further_names() -> None:
+    aliases = {"red": ("crimson", "Scarlet Red")}
+    assert match("A scarlet red.", ("red", "blue"), aliases=aliases).labels == ("red",)
+    assert match("crimson", ("red", "blue")).labels == ()
+
+
+OPTIONS = ("red", "light blue", "blue", "whiskers", "a tail")
+
+
+@given(st.sampled_from(OPTIONS), st.sampled_from(["{}", "{}.", "It is {}.", "The answer is {}!", "\n{}\n"]))
+def test_an_option_alone_is_itself(option: str, frame: str) -> None:
+    assert match(frame.format(option), OPTIONS).labels == (option,)
+
+
+@given(st.sampled_from(OPTIONS), st.sampled_from(["not {}", "It isn't {}.", "never {}", "It is not {}!", "no {}"]))
+def test_a_negated_option_is_none(option: str, frame: str) -> None:
+    assert match(frame.format(option), OPTIONS).labels == ()
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_read(text: str) -> None:
+    assert set(match(text, OPTIONS).labels) <= set(OPTIONS)
+    assert "<think>" not in without_reasoning(text)[0]

@@ -141,6 +141,9 @@ def test_an_inspect_module_is_valid_python_whatever_the_task_says(tmp_path: Path
     tree = ast.parse(module)
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     assert "__import__" not in called
-    assert {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names} == {"json"}
+    assert {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names} == {
+        "json",
+        "re",
+    }
     row = json.loads((tmp_path / "out" / "rows.jsonl").read_text())
     assert (row["target"], row["picture"]) == ("A", "pictures/cat.png")

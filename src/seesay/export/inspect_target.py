@@ -28,6 +28,7 @@ Run it with `inspect eval {name}.py --model …`; `-T template=NAME` asks one te
 """
 
 import json
+import re
 from pathlib import Path
 
 from inspect_ai import Task, task
@@ -57,6 +58,8 @@ def samples(template):
 def one_of_the_right_ones():
     async def score(state, target):
         chosen = [chr(ord("A") + place) for place, choice in enumerate(state.choices) if choice.correct is True]
+        if not chosen:  # small models write "B) red" and leave the wanted form aside
+            chosen = sorted(set(re.findall(r"\\b([A-Z])\\)", state.output.completion)))
         value = CORRECT if len(chosen) == 1 and chosen[0] in target.text else INCORRECT
         return Score(value=value, answer=",".join(chosen), explanation=state.output.completion)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from tests.cli.program import refused_here
-from tests.needs import absent
 from tests.shared_data import shared
+from tests.tasks.full_norms import write_full_norms
 
 from seesay.errors import UserError
 from seesay.export import TARGETS, export
 from seesay.questions import Question, Task, Template
-from seesay.tasks import TASKS, load_task
+from seesay.tasks import TASKS, load_task, malevic
 
 DATA = {
     "memory-colors": "memory_colors",
@@ -36,21 +36,28 @@ DATA = {
 }
 
 
-def available(name: str) -> Task:
-    if name.startswith("core-") or name == "things-size":
-        return load_task(name)
+@pytest.fixture(autouse=True)
+def few_scenes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Few generated items, in a cache of the test's own."""
+    monkeypatch.setattr(malevic, "ITEMS", 160)
+    monkeypatch.setattr(malevic, "PICTURE", 64)
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+
+
+def available(name: str, folder: Path) -> Task:
+    """The task with its embedded or published data; norms are invented, and comparatives, never published, generated."""
     if name == "easy-vqa":
         pytest.importorskip("easy_vqa")
-        return load_task(name)
+    if name == "property-norms":
+        folder.mkdir()
+        return load_task(name, write_full_norms(folder) / "norms.dat")
     prefix = max((prefix for prefix in DATA if name.startswith(prefix)), key=len, default=None)
-    if prefix is None:
-        absent(f"the data of {name} is neither embedded nor shared")
-    return load_task(name, shared(DATA[prefix]))
+    return load_task(name, shared(DATA[prefix]) if prefix else None)
 
 
 @pytest.mark.parametrize("name", TASKS.builtin)
 def test_a_task_file_of_any_task_asks_the_same(name: str, tmp_path: Path) -> None:
-    task = available(name)
+    task = available(name, tmp_path / "norms")
     export(task, tmp_path / "copy", "seesay")
     copy = load_task(str(tmp_path / "copy"))
     assert copy.name == f"{name}-copy"

@@ -50,7 +50,7 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
     name: str, templates: int, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    whole = available(name)
+    whole = available(name, tmp_path / "norms")
     task: Task = limited(replace(whole, templates=whole.templates[:templates]), QUESTIONS, 0)
     export(task, tmp_path / "exported", "lm-eval")
     slug = name.replace("-", "_")

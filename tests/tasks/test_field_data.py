@@ -214,5 +214,5 @@ def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(tmp
     for run in results.runs:
         assert run.figures[0].metric == "majority_accuracy"
         assert 0 <= run.figures[0].low <= run.figures[0].value <= run.figures[0].high <= 1
-    logp = [answer.scores.logp for answer in results.runs[0].answers]
+    logp = [tuple(answer.scores.logp) for answer in results.runs[0].answers]
     assert len(set(logp)) == len(logp)  # every picture and sentence gets its own numbers

@@ -45,7 +45,7 @@ def few_scenes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def available(name: str, folder: Path) -> Task:
-    """The task with its embedded or published data; norms are invented, and comparatives, never published, generated."""
+    """The task with its embedded or published data; norms are invented, comparatives generated: none are published."""
     if name == "easy-vqa":
         pytest.importorskip("easy_vqa")
     if name == "property-norms":

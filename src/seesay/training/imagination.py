@@ -20,6 +20,9 @@ from seesay.training.ragged import Rows
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+KEPT = 1 << 16
+"""Vectors kept in memory: masks of a small corpus come again."""
+
 
 class Imagination:
     """A text encoder by its name (as in linear probes), the length of its vectors, and its fingerprint."""
@@ -30,6 +33,7 @@ class Imagination:
         self.name = str(folder.resolve()) if folder.is_dir() else name  # a model folder is opened from anywhere
         self.size = int(self._encoder.encode(["a"]).shape[1])
         self.fingerprint = self._encoder.fingerprint
+        self._kept: dict[str, NDArray[np.float32]] = {}
 
     def features(
         self, tokenizer: PreTrainedTokenizerBase, ids: Rows, words: Rows, masked: NDArray[np.bool_]
@@ -40,8 +44,17 @@ class Imagination:
         inside[:, 1:] = masked[:, 1:] & masked[:, :-1] & (words[:, 1:] == words[:, :-1])
         shown = ~inside & ~np.isin(ids, list(left_out))
         texts = [str(tokenizer.decode(row[keep].tolist())) for row, keep in zip(ids, shown, strict=True)]
-        vectors: NDArray[np.float32] = self._encoder.encode(texts)
-        return vectors
+        return np.stack([self._vector(text) for text in texts])
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        """A text's vector. Each is encoded by itself: the last digits do not depend on neighbours, so one that is kept
+        is the one that a resumed training computes."""
+        if text in self._kept:
+            return self._kept[text]
+        vector: NDArray[np.float32] = self._encoder.encode([text])[0]
+        if len(self._kept) < KEPT:
+            self._kept[text] = vector
+        return vector
 
     def shown_to(self, bert: PreTrainedModel, seed: int) -> PreTrainedModel:
         """The same BERT, weight by weight, with a projection of these vectors: its own, or one drawn by the seed."""

@@ -238,7 +238,7 @@ def _json_lines(path: Path) -> Numbered:
 
 
 def _json(path: Path, reading: Reading) -> Numbered:
-    """A JSON document that is a list of rows, or has one under a key; JSON lines are told apart by themselves."""
+    """A JSON document that is a list of rows, or has one under a key; JSON lines are recognised."""
     with open_bytes(path) as file:
         raw = file.read(LARGEST_DOCUMENT + 1)
     if len(raw) > LARGEST_DOCUMENT:

@@ -23,7 +23,7 @@ assert (torch.nn.functional.linear(y, x) @ x).log_softmax(-1).isfinite().all()
 
 
 def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
-    """What `from_pretrained` is told of type, place and quantisation: on a CPU float32, unless the user says else."""
+    """Arguments of `from_pretrained` for dtype, device and quantisation; float32 on a CPU unless the user chooses."""
     import torch
 
     arguments: dict[str, Any] = {

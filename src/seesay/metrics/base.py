@@ -62,7 +62,7 @@ class ScoredItems:
     @cached_property
     def answered(self) -> BoolArray:
         """Which items have an answer, as a column."""
-        return np.isfinite(self.scores).any(axis=1, keepdims=True)
+        return np.asarray(np.isfinite(self.scores).any(axis=1, keepdims=True))
 
     @cached_property
     def top(self) -> BoolArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,24 +54,28 @@ def seesay_calls(page: str) -> Iterator[list[str]]:
     """The arguments of every call of seesay in a page's shell blocks; a line with an ellipsis is no call."""
     for block in blocks(page):
         for line in command_lines(block.text) if block.language == "sh" else ():
-            for command in re.split(r"&&|[|<>;]", line):
-                words = shlex.split(re.sub(r"^(\w+=\S+ +)+", "", command.strip()))
-                if words[:1] == ["seesay"] and "…" not in command:
-                    yield words[1:]
+            lexer = shlex.shlex(re.sub(r"^(\w+=\S+ +)+", "", line), posix=True, punctuation_chars="|&;<>")
+            lexer.whitespace_split = True
+            for is_operator, words in itertools.groupby(lexer, lambda word: word[0] in "|&;<>"):
+                name, *arguments = words
+                if not is_operator and name == "seesay" and "…" not in line:
+                    yield arguments
 
 
 def check_call(arguments: list[str]) -> None:
     """Parse a call as the command line would, without doing anything: unknown commands and options are errors."""
-    command: Any = get_command(app)
-    context = None
+    command, context = _program(), None
     while True:
         context = command.make_context(command.name, list(arguments), parent=context)
-        if not isinstance(command, TyperGroup) or context.resilient_parsing:
-            return
-        rest = [*context._protected_args, *context.args]
+        rest = [*context._protected_args, *context.args] if isinstance(command, TyperGroup) else []
         if not rest:
             return
         _, command, arguments = command.resolve_command(context, rest)
+
+
+@cache
+def _program() -> Any:
+    return get_command(app)
 
 
 def follow(page: str) -> None:

@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 from pkgutil import resolve_name
 
+import nbformat
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from nbclient import NotebookClient
 from tests.docs_blocks import check_call, follow, seesay_calls
 
 import seesay
@@ -70,3 +72,12 @@ def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
     assert "--shot-seeds" in commands
     python = (site / "reference" / "python.html").read_text(encoding="utf-8")
     assert [name for name in seesay.__all__ if not name.startswith("_") and f'id="seesay.{name}"' not in python] == []
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    notebook = nbformat.read(ROOT / "docs" / "tutorials" / "first-look.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("smollm2-q4" in output.get("data", {}).get("text/html", "") for output in shown)
+    assert (tmp_path / "first-look.html").is_file()

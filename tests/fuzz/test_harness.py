@@ -37,6 +37,7 @@ def test_a_good_file_is_read(name: str, tmp_path: Path) -> None:
     assert good or name in ("reasoner-config",), "no seed is read"
 
 
+@pytest.mark.slow
 def test_every_reader_keeps_the_property(tmp_path: Path) -> None:
     """In a process of its own, whose children are made before anything else runs in it."""
     seconds = os.environ.get("FUZZ_SECONDS", "15")
@@ -47,6 +48,7 @@ def test_every_reader_keeps_the_property(tmp_path: Path) -> None:
     assert f"{len(READERS)} readers" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not KEPT, reason="no input has broken a reader yet")
 def test_inputs_that_broke_a_reader(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.fuzz.harness", "--replay"]

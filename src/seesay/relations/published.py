@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -179,5 +180,5 @@ def _load(path: Path) -> Any:
     """An array of numbers or texts. Pickled objects are refused: they could run code."""
     try:
         return np.array(np.load(path, mmap_mode="r", allow_pickle=False))  # mapped: no larger than its file
-    except (ValueError, OSError, EOFError, SyntaxError, TokenError) as error:
+    except (ValueError, OSError, EOFError, SyntaxError, OverflowError, TokenError, BadZipFile) as error:
         raise UserError(f"{path} is damaged, or holds Python objects, which seesay does not load ({error}).") from error

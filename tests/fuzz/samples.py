@@ -483,7 +483,8 @@ for fact in (knowledge.ColorFact, knowledge.SizeFact, knowledge.PlaceFact):
 
 NORMS = (
     "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
-    "animal\tvisual perceptual\tdog\thas legs\t20\thas legs; has four legs\t1;2\nfood\tvisual perceptual\tapple\tis red\t12\tis red\t3\n"
+    "animal\tvisual perceptual\tdog\thas legs\t20\thas legs; has four legs\t1;2\n"
+    "food\tvisual perceptual\tapple\tis red\t12\tis red\t3\n"
 )
 _add("norms", "norms.dat", [NORMS], property_norms.read_norms)
 _add("norms-words", "words.txt", ["red\nlegs\n"], property_norms.read_words)

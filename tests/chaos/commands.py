@@ -192,7 +192,7 @@ _LISTED = [
     ),
     Command(
         "perplexity",
-        ("perplexity", "model.arpa", "captions.txt", "--per-text", "rows.jsonl", "--quiet"),
+        ("perplexity", "model.arpa", "captions.txt", "--per-sentence", "rows.jsonl", "--quiet"),
         "rows.jsonl",
         _arpa,
         ("seesay.runs.perplexity",),

@@ -266,8 +266,6 @@ def export(
             }
         )
         return
-    if quiet:
-        return
     out.print(
         f"{report.people_kept} of {report.people} people and {report.judgements_kept} of {report.judgements} "
         f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items.",
@@ -278,6 +276,8 @@ def export(
     if report.agreement:
         rows = [(key, *_columns(coefficient)) for key, coefficient in report.agreement.items()]
         out.print(table(["agreement", ">value", ">95 % interval"], rows))
+    if quiet:
+        return
     out.print(f"Tables: {output}", soft_wrap=True)
     out.print(f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}", soft_wrap=True)
 

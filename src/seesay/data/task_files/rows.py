@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from seesay.data.jsonl import MOST_LINES, BadValueError
 from seesay.data.lines import open_bytes, read_lines
+from seesay.data.tables import refuse_other_separator
 from seesay.data.task_files.schema_rows import Reading
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.questions import BadRow
@@ -179,6 +180,7 @@ def _delimited(path: Path, reading: Reading, delimiter: str) -> Table:
             continue
         if not header:
             header = [name.strip() or f"column-{place}" for place, name in enumerate(cells, start=1)]
+            refuse_other_separator(path, header, delimiter)
             if repeated := next((name for name in header if header.count(name) > 1), None):
                 raise UserError(f"{path} has two columns named '{repeated}'.")
             continue

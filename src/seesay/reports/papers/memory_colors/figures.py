@@ -31,6 +31,19 @@ MODELS = {
     "visualbert-vqa-coco": "VisualBERT", "bert-base-uncased": "BERT-base",
 }  # fmt: skip
 """The models of the published `results.csv`, by their names in the paper."""
+TRAINING = (
+    ("BERT-base", "random weights", "English Wikipedia, BooksCorpus", "masked words, next sentence"),
+    ("CLIP-BERT-implicit, -explicit", "BERT-base", "Conceptual Captions, SBU, COCO captions, Visual Genome QA, each "
+     "text with its picture's CLIP ViT-B/32 feature", "masked words"),
+    ("BERT-CLIP-BERT-train", "BERT-base", "the texts of CLIP-BERT's data", "masked words"),
+    ("LXMERT", "random weights", "COCO captions, Visual Genome, VQA v2, GQA, Visual Genome QA, pictures as detected "
+     "regions", "masked words, masked regions, does the text fit the picture, question answering"),
+    ("BERT-LXMERT-train", "BERT-base", "the texts of LXMERT's data", "masked words"),
+    ("BERT-LXMERT-train-scratch", "random weights", "the texts of LXMERT's data", "masked words"),
+    ("VisualBERT", "BERT-base", "COCO captions, pictures as detected regions",
+     "masked words, does the second caption fit the picture"),
+)  # fmt: skip
+"""The paper's models: what each starts from, its data and its objectives."""
 SPREAD = "Whiskers and sd are over templates, as in print; the interval is over things."
 
 
@@ -59,11 +72,18 @@ def models(material: Material) -> Rendered:
         (run.manifest.model, run.manifest.family, run.manifest.scope, run.manifest.model_fingerprint) for run in runs
     }
     text = (
-        f"The models asked here. The paper's are {', '.join(row.model for row in PUBLISHED)}; their training data and "
-        "objectives are described in print and cannot be read off a checkpoint."
+        "What the paper's models were trained on is after the authors' repository and each model's own paper, not "
+        "after the tables in print. Below it stand the models asked here."
     )
-    table = DataTable(["model", "family", "what is scored", "fingerprint"], [list(row) for row in sorted(rows)])
+    table = DataTable(
+        ["model", "family", "what is scored", "fingerprint"], [list(row) for row in sorted(rows)], "Asked here"
+    )
     return Rendered(Status.IN_PART, text, [table])
+
+
+def published_models() -> DataTable:
+    """The paper's models."""
+    return DataTable(["model", "starts from", "data", "objectives"], TRAINING, "The paper's models")
 
 
 def published_colors() -> DataTable:
@@ -106,9 +126,8 @@ def colors_by_template(material: Material) -> Rendered:
         columns += [(f"{name}, published", rows) for name, rows in read_results(folder / "results.csv").items()]
     for group in material.groups_of(COLORS):
         for entry in group.entries:
-            found = {template.name: entry.figure("accuracy", template.name) for template in TEMPLATES}
-            by_text = {text: found[t.name] for text, t in zip(texts, TEMPLATES, strict=True)}
-            columns.append((entry.label, {text: figure.value for text, figure in by_text.items() if figure}))
+            figures = [entry.figure("accuracy", template.name) for template in TEMPLATES]
+            columns.append((entry.label, {text: f.value for text, f in zip(texts, figures, strict=True) if f}))
     if not columns:
         raise UserError("There is neither a run of memory-colors nor the authors' results.csv beside the data.")
     body = [
@@ -163,37 +182,28 @@ Panel = Callable[[Figure], str | None]
 """The panel that a figure of a run belongs to, by its slice and template; None for none."""
 
 
-def by_segment(figure: Figure) -> str | None:
-    """All questions of a segment."""
-    return "all relations and templates" if figure.template is None and _tags(figure) == ("segment",) else None
+def panel(tags: Sequence[str], name: Callable[[Figure], str | None]) -> Panel:
+    """The figures sliced by these tags, each in the panel of this name."""
+    return lambda figure: name(figure) if _tags(figure) == tuple(tags) else None
 
 
-def by_template(figure: Figure) -> str | None:
-    """One panel per template."""
-    return figure.template if figure.template is not None and _tags(figure) == ("segment",) else None
+SEGMENTS = panel(["segment"], lambda f: "all relations and templates" if f.template is None else None)
+IN_TEMPLATES = panel(["segment"], lambda figure: figure.template)
+RELATIONS = panel(["relation", "segment"], lambda f: f.slice["relation"] if f.slice and f.template is None else None)
+COLORS_ONLY = panel(
+    ["answers", "segment"],
+    lambda f: "answers that are colours" if f.slice and f.template is None and f.slice["answers"] == "colour" else None,
+)
 
 
-def by_relation(figure: Figure) -> str | None:
-    """One panel per relation."""
-    part = figure.slice
-    return part["relation"] if part and figure.template is None and _tags(figure) == ("relation", "segment") else None
-
-
-def colors_only(figure: Figure) -> str | None:
-    """Questions whose answers are all colours."""
-    part = figure.slice
-    crossed = part is not None and figure.template is None and _tags(figure) == ("answers", "segment")
-    return "answers that are colours" if crossed and part and part["answers"] == "colour" else None
-
-
-def norms_panels(panel: Panel) -> Callable[[Material], Rendered]:
+def norms_panels(panel_of: Panel) -> Callable[[Material], Rendered]:
     """Renders mean average precision by segment, one chart for each panel and a line for each model."""
 
     def render(material: Material) -> Rendered:
         charts: list[Markup] = []
         body: list[list[str]] = []
         for group in runs_of(material, NORMS):
-            rows = [(name, entry, figure) for entry in group.entries for name, figure in _panels(entry, panel)]
+            rows = [(name, entry, figure) for entry in group.entries for name, figure in _panels(entry, panel_of)]
             for name in dict.fromkeys(name for name, _, _ in rows):
                 charts.append(_curves(name, [(entry.label, figure) for other, entry, figure in rows if other == name]))
             for name, entry, figure in sorted(rows, key=lambda row: (row[0], row[1].series)):
@@ -206,16 +216,17 @@ def norms_panels(panel: Panel) -> Callable[[Material], Rendered]:
         header = ["panel", "model", "segment", "mean AP", "sd over templates", "95 % interval", "questions"]
         text = (
             "Mean average precision over the 614 answer words, by the least production frequency of the answers; "
-            "bands are 95 % intervals over concepts. No published numbers of these panels are at hand."
+            "bands are 95 % intervals over concepts. In print these are bars with the sd over templates, and a random "
+            "baseline; no published numbers of them are at hand."
         )
         return Rendered(Status.SHOWN, text + _few(material, NORMS), charts=charts, numbers=DataTable(header, body))
 
     return render
 
 
-def _panels(entry: LabelledRun, panel: Panel) -> Iterator[tuple[str, Figure]]:
+def _panels(entry: LabelledRun, panel_of: Panel) -> Iterator[tuple[str, Figure]]:
     for figure in entry.run.figures:
-        if figure.metric == "average_precision" and (name := panel(figure)) is not None:
+        if figure.metric == "average_precision" and (name := panel_of(figure)) is not None:
             yield name, figure
 
 

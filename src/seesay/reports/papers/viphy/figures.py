@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -12,8 +11,8 @@ import numpy as np
 
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact
 from seesay.errors import UserError
-from seesay.metrics.base import FloatArray
 from seesay.reports.charts import Bar, Series, bars, lines, stacked_bars
+from seesay.reports.formatting import metric_name
 from seesay.reports.groups import LabelledRun
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.material import CURVES, Material
@@ -22,9 +21,9 @@ from seesay.reports.papers.viphy import source
 from seesay.reports.papers.viphy.analysis import Analysis, LabelShares, as_table
 from seesay.reports.papers.viphy.gold import PAIRS, by_category, entropy, even_steps, scene_pairs
 from seesay.reports.papers.viphy.published import CARDINALITY, FEW_SHOT, FEW_SHOT_FRACTIONS, NOT_RELEASED, OBJECTS
+from seesay.reports.papers.viphy.scores import curve_series
 from seesay.reports.papers.viphy.tables import is_linear
 from seesay.runs.learning_curve import Band
-from seesay.tasks.viphy.human import SharedThings
 
 Cells = list[list[str | float | None]]
 
@@ -59,8 +58,8 @@ def published_cardinality() -> list[DataTable]:
     return tables
 
 
-def _two(value: float) -> str:
-    return f"{value:.2f}"
+def _two(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f}"
 
 
 def _average(column: int) -> list[float]:
@@ -100,10 +99,7 @@ def by_cardinality(material: Material) -> Rendered:
         ]
         x_label, y_label = "typical colours of the object", f"{name}, percent"
         charts.append(lines(series, title=name.capitalize(), x_label=x_label, y_label=y_label))
-        rows += [
-            [model, name, *(_two(points[n]) if n in points else None for n in range(1, 8))]
-            for model, points in ours[metric].items()
-        ]
+        rows += [[model, name, *(_two(points.get(n)) for n in range(1, 8))] for model, points in ours[metric].items()]
     text = (
         "The published curves are linear probes. For seven colours, which five objects have, they are as plotted: of "
         "FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 is drawn."
@@ -111,9 +107,8 @@ def by_cardinality(material: Material) -> Rendered:
     if not runs:
         text += " There is no run of viphy-color among the folders: people alone are ours."
     table = DataTable(["ours, in percent", "metric", *map(str, range(1, 8))], rows, "Ours")
-    return Rendered(
-        Status.SHOWN if runs and not notes else Status.IN_PART, "\n\n".join([text, *notes]), [table], charts
-    )
+    status = Status.SHOWN if runs and not notes else Status.IN_PART
+    return Rendered(status, "\n\n".join([text, *notes]), [table], charts)
 
 
 def published_parts(values: Mapping[str, Sequence[float]], models: Sequence[str], part: str) -> DataTable:
@@ -140,17 +135,13 @@ def by_tag(
             drawn += [Bar(part, values[column], series=f"{model} (published)") for part, values in printed.items()]
         drawn.sort(key=lambda bar: parts.index(bar.name))
         chart = bars(drawn, title=f"Relaxed accuracy by {tag}, percent", x_label="relaxed accuracy, percent")
-        rows = [[part, *(_rounded(values.get(part)) for values in ours.values())] for part in parts]
+        rows = [[part, *(_two(values.get(part)) for values in ours.values())] for part in parts]
         text = (
             "The published figures are linear probes. Small parts have wide intervals: the run's own report has them."
         )
         return Rendered(Status.SHOWN, text, [DataTable([tag, *ours], rows, "Ours, in percent")], [chart])
 
     return render
-
-
-def _rounded(value: float | None) -> str | None:
-    return None if value is None else _two(value)
 
 
 def published_few_shot(task: str) -> DataTable:
@@ -180,14 +171,10 @@ def few_shot(task: str) -> Callable[[Material], Rendered]:
         curves = [band for band in curves if band.metric == headline]
         if not curves:
             raise UserError(f"There is no learning curve of {task} among the folders.")
-        series = []
-        for model in dict.fromkeys(band.model for band in curves):
-            own = [band for band in curves if band.model == model]
-            ends = ([100 * getattr(band, end) for band in own] for end in ("mean", "low", "high"))
-            series.append(Series(model, [band.fraction for band in own], *ends))
+        series = curve_series(curves, 100)
         for model, values in FEW_SHOT[task].items():
             series.append(Series(f"{model} (published)", list(FEW_SHOT_FRACTIONS), list(values)))
-        x_label, y_label = "fraction of the training questions", "percent"
+        x_label, y_label = "fraction of the training questions", f"{metric_name(headline)}, percent"
         chart = lines(series, title=f"{task}: learning curve", x_label=x_label, y_label=y_label, log_x=True)
         text = (
             "The published curves train the whole probe for one epoch, ours until the best of 50 on the validation "
@@ -202,58 +189,36 @@ def few_shot(task: str) -> Callable[[Material], Rendered]:
 
 
 def cardinality(material: Material) -> Rendered:
-    """Figure 10: how many objects have one typical colour, two, or more, in ViPhy and in CoDa."""
-    viphy = Counter(len(fact.typical) for fact in source.rows(material, ColorFact))
-    counts = {"ViPhy": viphy}
-    notes = _with_coda(material, lambda things: counts.update({"CoDa": _cardinalities(things.typical)}))
-    drawn = [
-        Bar(str(n), 100 * values[n] / values.total(), series=f"{name} ({values.total():,} objects)")
-        for n in range(1, max(map(max, counts.values())) + 1)
-        for name, values in counts.items()
-    ]
-    chart = bars(drawn, title="Objects by number of typical colours, percent", x_label="percent of the objects")
-    header = ["typical colours", *counts]
-    rows: Cells = [
-        [str(n), *(values[n] for values in counts.values())] for n in range(1, max(map(max, counts.values())) + 1)
-    ]
-    text = "CoDa's objects are those that it shares with ViPhy; its typical colours are found by the same rule."
-    status = Status.IN_PART if notes else Status.SHOWN
-    return Rendered(status, "\n\n".join([text, *notes]), charts=[chart], numbers=DataTable(header, rows))
-
-
-def _cardinalities(typical: FloatArray) -> Counter[int]:
-    return Counter((typical > 0).sum(axis=1).tolist())
-
-
-def color_shares(material: Material) -> Rendered:
-    """Figure 11: the colours of objects with one typical colour, two, or more, in ViPhy and in CoDa."""
+    """Figures 10 and 11: how many objects have one typical colour, two, or more, and which, in ViPhy and in CoDa."""
     facts = source.rows(material, ColorFact)
     shares = np.array([fact.shares for fact in facts]) * [[color in fact.typical for color in COLORS] for fact in facts]
     tables = {"ViPhy": shares / shares.sum(axis=1, keepdims=True)}
-    notes = _with_coda(material, lambda things: tables.update({"CoDa": things.typical}))
-    drawn = []
+    notes = []
+    try:
+        tables["CoDa"] = source.shared_things(material).typical
+    except UserError as error:
+        notes.append(f"CoDa: {error}")
+    counted, divided = [], []
     rows: Cells = []
-    for n in range(1, int((shares > 0).sum(axis=1).max()) + 1):
+    for n in range(1, max(int((table > 0).sum(axis=1).max()) for table in tables.values()) + 1):
         for name, table in tables.items():
             members = table[(table > 0).sum(axis=1) == n]
+            counted.append(Bar(str(n), 100 * len(members) / len(table), series=f"{name} ({len(table):,} objects)"))
             if len(members):
                 mean = members.mean(axis=0)
-                drawn.append((f"{n}, {name} ({len(members):,})", mean.tolist()))
+                divided.append((f"{n}, {name} ({len(members):,})", mean.tolist()))
                 rows.append([str(n), name, len(members), *(round(100 * float(share), 1) for share in mean)])
-    chart = stacked_bars(drawn, COLORS, title="Colours by number of typical colours")
-    header = ["typical colours", "data", "objects", *COLORS]
-    text = "The mean distribution over typical colours; every object weighs the same."
+    charts = [
+        bars(counted, title="Objects by number of typical colours, percent", x_label="percent of the objects"),
+        stacked_bars(divided, COLORS, title="Colours by number of typical colours"),
+    ]
+    text = (
+        "CoDa's objects are those that it shares with ViPhy; its typical colours are found by the same rule. The "
+        "shares of colours are means over objects, every object weighted equally."
+    )
+    numbers = DataTable(["typical colours", "data", "objects", *COLORS], rows)
     status = Status.IN_PART if notes else Status.SHOWN
-    return Rendered(status, "\n\n".join([text, *notes]), charts=[chart], numbers=DataTable(header, rows))
-
-
-def _with_coda(material: Material, use: Callable[[SharedThings], None]) -> list[str]:
-    """Do something with CoDa where it is at hand; else the sentence that says what it needs."""
-    try:
-        use(source.shared_things(material))
-    except UserError as error:
-        return [f"CoDa: {error}"]
-    return []
+    return Rendered(status, "\n\n".join([text, *notes]), charts=charts, numbers=numbers)
 
 
 def kitchen(material: Material) -> Rendered:

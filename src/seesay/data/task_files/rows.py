@@ -7,8 +7,10 @@ reported and costs only itself.
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -241,8 +243,11 @@ def _json_lines(path: Path) -> Numbered:
 
 def _json(path: Path, reading: Reading) -> Numbered:
     """A JSON document that is a list of rows, or has one under a key; JSON lines are recognised."""
-    with open_bytes(path) as file:
-        raw = file.read(LARGEST_DOCUMENT + 1)
+    try:
+        with open_bytes(path) as file:
+            raw = file.read(LARGEST_DOCUMENT + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"{path} is damaged ({error}): fetch it again.") from error
     if len(raw) > LARGEST_DOCUMENT:
         raise UserError(f"{path} is larger than {LARGEST_DOCUMENT >> 20} MB: write its rows as JSON lines.")
     try:

@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-all lint docs bench system clean
+.PHONY: demo test test-all lint docs bench fuzz system clean
 
 # A first look at 20 questions per task within a minute, then all of them.
 demo: $(VENV)/.models
@@ -36,6 +36,12 @@ docs: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+# Mutated files through every reader. What breaks one is kept in tests/fuzz/regressions and replayed by the tests.
+FUZZ_SECONDS ?= 300
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz.harness --seconds $(FUZZ_SECONDS)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "seesay needs Python 3.11 to 3.13, not " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'

@@ -82,6 +82,9 @@ class Manifest(Document):
     data: list[DataSource] = Field(
         default_factory=list, description="The data files read: name, SHA-256, and whether as published."
     )
+    digests: dict[str, str] = Field(
+        default_factory=dict, description="Digests of the finished run's files, by which an edit is noticed."
+    )
     data_notes: list[str] = Field(default_factory=list, description="What else was done to the data.")
     bad_rows: list[BadRow] = Field(
         default_factory=list, description="Rows of the data files that were left out, with the reason."

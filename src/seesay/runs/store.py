@@ -18,13 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from seesay.errors import UserError
-from seesay.files import atomic_write, write_text
+from seesay.errors import NewerVersionError, UserError
+from seesay.files import atomic_write, checksum, damage_as_user_error, write_text
 from seesay.questions import Answer, Scores, Task
-from seesay.runs.journal import packed
+from seesay.runs.figures import figures
+from seesay.runs.journal import flaw, packed
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
-from seesay.runs.upgrades import upgrade_manifest, upgrade_task
+from seesay.runs.upgrades import FORMAT, upgrade_manifest, upgrade_task
 
 log = logging.getLogger(__name__)
 
@@ -79,17 +80,38 @@ def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     return manifest
 
 
-def stored_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a run that was started before."""
-    if not (folder / MANIFEST).is_file():
-        return None
-    with damage_as_user_error(folder):
-        return read_manifest(folder / MANIFEST)
+def stored_manifest(folder: Path, manifest: Manifest) -> Manifest:
+    """The manifest of a run that was started before, else this one, which is written.
+
+    A damaged one is written again: the folder's name is a digest of all that it says about the answers.
+    """
+    if (folder / MANIFEST).is_file():
+        try:
+            with damaged_run(folder):
+                return read_manifest(folder / MANIFEST)
+        except NewerVersionError:
+            raise
+        except UserError as error:
+            log.warning("%s is written again: %s", folder / MANIFEST, error)
+    return write_manifest(folder, manifest)
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest of any format."""
-    return Manifest.model_validate(upgrade_manifest(json.loads(path.read_bytes())))
+    """Read a manifest of any format up to today's."""
+    document = upgrade_manifest(json.loads(path.read_bytes()))
+    newer = document.get("format") if isinstance(document, dict) else None
+    if isinstance(newer, int) and newer > FORMAT:
+        raise NewerVersionError(
+            f"The run in {path.parent} was written by a newer seesay (format {newer}, this one reads {FORMAT}): "
+            "update seesay to read it."
+        )
+    return Manifest.model_validate(document)
+
+
+def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
+    """Whether a file is there, and as the run left it. Runs of earlier versions do not say how that was."""
+    digest = manifest.digests.get(name)
+    return (folder / name).is_file() and (digest is None or checksum(folder / name) == digest)
 
 
 def write_answers(path: Path, answers: Sequence[Answer]) -> None:
@@ -169,8 +191,8 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
             lists = _read_options(table["options"], options)
             for (question, template), labels in zip(texts, lists, strict=True):
                 scores, neutral = (column[len(answers)] for column in held.values())
-                if scores is None:
-                    raise ValueError("an answer has no scores")
+                if scores is None or len(scores.logp) != len(labels):
+                    raise ValueError("an answer has not one score per option")
                 answers.append(Answer(question, template, labels, scores, neutral))
     return tuple(answers)
 
@@ -182,11 +204,19 @@ def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> l
             (lists.values.to_numpy(zero_copy_only=False), lists.offsets.to_pylist(), lists.is_valid().to_pylist())
             for lists in (chunk.field(field.name) for field in _SCORES)
         ]
+        finite = bool(np.isfinite(fields[0][0]).all())  # else row by row
+        if any(np.min(flat, initial=0) < 0 for flat, _, _ in fields[1:]):
+            raise ValueError("a length or rank is negative")
         for row, present in enumerate(chunk.is_valid().to_pylist()):
             columns: list[Any] = [
                 flat[bounds[row] : bounds[row + 1]] if valid[row] else None for flat, bounds, valid in fields
             ]
-            scores.append(packed(Scores(*columns), lengths) if present else None)
+            if present and any(column is None for column in columns[:3]):
+                raise ValueError("a score is missing")
+            read = Scores(*columns) if present else None
+            if read and not finite and (problem := flaw(read)):
+                raise ValueError(problem)
+            scores.append(packed(read, lengths) if read else None)
     return scores
 
 
@@ -219,46 +249,58 @@ def read_task(path: Path) -> Task:
     return replace(task, questions=tuple(questions))
 
 
-def write_figures(path: Path, figures: Sequence[Figure]) -> None:
-    """Write the figures as JSON."""
-    write_text(path, _FIGURES.dump_json(list(figures), indent=2).decode())
+def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
+    """Write the figures, and before them digests of the finished files into the manifest: an edit is noticed."""
+    content = _FIGURES.dump_json(list(run_figures), indent=2)
+    digests = {name: checksum(folder / name) for name in (QUESTIONS, ANSWERS)} | {FIGURES: checksum(content)}
+    write_manifest(folder, read_manifest(folder / MANIFEST).model_copy(update={"digests": digests}))
+    write_text(folder / FIGURES, content.decode())
 
 
 def read_run(folder: Path, answers: tuple[Answer, ...] | None = None) -> Run:
-    """Read a finished run; `answers` are its answers where they have been read already."""
-    with damage_as_user_error(folder):
-        run = Run(
-            folder=folder,
-            manifest=read_manifest(folder / MANIFEST),
-            task=read_task(folder / QUESTIONS),
-            answers=read_answers(folder / ANSWERS) if answers is None else answers,
-            figures=tuple(_FIGURES.validate_json((folder / FIGURES).read_bytes())),
-        )
-        expected = [(q.id, t.name, q.options) for q in run.task.questions for t in run.task.templates]
-        if expected != [(a.question, a.template, a.options) for a in run.answers]:
+    """Read a finished run; `answers` are its answers where they have been read already.
+
+    Figures that were edited or damaged since are computed again from the answers.
+    """
+    with damaged_run(folder):
+        manifest = read_manifest(folder / MANIFEST)
+        for name in (QUESTIONS, ANSWERS):
+            if (folder / name).is_file() and not is_intact(folder, name, manifest):
+                raise ValueError(f"{name} was changed after the run")
+        task = read_task(folder / QUESTIONS)
+        answers = read_answers(folder / ANSWERS) if answers is None else answers
+        expected = [(q.id, t.name, q.options) for q in task.questions for t in task.templates]
+        if expected != [(a.question, a.template, a.options) for a in answers]:
             raise ValueError("its answers do not match its questions")
-        return run
+        return Run(folder, manifest, task, answers, _read_figures(folder, manifest, task, answers))
+
+
+def _read_figures(folder: Path, manifest: Manifest, task: Task, answers: Sequence[Answer]) -> tuple[Figure, ...]:
+    content = (folder / FIGURES).read_bytes()
+    if not is_intact(folder, FIGURES, manifest):
+        log.warning("%s was changed after the run: its figures are computed again.", folder / FIGURES)
+        neutral = task.neutral if any(answer.neutral for answer in answers) else {}
+        return tuple(figures(manifest, replace(task, neutral=neutral), answers))
+    return tuple(_FIGURES.validate_json(content))
 
 
 @contextmanager
-def damage_as_user_error(folder: Path) -> Iterator[None]:
+def damaged_run(folder: Path) -> Iterator[None]:
     """One sentence for whatever keeps a run's files from being read."""
     try:
-        yield
-    except FileNotFoundError as error:
-        missing = Path(error.filename or "a file").name
-        raise UserError(
-            f"{folder} is not a finished run ({missing} is missing): run the same command again."
-        ) from error
-    except (UserError, ValueError, TypeError, LookupError, RecursionError, pa.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # a problem of the disk, not of the file
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(f"The run in {folder} is damaged ({reason}): delete the folder and run again.") from error
+        with damage_as_user_error(f"The run in {folder}", "delete the folder and run again"):
+            yield
+    except UserError as error:
+        if isinstance(missing := error.__cause__, FileNotFoundError):
+            name = Path(missing.filename or "a file").name
+            raise UserError(
+                f"{folder} is not a finished run ({name} is missing): run the same command again."
+            ) from error
+        raise
 
 
 def find_runs(paths: Sequence[Path]) -> list[Run]:
-    """Finished runs at or below the given folders, each once, in order; unfinished ones below are left out."""
+    """Finished runs at or below the given folders, each once, in order; others are left out with a sentence."""
     folders: dict[Path, Path] = {}
     for path in paths:
         below = sorted(p.parent for p in path.rglob(MANIFEST))
@@ -269,7 +311,18 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
             raise UserError(f"There is no finished run in '{path}': give a folder that `seesay probe` wrote.")
         for folder in finished:
             folders.setdefault(folder.resolve(), folder)
-    return [read_run(folder) for folder in folders.values()]
+    runs: list[Run] = []
+    errors: list[UserError] = []
+    for folder in folders.values():
+        try:
+            runs.append(read_run(folder))
+        except UserError as error:  # one damaged run does not stop a report of a hundred
+            errors.append(error)
+    if not runs:
+        raise errors[0]
+    for left_out in errors:
+        log.warning("Left out: %s", left_out)
+    return runs
 
 
 def _slug(name: str) -> str:

@@ -74,7 +74,7 @@ def write_human_run(
         store.write_manifest(folder, manifest)
         store.write_task(folder / store.QUESTIONS, task)
         store.write_answers(folder / store.ANSWERS, answers)
-        store.write_figures(folder / store.FIGURES, run_figures)
+        store.finish(folder, run_figures)
         return store.read_run(folder)
 
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact
+from seesay.data.pictures import check_pixels
 from seesay.files import write_text
 from seesay.reports.charts.ladder import ladder
 from seesay.reports.layout import render_page
@@ -114,7 +115,7 @@ def small_jpeg(path: Path) -> bytes | None:
 
     try:
         with Image.open(path) as picture:
-            picture.draft("RGB", (THUMBNAIL_SIZE, THUMBNAIL_SIZE))
+            check_pixels(picture).draft("RGB", (THUMBNAIL_SIZE, THUMBNAIL_SIZE))
             small = picture.convert("RGB")
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError):
         return None

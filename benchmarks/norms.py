@@ -53,15 +53,15 @@ def save_bert(folder: Path, norms: Path) -> Path:
     return folder
 
 
-def measured(arguments: list[str], source: Path) -> tuple[float, float]:
-    """Seconds and peak memory (MiB) of a command."""
+def measured(arguments: list[str], source: Path) -> tuple[float, float, float]:
+    """Seconds, seconds of the processor (other programs may run beside it) and peak memory (MiB) of a command."""
     start = time.perf_counter()
     environment = {**os.environ, "PYTHONPATH": str(source)}
     child = os.spawnve(os.P_NOWAIT, sys.executable, [sys.executable, "-m", "seesay", *arguments], environment)
     _, status, usage = os.wait4(child, 0)
     if status:
         raise SystemExit(f"seesay {' '.join(arguments)} failed")
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def largest_difference(folder: Path) -> float:
@@ -114,8 +114,8 @@ def main() -> None:
                 ("probe", asked),
                 ("report", ["report", str(runs), "-o", str(folder / "page.html")]),
             ):
-                seconds, memory = measured(arguments, options.seesay)
-                print(f"{name:8} {title:7} {seconds:7.1f} s   peak {memory:7,.0f} MiB", flush=True)
+                seconds, busy, memory = measured(arguments, options.seesay)
+                print(f"{name:8} {title:7} {seconds:7.1f} s ({busy:.0f} s busy)   peak {memory:7,.0f} MiB", flush=True)
             if not options.no_check:
                 print(f"{name:8} largest difference from scikit-learn: {largest_difference(runs):.1e}", flush=True)
 

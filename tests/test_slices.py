@@ -107,6 +107,7 @@ def test_a_run_of_nested_questions_from_its_folder_to_the_page(tmp_path: Path) -
     assert len(run_views.headline(group).rows) == 5
     panels = {title: len(charts) for title, charts in run_views.curves(group)}
     assert panels == {"people": 1, "kind × people": 2, "template × people": 2}
+    assert all(">chance</text>" in chart for _, charts in run_views.curves(group) for chart in charts)
     other = run(Counting("other"), nested(), tmp_path, SETTINGS)
     assert [c.slice for c in compare([done, other], resamples=100) if c.metric == "accuracy"] == list(group.parts)
 

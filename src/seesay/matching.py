@@ -75,6 +75,8 @@ _DENIED_AFTER = re.compile(
     r"^[^,;.]*?\b(?:is|are|was|were|would be|will be|can|could|may|does|do|seems|has|have|must|should|would)"
     r"(?:\s+\w+)?\s*(?:n't|not|never|wrong|incorrect|false|unlikely|impossible|ruled out|excluded)\b"
 )
+_LISTED = re.compile(r"\s*(?:or|nor|and)\b|\s*\w+(?:\s+(?:or|nor|and)\s+[\w ]+)?\s*$")
+_NEGATED_WHOLE = re.compile(r"^\s*(?:no|nope|nah|not really|not exactly|not quite|of course not)\s*$")
 _LETTER = re.compile(
     r"^\s*(?:(?:option|choice|letter)\s+)?(?:\(([a-z]{1,2})\)|([a-z]{1,2})(?=\s*[).:]|\s*$))[).:\s-]*", re.IGNORECASE
 )
@@ -184,10 +186,6 @@ def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         if found := _NEGATION.search(piece):
             only_list = not piece[found.end() :].strip() or len(piece[found.end() :].split()) <= 3
             negated = f"{found.group()} " if only_list and not _NEGATED_WHOLE.search(piece) else ""
-
-
-_LISTED = re.compile(r"\s*(?:or|nor|and)\b|\s*\w+(?:\s+(?:or|nor|and)\s+[\w ]+)?\s*$")
-_NEGATED_WHOLE = re.compile(r"^\s*(?:no|nope|nah|not really|not exactly|not quite|of course not)\s*$")
 
 
 def _mentions(clause: str, names: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:

@@ -89,6 +89,38 @@ def test_corpora_of_other_forms(captions: Path, tmp_path: Path, capsys: pytest.C
     assert "is no corpus that seesay knows" in refused(capsys, "split", captions, "-o", "x", captions, coco)
 
 
+def test_imagination(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A CLIP-BERT from captions, which is asked with its imagination while it is trained, too."""
+    start, encoder = (
+        save_tiny("bert", tmp_path / "start"),
+        save_tiny("bert", tmp_path / "encoder", initializer_range=1.0),
+    )
+    command = (
+        "capbert",
+        captions,
+        "--from",
+        start,
+        "--epochs",
+        "0",
+        "--device",
+        "cpu",
+        "--watch",
+        "core-color",
+        "--json",
+    )
+    run(*command, "-o", tmp_path / "plain")
+    plain = json.loads(capsys.readouterr().out)["validation"]
+    run(*command, "-o", tmp_path / "imagining", "--imagine", encoder)
+    imagining = json.loads(capsys.readouterr().out)["validation"]
+    assert imagining["validation_loss"] != plain["validation_loss"]
+    assert load_model(str(tmp_path / "imagining")).scope == "slot-explicit"
+    with pytest.raises(SystemExit):
+        main(["probe", str(tmp_path / "imagining"), "--task", "core-color", "-o", str(tmp_path / "runs"), "--json"])
+    headline = json.loads(capsys.readouterr().out)[0]
+    assert headline["value"] == pytest.approx(imagining["validation_core-color"], abs=1e-6)  # watched as it is asked
+    assert "Could not load './absent'" in refused(capsys, *command, "-o", tmp_path / "none", "--imagine", "./absent")
+
+
 def test_watched_tasks_are_asked(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     start = save_tiny("bert", tmp_path / "start")
     command = ("capbert", captions, "-o", tmp_path / "made", "--from", start, "--epochs", "0", "--device", "cpu")

@@ -116,6 +116,18 @@ def test_adding_and_checking(colours: Path, folder: Path) -> None:
     assert "has changed since it was added" in run("data", "check").stdout
 
 
+def test_adding_the_norms_counts_their_entries(tmp_path: Path, folder: Path) -> None:
+    norms = tmp_path / "norms.dat"
+    norms.write_text(
+        "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
+        "living\tvisual perceptual\timp\tis red\t7\tis red\tp 1 2 3 4 5 6 7\n"
+    )
+    notes = told("data", "add", "cslb-norms", str(norms))["notes"]
+    assert notes[2] == ("property-norms: entries of pf>=2: 1 (published: 6,541); is 1, has 0, has a 0, is made of 0")
+    norms.write_text("something else\n")
+    assert "is not the CSLB norms" in run("data", "add", "cslb-norms", str(norms)).stdout.replace("\n", " ")
+
+
 def test_fetching_what_is_there_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = DataFile("x.txt", "https://data.invalid/x.txt", hashlib.sha256(b"x").hexdigest(), 1)
     monkeypatch.setitem(catalogue.CATALOGUE, "tiny", DataSet("tiny", "", (file,), "", "", "", ""))

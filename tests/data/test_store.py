@@ -87,6 +87,11 @@ def test_the_catalogue_is_complete() -> None:
         "viphy",
         "verb-physics",
         "numersense",
+        "prost",
+        "vsr",
+        "spatial-commonsense",
+        "imagenetvc",
+        "things-sizes",
         "meteor",
     ]
     for name, entry in published.items():
@@ -97,7 +102,9 @@ def test_the_catalogue_is_complete() -> None:
         for file in entry.files:
             if file.address:
                 check_address(file.address)
-                assert file.address.endswith(f"/{file.name}")
+                renamed = name == "spatial-commonsense"  # published as size/data.json and so on
+                end = f"{file.name.removesuffix('.json')}/data.json" if renamed else file.name
+                assert file.address.endswith(f"/{end}")
                 assert file.sha256
                 assert len(file.sha256) == 64
                 assert file.size

@@ -184,6 +184,13 @@ def test_answers_are_reused_by_prompt(tmp_path: Path, monkeypatch: pytest.Monkey
         )  # nothing is kept unless that is asked for
 
 
+def test_kept_answers_that_are_damaged_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
+    (tmp_path / "server-answers.sqlite").write_text("no database, but long enough to look like one " * 20)
+    with pytest.raises(UserError, match="delete that file"):
+        Client("http://127.0.0.1:1/v1", "x", ModelOptions(reuse=True))
+
+
 def counted(path: str, body: dict[str, Any]) -> Reply:
     status, content = chat('{"answer": "%s"}' % ("down" if "opposite" in str(body) else "red"))
     assert isinstance(content, dict)

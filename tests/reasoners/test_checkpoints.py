@@ -54,7 +54,8 @@ def old_config(words: tuple[str, ...]) -> dict[str, Any]:
 def old_settings(schedule: Schedule) -> dict[str, Any]:
     """`training/settings.json` as the first format had it, without what the schedule has got since."""
     common = {"network": "object-centred", "eye": "objects", "side": EXTRACTOR.image_size}
-    fields = {name: value for name, value in asdict(schedule).items() if name not in ("optimizer", "cooldown")}
+    newer = ("optimizer", "cooldown", "enough")
+    fields = {name: value for name, value in asdict(schedule).items() if name not in newer}
     return {**fields, **common, "batch": 16, "turns": False, "sizes": OLD_SIZES, **SOURCE}
 
 

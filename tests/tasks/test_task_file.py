@@ -245,10 +245,10 @@ def test_drawn_pairs_are_distinct_and_even(rows: int, wanted: int, seed: int) ->
 
 
 def test_splits_by_file_by_column_and_by_seed(tmp_path: Path) -> None:
-    more = "fruit,color,kind\n" + "".join(f"fruit{n},{c},k\n" for n, c in enumerate(["red", "blue"] * 10))
+    more = "fruit,color,kind\n" + "".join(f"fruit{n},{c},k\n" for n, c in enumerate(["red", "blue"] * 50))
     text = FILE.replace("rows: fruit.csv", "rows: {train: train.csv, test: fruit.csv}") + "linear_text: a {fruit}\n"
     by_file = task_of(tmp_path, text, fruit=FRUIT, train=more).splits()
-    assert {name: len(part.questions) for name, part in by_file.items()} == {"train": 18, "validation": 2, "test": 4}
+    assert {name: len(part.questions) for name, part in by_file.items()} == {"train": 90, "validation": 10, "test": 4}
     assert "blue" in by_file["test"].questions[0].options  # answers of every split are options
     column = "fruit,color,part\na,red,train\nb,blue,dev\nc,red,test\nd,blue,fest\n"
     task = task_of(tmp_path, FILE + "split: {column: part}\n", fruit=column)
@@ -257,9 +257,9 @@ def test_splits_by_file_by_column_and_by_seed(tmp_path: Path) -> None:
     }  # fmt: skip
     assert str(task.bad_rows[0]) == "row 5: 'part' is 'fest', not train, validation or test"
     seeded = task_of(tmp_path, FILE + "split: {seed: 1}\n", fruit=more)
-    assert len(seeded.questions) == 20
+    assert len(seeded.questions) == 100
     assert {name: len(part.questions) for name, part in seeded.splits().items()} == {
-        "train": 4, "validation": 2, "test": 14,
+        "train": 20, "validation": 10, "test": 70,
     }  # fmt: skip
 
 

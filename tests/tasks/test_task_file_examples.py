@@ -55,4 +55,4 @@ def test_what_the_page_says_of_them(examples: Path) -> None:
     assert seen.name == "seen"
     assert Path(str(seen.questions[0].picture)).name == "cat.png"
     assert seen.published[0].source == "Nonymous 2026, Table 2"
-    assert [question.gold for question in seen.splits()["train"].questions] == [{"yes": 1.0}]
+    assert [question.gold for question in seen.splits()["train"].questions] == [{"no": 1.0}, {"yes": 1.0}]

@@ -248,7 +248,7 @@ def test_a_table_of_its_own_is_asked_whole() -> None:
 def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"neither results/size\.csv.*nor sizes\.parquet"):
         load_task("viphy-size", tmp_path)
-    with pytest.raises(UserError, match=r"clone https://github\.com/Axe--/ViPhy.*data add viphy PATH"):
+    with pytest.raises(UserError, match=r"data fetch viphy` fetches it.*data add viphy PATH"):
         load_task("viphy-size")
     with pytest.raises(UserError, match="no split 'dev'"):
         facts.load_facts(PlaceFact, published()).split("dev")

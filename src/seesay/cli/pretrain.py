@@ -45,6 +45,10 @@ def capbert(
     tokenizer: Annotated[
         str | None, typer.Option(help="Use this tokeniser (a folder or Hub id) with random weights.")
     ] = None,
+    imagine: Annotated[
+        str | None,
+        typer.Option(help="Make it a CLIP-BERT that is shown this text encoder's vector of each text: minilm, a CLIP."),
+    ] = None,
     mix: Annotated[
         list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it per epoch.")
     ] = None,
@@ -83,8 +87,8 @@ def capbert(
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(
             captions, output, config,
-            start=start, tokenizer=tokenizer, mix=[(texts.train, weight) for texts, weight in mixed], watch=watched,
-            device=device, progress=show,
+            start=start, tokenizer=tokenizer, imagine=imagine, mix=[(texts.train, weight) for texts, weight in mixed],
+            watch=watched, device=device, progress=show,
         )  # fmt: skip
     _report(output, captions, result, quiet, as_json)
 

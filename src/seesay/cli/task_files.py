@@ -140,3 +140,33 @@ def schema() -> None:
     from seesay.data.task_files.schema import json_schema
 
     print_json(json_schema())
+
+
+@app.command()
+def export(
+    task: TaskArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new folder.")],
+    to: Annotated[str, typer.Option(help="seesay (a task file), lm-eval, inspect or datasets.")] = "seesay",
+    data: DataOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most this many questions.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of --limit, as for probe.")] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Write a task for another program, or as a task file with its rows."""
+    from seesay.api import load_tasks
+    from seesay.cli.output import out, set_quiet
+    from seesay.errors import UserError
+    from seesay.export import export as export_task
+    from seesay.runs.ask import limited
+
+    set_quiet(quiet)
+    loaded, _ = load_tasks([task], data)
+    if len(loaded) != 1:
+        raise UserError(f"'{task}' stands for several tasks: export them one by one.")
+    chosen = loaded[0] if limit is None else limited(loaded[0], limit, seed)
+    files = export_task(chosen, output, to)
+    if not quiet:
+        out.print(
+            f"Wrote {len(chosen.questions):,} questions of {chosen.name}: {len(files)} files in {output}.",
+            soft_wrap=True,
+        )

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 
 _GITHUB = "https://raw.githubusercontent.com"
 _COMMONSENSE = f"{_GITHUB}/lovhag/measure-visual-commonsense-knowledge/8b2cac35bd982d1f8049202aaf68879b5b7943ff"
-_COCO = f"{_GITHUB}/tylin/coco-caption/9cfd5a30783114a9fb43e4187067c63e553925d5/pycocoevalcap/meteor"
+_COCO = f"{_GITHUB}/tylin/coco-caption/3a9afb2682141a03e1cdc02b0df6770d2c884f6f/pycocoevalcap/meteor"
 _VERB_PHYSICS = (
     f"{_GITHUB}/uwnlp/verbphysics/7028b3acd7f70e967433453929b8bdbce73bbe28/data/verbphysics/objects/train-20"
 )
+_PROST = f"{_GITHUB}/nala-cub/prost/32af8d87be2c5a9bb9b02e82582eb0d5a955bf18/data/prost"
+_VSR = f"{_GITHUB}/cambridgeltl/visual-spatial-reasoning/b27a0af0ee1462d2b6b92c8c83e869d9254a241a/data/splits"
+_IMAGENETVC = f"{_GITHUB}/hemingkx/ImageNetVC/fec7408b8888e430fdfbd9d7be3cbd8f23ea3605/datasets"
+_SPATIAL = f"{_GITHUB}/xxxiaol/spatial-commonsense/5e4d506233bcc842c17e046e91e90f7f33ee2530/data"
 _NUMERSENSE = f"{_GITHUB}/INK-USC/NumerSense/c5cd7347bceb3698556c3aa1f0e8489d3d827098/data"
 _CODA = f"{_GITHUB}/nala-cub/coda/602744564b2bc771baee3bbc3d5648d2edd954f5/projects/coda/data/coda"
 
@@ -79,6 +83,23 @@ DEVEREUX = (
 FORBES_CHOI = (
     "Maxwell Forbes and Yejin Choi. 2017. Verb Physics: Relative Physical Knowledge of Actions and Objects. ACL, "
     "266–276."
+)
+AROCA_OUELLETTE = (
+    "Stéphane Aroca-Ouellette, Cory Paik, Alessandro Roncone and Katharina Kann. 2021. PROST: Physical Reasoning about "
+    "Objects through Space and Time. Findings of ACL-IJCNLP, 4597–4608."
+)
+HEBART = (
+    "Martin N. Hebart, Oliver Contier, Lina Teichmann, et al. 2023. THINGS-data, a multimodal collection of "
+    "large-scale datasets for investigating object representations in human brain and behavior. eLife 12:e82580."
+)
+LIU_EMERSON = "Fangyu Liu, Guy Emerson and Nigel Collier. 2023. Visual Spatial Reasoning. TACL 11, 635–651."
+LIU_YIN = (
+    "Xiao Liu, Da Yin, Yansong Feng and Dongyan Zhao. 2022. Things not Written in Text: Exploring Spatial Commonsense "
+    "from Visual Signals. ACL, 2365–2376."
+)
+XIA = (
+    "Heming Xia, Qingxiu Dong, Lei Li, Jingjing Xu, Tianyu Liu, Ziwei Qin and Zhifang Sui. 2023. ImageNetVC: Zero- and "
+    "Few-Shot Visual Commonsense Evaluation on 1000 ImageNet Categories. Findings of EMNLP, 2009–2026."
 )
 LIN = (
     "Bill Yuchen Lin, Seyeon Lee, Rahul Khanna and Xiang Ren. 2020. Birds have four legs?! NumerSense: Probing "
@@ -151,12 +172,11 @@ CATALOGUE: dict[str, DataSet] = {
         DataSet(
             name="viphy",
             title="ViPhy: the colours of 13,250 things, sizes of 43,096 pairs, places of 6,570 pairs in scenes",
-            files=_files(None, *_VIPHY),
+            files=_files(f"{_GITHUB}/Axe--/ViPhy/d132ce2cb4619c373ce9b31e1b44841c075ea34b", *_VIPHY),
             licence="none stated; read it, do not pass it on",
             citation=SINGH,
             home="https://github.com/Axe--/ViPhy",
             task="viphy-color, viphy-size, viphy-size-subtype, viphy-size-transitive, viphy-space",
-            request="clone https://github.com/Axe--/ViPhy and give its folder",
         ),
         DataSet(
             name="verb-physics",
@@ -170,7 +190,7 @@ CATALOGUE: dict[str, DataSet] = {
             licence="MIT",
             citation=FORBES_CHOI,
             home="https://github.com/uwnlp/verbphysics",
-            task="verb-physics-size",
+            task=", ".join(f"verb-physics-{name}" for name in ("size", "weight", "strength", "rigidness", "speed")),
         ),
         DataSet(
             name="numersense",
@@ -184,6 +204,101 @@ CATALOGUE: dict[str, DataSet] = {
             citation=LIN,
             home="https://github.com/INK-USC/NumerSense",
             task="numersense",
+        ),
+        DataSet(
+            name="prost",
+            title="PROST: templates and word lists that expand to 18,736 questions about ten physical concepts",
+            files=(
+                *_files(
+                    _PROST,
+                    ("bouncing.yml", 3_632, "85ef0256362cdbb9321b1a43ec8df28f2994d05e4808e357132741c9983f74d7"),
+                    ("breaking.yml", 2_705, "2b46107a0dc74cca2f7aa6fab3ef97a31fb761e7500836bbc5354e0921e0ea11"),
+                    ("circumference.yml", 1_532, "baef732b3aadb58770013e76ba0211f8fec39a42b5e31404806fcd381e1c947e"),
+                    ("directions.yml", 1_884, "8b458c45a2306ea626c569cb04d4dd36309c76e7c33ed49fec117ca19e3822ed"),
+                    ("grasping.yml", 3_418, "524d60e7cc395e912e10943822ba4bb4bc5bcc5c73bc947e36d6df4900f5f29e"),
+                    ("height.yml", 1_979, "202b30e57ed21a140b8682e697b8400a3d037722260e1842030274696ba6df8c"),
+                    ("mass.yml", 1_289, "e8625f6fbe5ce32bcf2062ecbb1597283308cb6ef1c1ed0b6e7258b9c1c6f1dd"),
+                    ("rolling.yml", 2_520, "003c37f5771af988c5e4b5c85627d4fd612044524c3f1f41bd914f6355cf198e"),
+                    ("sliding.yml", 4_181, "9dff71028a0db58e895c2a190b01c3012b0f16397f6632c2b8942acab4a5c8ee"),
+                    ("stacking.yml", 2_665, "8fd4439f5238bcf4864b06a54ebd7e45fd390d3fcf7234b5ea310751a7f0b4a4"),
+                ),
+                *_files(
+                    f"{_PROST}/globals",
+                    ("lexicons.yml", 1_213, "df508518b28a9a639565f442e9d234b997f277f2c57938363b3de7cc1369d054"),
+                ),
+            ),
+            licence="Apache-2.0",
+            citation=AROCA_OUELLETTE,
+            home="https://github.com/nala-cub/prost",
+            task="prost",
+        ),
+        DataSet(
+            name="vsr",
+            title="Visual Spatial Reasoning: sentences about COCO pictures with validators' votes (no pictures)",
+            files=_files(
+                _VSR,
+                ("random/train.jsonl", 2_362_151, "8b725a8621f2d0f94745f1fefdcf3ff8a7eb96fd358676296ff9c9a4ff463c6e"),
+                ("random/dev.jsonl", 338_049, "90de24b811597a913310d043758f1119a1ba9ebf1b1ca8f1e27c4907f01980d4"),
+                ("random/test.jsonl", 674_712, "8ade82a0b93ac9dc1e53f6cf1f11e9d5536776a3715102b6b4d27d4f81d551cc"),
+                ("zeroshot/train.jsonl", 1_114_884, "62daf2c5d573667038f88feaf1d26a1154c892083a72d83ed5c7551666ed3066"),
+                ("zeroshot/dev.jsonl", 107_245, "0abda42fe9333ab6a8671b32886738b5cfa6d37a8c277b56d8368c339c8dffce"),
+                ("zeroshot/test.jsonl", 380_380, "914d9156723b912d8f794b179248af865a68c5f81c9d8e3a21d007778cacaad4"),
+            ),
+            licence="Apache-2.0; the pictures are COCO's",
+            citation=LIU_EMERSON,
+            home="https://github.com/cambridgeltl/visual-spatial-reasoning",
+            task="vsr-random, vsr-zeroshot",
+        ),
+        DataSet(
+            name="spatial-commonsense",
+            title="Spatial commonsense: 500 size pairs, 500 height pairs, 224 sentences about positions",
+            files=tuple(
+                DataFile(f"{name}.json", f"{_SPATIAL}/{name}/data.json", sha256, size)
+                for name, size, sha256 in (
+                    ("size", 64_690, "fba265f731ae7fbd2c0a35d79078dc6f0bd8193996a28d010810b0d0781bc9eb"),
+                    ("height", 68_210, "0ebcffb663ffdbbbfa796aabc43f8543186e1138455efdbfb5f4c6be62d55b9e"),
+                    ("posrel", 20_020, "b15240e80e5f15664e0114ff6441ba493d3e5a006f21d09060e483aae1b5b6e1"),
+                )
+            ),
+            licence="none stated; read it, do not pass it on",
+            citation=LIU_YIN,
+            home="https://github.com/xxxiaol/spatial-commonsense",
+            task="spatial-commonsense-size, spatial-commonsense-height, spatial-commonsense-posrel",
+        ),
+        DataSet(
+            name="imagenetvc",
+            title="ImageNetVC: 4,076 questions on 1,000 ImageNet categories, and examples for in-context learning",
+            files=_files(
+                _IMAGENETVC,
+                ("color.csv", 33_111, "16871521ebbfcf35888b10e8d359d71de3d2af5558bb101c6a7f576c66a1f2d7"),
+                ("shape.csv", 25_316, "01e0ebafb6a1e9b77417fb1b79b5d25c257c0eca03fd611b76fa8fa5589a2fe5"),
+                ("material.csv", 24_334, "2ca6bca822ca62246d9caed612020c70d58f9406a5f2518681fd125e76d5ec8a"),
+                ("component.csv", 56_135, "0791534d083ad02129d6eefc06e12846790ed2b15ce9480b903b8d623b13b452"),
+                ("others.csv", 85_042, "b0fbaf87d7e4d06f21582e009c80d453ae48faf1d0be09d473481cccf3307d43"),
+                ("dev/color.csv", 288, "033ce68ca13a2aa67c6d1b9e6b75fd1c4bd66c8120443801486003e2b34e162e"),
+                ("dev/shape.csv", 323, "f66ee89080fdaa8e837f1a288881992e55ecea16728a34122eeaa0b9cb2af7dc"),
+                ("dev/material.csv", 318, "7fb1bf1a1b2057cf6ae2f922850c492a70366dd2b7ee2422ae46e69d2151d84e"),
+                ("dev/component.csv", 275, "dc5f290065219985b845d654c55de3d3c1542a07949e2fb5f6f9a72cccf0a7e7"),
+                ("dev/others_number.csv", 312, "14f5447a4c189d9e61cbff26c82952b0caa0bb9e57e21d7370074d8321f62e62"),
+                ("dev/others_other.csv", 325, "cf0db58405f4c53b585a6c400eee911ac8c5c8b49325ebfc69a4cfa4c9dddc41"),
+                ("dev/others_yes.csv", 262, "b2abb35394f82dd5044f2bb3ef4bba4732658cfb01f874e6e6eb557a603844e1"),
+            ),
+            licence="none stated; read it, do not pass it on",
+            citation=XIA,
+            home="https://github.com/hemingkx/ImageNetVC",
+            task=", ".join(f"imagenetvc-{name}" for name in ("color", "shape", "material", "component", "others")),
+        ),
+        DataSet(
+            name="things-sizes",
+            title="THINGS: how large people think each of 1,854 things is (the columns that are asked are embedded)",
+            files=_files(
+                f"{_GITHUB}/ViCCo-Group/THINGS-data/5e0eccac51eac78b57045f5b90b4f53814f56c32/MRI/data",
+                ("size_fixed.csv", 409_039, "6a14e7f359e2698231b49210aeb5e4a6878f1337aa19529b04220bac172ea042"),
+            ),
+            licence="CC0-1.0",
+            citation=HEBART,
+            home="https://github.com/ViCCo-Group/THINGS-data",
+            task="things-size",
         ),
         DataSet(
             name="meteor",

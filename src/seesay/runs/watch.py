@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,20 @@ if TYPE_CHECKING:
 
 def watch_tasks(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], dict[str, float]]:
     """A function from a network and its tokeniser to the first metric of each task, averaged over templates."""
+    from seesay.models.encoders.clip_bert import is_clip_bert, load_imagination
+    from seesay.models.encoders.clip_bert_masked import ImaginingReader
     from seesay.models.hf.loading import Checkpoint
     from seesay.models.hf.masked import MaskedModel
+    from seesay.models.options import ModelOptions
 
+    imagination = cache(lambda encoder: load_imagination("the network", "", encoder, ModelOptions(device="cpu")))
     tasks = [replace(load_task(name), neutral={}) for name in expand(names)]
 
     def measure(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, float]:
-        model = MaskedModel("the network", Checkpoint(network.eval(), tokenizer, network.config, "", ()))
+        config, reader = network.config, None
+        if is_clip_bert(config):
+            reader = ImaginingReader(network, imagination(config.text_encoder), ModelOptions())
+        model = MaskedModel("the network", Checkpoint(network.eval(), tokenizer, config, "", ()), reader=reader)
         means = {}
         for task in tasks:
             with tempfile.TemporaryDirectory() as folder:

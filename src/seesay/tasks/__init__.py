@@ -47,9 +47,13 @@ def _viphy(title: str) -> Summary:
     return Summary(title, "Singh, Qasemi & Chen 2023", ("viphy",))
 
 
-def _file(name: str, title: str, source: str, dataset: str) -> dict[str, tuple[str, Summary]]:
+def _file(name: str, title: str, source: str, dataset: str = "") -> dict[str, tuple[str, Summary]]:
     """A task that is a file: the attribute of `from_file.builtin` is the file's name."""
-    return {name: (f"from_file.builtin:{name}", Summary(title, source, (dataset,)))}
+    about = Summary(title, source, (dataset,)) if dataset else Summary(title, source, licence="CC0-1.0")
+    return {name: (f"from_file.builtin:{name}", about)}
+
+
+_FORBES, _LIU_EMERSON, _LIU_YIN, _XIA = "Forbes & Choi 2017", "Liu et al. 2023", "Liu et al. 2022", "Xia et al. 2023"
 
 
 _BUILTIN: dict[str, tuple[str, Summary]] = {
@@ -93,8 +97,29 @@ _BUILTIN: dict[str, tuple[str, Summary]] = {
         "easy_vqa:load",
         Summary("What shape, what colour, is there one? A picture of one shape", "Zhou 2019", licence="MIT"),
     ),
-    **_file("verb-physics-size", "Which of two things is larger", "Forbes & Choi 2017", "verb-physics"),
+    "prost": (
+        "prost:load",
+        Summary(
+            "What breaks, rolls, bounces, weighs most? Ten physical concepts", "Aroca-Ouellette et al. 2021", ("prost",)
+        ),
+    ),
+    **_file("things-size", "Which of two things is larger, and how sure are people?", "Hebart et al. 2023"),
+    **_file("verb-physics-size", "Which of two things is larger", _FORBES, "verb-physics"),
+    **_file("verb-physics-weight", "Which of two things is heavier", _FORBES, "verb-physics"),
+    **_file("verb-physics-strength", "Which of two things is stronger", _FORBES, "verb-physics"),
+    **_file("verb-physics-rigidness", "Which of two things is more rigid", _FORBES, "verb-physics"),
+    **_file("verb-physics-speed", "Which of two things is faster", _FORBES, "verb-physics"),
     **_file("numersense", "How many legs, days, wheels? A number word in a sentence", "Lin et al. 2020", "numersense"),
+    **_file("vsr-random", "Is the sentence true of the picture?", _LIU_EMERSON, "vsr"),
+    **_file("vsr-zeroshot", "Is the sentence true of the picture? Things that training lacks", _LIU_EMERSON, "vsr"),
+    **_file("spatial-commonsense-size", "Is one thing larger than another?", _LIU_YIN, "spatial-commonsense"),
+    **_file("spatial-commonsense-height", "Is one thing taller than another?", _LIU_YIN, "spatial-commonsense"),
+    **_file("spatial-commonsense-posrel", "Inside, above, below or beside?", _LIU_YIN, "spatial-commonsense"),
+    **_file("imagenetvc-color", "What colour is it, or a part of it?", _XIA, "imagenetvc"),
+    **_file("imagenetvc-shape", "What shape is it, or a part of it?", _XIA, "imagenetvc"),
+    **_file("imagenetvc-material", "What is it made of?", _XIA, "imagenetvc"),
+    **_file("imagenetvc-component", "Does it have scales, wings, wheels?", _XIA, "imagenetvc"),
+    **_file("imagenetvc-others", "How many, how long, where?", _XIA, "imagenetvc"),
 }
 
 TASKS: Registry[Loader] = Registry(
@@ -104,8 +129,12 @@ TASKS: Registry[Loader] = Registry(
     listing="seesay tasks",
 )
 
+_SOURCES = ("core", "viphy", "malevic", "verb-physics", "vsr", "spatial-commonsense", "imagenetvc")
 GROUPS = {
-    group: tuple(name for name in _BUILTIN if name.startswith(f"{group}-")) for group in ("core", "viphy", "malevic")
+    **{group: tuple(name for name in _BUILTIN if name.startswith(f"{group}-")) for group in _SOURCES},
+    "color": ("core-color", "memory-colors", "coda", "viphy-color", "imagenetvc-color"),
+    "size": ("core-size", "viphy-size", "things-size", "verb-physics-size", "spatial-commonsense-size"),
+    "space": ("core-space", "viphy-space", "spatial-commonsense-posrel", "vsr-random", "vsr-zeroshot"),
 }
 
 

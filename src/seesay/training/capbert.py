@@ -14,6 +14,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,11 +23,13 @@ import numpy as np
 
 from seesay.errors import UserError, first_line
 from seesay.files import lock_folder, write_text
-from seesay.models.hf.loading import load_network, require_models
+from seesay.models.encoders.clip_bert import is_clip_bert
+from seesay.models.hf.loading import load_network, read_config, require_models
 from seesay.models.hf.logits import logits_at
 from seesay.models.options import ModelOptions
 from seesay.training import checkpoint, loop, masking, ragged
 from seesay.training.captions import CaptionSplit
+from seesay.training.imagination import Imagination
 from seesay.training.schedule import Schedule
 from seesay.training.statements import color_counts, statements
 
@@ -124,6 +127,8 @@ def losses(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, to
     inputs = {"input_ids": batch.ids}
     if batch.attention is not None:
         inputs["attention_mask"] = batch.attention
+    if batch.features is not None:
+        inputs["features"] = batch.features
     logits = logits_at(network, inputs, *batch.masked.nonzero(as_tuple=True))  # type: ignore[arg-type]
     right = (logits.detach().argmax(-1) == batch.gold).float()
     return {"loss": torch.nn.functional.cross_entropy(logits, batch.gold), "accuracy": right.mean()}
@@ -136,6 +141,7 @@ def pretrain(
     *,
     start: str | None = None,
     tokenizer: str | None = None,
+    imagine: str | None = None,
     mix: Sequence[tuple[Sequence[str], float]] = (),
     watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Measurements] | None = None,
     device: str = "auto",
@@ -143,24 +149,28 @@ def pretrain(
 ) -> loop.Result:
     """Train on captions, mixed with other texts by weight, from random weights or from the masked model `start`.
 
-    With random weights the tokeniser is trained on the texts, or taken from `tokenizer`. The folder then holds a model
+    With random weights the tokeniser is trained on the texts, or taken from `tokenizer`. With the text encoder
+    `imagine` it becomes a CLIP-BERT, which is shown the encoder's vector of each text. The folder then holds a model
     that transformers and `seesay probe` load; `training/` in it has the history.
     """
     sizes = f"{len(captions.train)} captions to train on and {len(captions.held_out)} held out"
     if len(captions.train) < FEWEST or not captions.held_out:
         raise UserError(f"{sizes} are too few: give at least {FEWEST}.")
+    imagination = Imagination(imagine) if imagine is not None else None
     settings = {
         **asdict(config),
         "captions": captions.fingerprint,
         "start": start,
         "mix": [[weight, CaptionSplit(list(texts), []).fingerprint] for texts, weight in mix],
         **({"tokenizer": tokenizer} if tokenizer is not None else {}),
+        **({"imagine": [imagination.name, imagination.fingerprint]} if imagination else {}),
     }
     del settings["schedule"]
     if start is not None and tokenizer is not None:
         raise UserError("A model to start from brings its own tokeniser: give --from or --tokenizer, not both.")
     existing = start if start is not None else tokenizer
-    initial = None if existing is None else _existing(existing, config, weights=start is not None)
+    own_weights, imagines = start is not None, imagination is not None
+    initial = None if existing is None else _existing(existing, config, weights=own_weights, imagine=imagines)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
         checkpoint.check_settings(
@@ -175,6 +185,9 @@ def pretrain(
 
         corpora = (captions.train, *(texts for texts, _ in mix))
         network, bert_tokenizer = initial or _new([*chain(*corpora), *draw_statements()[0]], folder, config)
+        if imagination:
+            network = imagination.shown_to(network, seed)
+        features = partial(imagination.features, bert_tokenizer) if imagination else None
         longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
         parts = [masking.encode(bert_tokenizer, texts, longest) for texts in corpora]
         mask, pad = int(bert_tokenizer.mask_token_id), int(bert_tokenizer.pad_token_id)
@@ -188,12 +201,12 @@ def pretrain(
             rng = np.random.default_rng([seed, _ORDER, epoch])
             cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
             order = [cut[i] for i in rng.permutation(len(cut))]
-            return masking.MaskedBatches(corpus, order, config.rate, mask, pad, (seed, _TRAIN, epoch))
+            return masking.MaskedBatches(corpus, order, config.rate, mask, pad, (seed, _TRAIN, epoch), features)
 
         held_out = masking.encode(bert_tokenizer, captions.held_out, longest)
         rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
         cut = ragged.cut(held_out.ids.lengths, rows, tokens=config.tokens)
-        validation = masking.MaskedBatches(held_out, cut, config.rate, mask, pad, (seed, _VALIDATE))
+        validation = list(masking.MaskedBatches(held_out, cut, config.rate, mask, pad, (seed, _VALIDATE), features))
 
         def validate(_: torch.nn.Module) -> loop.Measurements:
             means = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
@@ -208,16 +221,24 @@ def pretrain(
         return result
 
 
-def _existing(name: str, config: CapBertConfig, *, weights: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A masked model to start from; without `weights`, its tokeniser and a network with random weights."""
+def _existing(
+    name: str, config: CapBertConfig, *, weights: bool, imagine: bool
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A masked model to start from, which may `imagine`; without `weights`, its tokeniser and a network with random
+    weights."""
     require_models()
     from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
 
     network = None
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
         if weights:
-            network = load_network(name, name, ModelOptions(device="cpu"), AutoModelForMaskedLM).network
+            options = ModelOptions(device="cpu")
+            imagines = imagine and is_clip_bert(read_config(name, name, options))
+            network_class = ClipBertForMaskedLM if imagines else AutoModelForMaskedLM
+            network = load_network(name, name, options, network_class).network
     except Exception as error:  # third-party files fail in more ways than can be listed
         problem = f"Cannot start from '{name}'" if weights else f"Cannot load the tokeniser of '{name}'"
         raise UserError(f"{problem}: {first_line(error)}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -74,12 +74,14 @@ def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np
 
 
 class MaskedBatch(NamedTuple):
-    """Token ids with masks, the attention mask (None: all), the masked positions, and the tokens to predict there."""
+    """Token ids with masks, the attention mask (None: all), the masked positions, the tokens to predict there, and one
+    imagined feature per text (None: without imagination)."""
 
     ids: torch.Tensor
     attention: torch.Tensor | None
     masked: torch.Tensor
     gold: torch.Tensor
+    features: torch.Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ class MaskedBatches(Sequence[MaskedBatch]):
     mask: int
     pad: int
     seed: tuple[int, ...]
+    imagine: Callable[[Rows, Rows, NDArray[np.bool_]], NDArray[np.float32]] | None = None
+    """From masked ids, their words' numbers and the masked positions to one feature per text."""
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -103,11 +107,13 @@ class MaskedBatches(Sequence[MaskedBatch]):
         ids, words = self.corpus.ids.matrix(rows, self.pad), self.corpus.words.matrix(rows, SPECIAL)
         masked = mask_words(words, self.rate, np.random.default_rng([*self.seed, index]))
         real = np.arange(ids.shape[1]) < self.corpus.ids.lengths[rows][:, None]
+        shown = np.where(masked, self.mask, ids)
         return MaskedBatch(
-            ids=torch.from_numpy(np.where(masked, self.mask, ids)),
+            ids=torch.from_numpy(shown),
             attention=None if real.all() else torch.from_numpy(real.astype(np.int64)),
             masked=torch.from_numpy(masked),
             gold=torch.from_numpy(ids[masked]),
+            features=torch.from_numpy(self.imagine(shown, words, masked)) if self.imagine else None,
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from seesay.data.task_files import row_rules, schema
+from seesay.data.task_files import row_rules, schema, schema_rows
 from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.yaml_text import Problem, YamlDocument, parse_yaml, read_yaml
 from seesay.errors import UserError
@@ -21,11 +21,11 @@ SUFFIXES = (".yaml", ".yml")
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 DECISIVE = ("rows", "read", "rules", "fields", "options", "gold", "split", "dataset")
 _PARTS: dict[str, type[BaseModel]] = {
-    "read": schema.Reading,
-    "split": schema.Split,
+    "read": schema_rows.Reading,
+    "split": schema_rows.Split,
     "options": schema.Options,
     "gold": schema.Gold,
-    "rows": schema.SplitRows,
+    "rows": schema_rows.SplitRows,
     "published": schema.PublishedFigure,
     "templates": schema.TemplateText,
     "choice_templates": schema.TemplateText,

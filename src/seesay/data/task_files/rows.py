@@ -10,13 +10,13 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from seesay.data.jsonl import MOST_LINES, BadValueError
 from seesay.data.lines import open_bytes, read_lines
-from seesay.data.task_files.schema import Reading
+from seesay.data.task_files.schema_rows import Reading
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.questions import BadRow
 
@@ -31,10 +31,15 @@ Numbered = Iterator[tuple[int, Mapping[str, Any] | BadRow]]
 
 
 class Row(NamedTuple):
-    """A row with its number in the file."""
+    """A row with its number in the file; `file` names it where there are several."""
 
     number: int
     cells: dict[str, Cell]
+    file: str = ""
+
+    def bad(self, reason: str) -> BadRow:
+        """This row as one that cannot be used."""
+        return BadRow(self.number, reason, self.file)
 
 
 @dataclass
@@ -76,6 +81,14 @@ def read_file(path: Path, reading: Reading) -> Table:
     return _table(rows, reading)
 
 
+def inside(folder: Path, name: str) -> Path:
+    """A path below a folder; one that leaves it is refused."""
+    path = (folder / name).resolve()
+    if Path(name).is_absolute() or not path.is_relative_to(folder.resolve()):
+        raise UserError(f"'{name}' leaves the folder of the task file: put the file into it.")
+    return path
+
+
 def read_inline(rows: Sequence[Mapping[str, Any]], reading: Reading) -> Table:
     """Rows that stand in the task file."""
     return _table(enumerate(rows, start=1), reading)
@@ -100,6 +113,22 @@ def read_hub(address: str, split: str, reading: Reading) -> Table:
     if len(loaded) > MOST_LINES:
         raise UserError(f"{address} has {len(loaded):,} rows; a task has at most {MOST_LINES:,}.")
     return _table(enumerate(loaded.remove_columns(pictures), start=1), reading)
+
+
+def named(table: Table, file: str) -> Table:
+    """The table with the file's name on every row."""
+    rows = [row._replace(file=file) for row in table.rows]
+    return Table(rows, table.columns, [replace(row, file=file) for row in table.bad], table.notes)
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of several files."""
+    whole = Table()
+    for table in tables:
+        whole.rows += table.rows
+        whole.bad += table.bad
+        whole.columns |= table.columns
+    return whole
 
 
 def column_values(table: Table, column: str) -> Iterator[str]:
@@ -209,7 +238,7 @@ def _json_lines(path: Path) -> Numbered:
 
 
 def _json(path: Path, reading: Reading) -> Numbered:
-    """A JSON document that is a list of rows, or has one under a key; JSON lines are told apart by themselves."""
+    """A JSON document that is a list of rows, or has one under a key; JSON lines are recognised."""
     with open_bytes(path) as file:
         raw = file.read(LARGEST_DOCUMENT + 1)
     if len(raw) > LARGEST_DOCUMENT:

@@ -111,7 +111,7 @@ def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: li
         try:
             change(row.cells)
         except BadValueError as error:
-            bad.append(BadRow(row.number, str(error)))
+            bad.append(row.bad(str(error)))
         else:
             yield row
 
@@ -196,7 +196,7 @@ def _joined(first: Row, second: Row, shared: str | None = None) -> Row:
     cells = {} if shared is None else {shared: first.cells[shared]}
     for side, row in zip(SIDES, (first, second), strict=True):
         cells |= {f"{column}{side}": value for column, value in row.cells.items() if column != shared}
-    return Row(first.number, cells)
+    return Row(first.number, cells, first.file)
 
 
 def _paired_up(rule: rules.PairUp, rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:
@@ -208,7 +208,7 @@ def _paired_up(rule: rules.PairUp, rows: Sequence[Row], bad: list[BadRow]) -> It
             yield _joined(members[0], members[1], rule.pair_up)
         else:
             reason = f"{len(members)} rows have {value!r} in '{rule.pair_up}' where two make a pair"
-            bad += [BadRow(row.number, reason) for row in members]
+            bad += [row.bad(reason) for row in members]
 
 
 def _drawn(rule: rules.DrawPairs, rows: Sequence[Row]) -> Iterator[Row]:
@@ -227,6 +227,6 @@ def _drawn(rule: rules.DrawPairs, rows: Sequence[Row]) -> Iterator[Row]:
                 continue
             seen.add(pair)
             idle = 0
-            yield _joined(rows[i], rows[j])._replace(number=len(seen))
+            yield _joined(rows[i], rows[j])._replace(number=len(seen), file="")
             if len(seen) == wanted:
                 return

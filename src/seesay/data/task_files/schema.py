@@ -7,7 +7,7 @@ column, or a text with columns in braces: `{fruit}`, `{Fruit}` with a capital, `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BeforeValidator,
@@ -23,59 +23,12 @@ from pydantic import (
 from seesay import metrics
 from seesay.data.task_files.row_rules import Rule
 from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
+from seesay.data.task_files.schema_rows import Reading, RowSources, Split, SplitRows
 from seesay.questions import SLOT
 from seesay.registry import did_you_mean
 
-MOST_INLINE = 10_000
 MOST_TEMPLATES = 1_000
 MOST_OPTIONS = 10_000
-
-Cell = Any
-InlineRow = Annotated[dict[str, Cell], WithJsonSchema({"type": "object"})]
-InlineRows = Annotated[list[InlineRow], Field(min_length=1, max_length=MOST_INLINE)]
-Source = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")],
-    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<text>"),
-]
-
-
-class SplitRows(Part):
-    """One source of rows per split. The questions of `test` are asked; linear probes train on `train`."""
-
-    test: Source = Field(description="The rows that are asked.")
-    train: Source | None = Field(default=None, description="The rows that probes are trained on.")
-    validation: Source | None = Field(default=None, description="The rows that training is checked with.")
-
-
-class Reading(Part):
-    """How the files of rows are written, where their names do not say it."""
-
-    format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Field(
-        default=None, description="The format of the files. Default: what their names end in."
-    )
-    delimiter: Annotated[Text, Field(min_length=1, max_length=1)] = Field(
-        default=",", description="What separates the cells of a CSV file, such as ';'."
-    )
-    columns: Names = Field(
-        default=(), description="The columns' names, for a CSV or TSV file without a first line that has them."
-    )
-    list: Text = Field(default="", description="The key under which a JSON document has its list of rows.")
-    config: Text = Field(default="", description="The configuration of a data set on the Hub.")
-    strip: bool = Field(default=True, description="Whether spaces at both ends of a value are removed.")
-
-
-class Split(Part):
-    """How one source of rows is divided: by a column, or by objects drawn with a seed."""
-
-    column: Text = Field(default="", description="The column that says train, validation (or dev) or test.")
-    seed: int | None = Field(
-        default=None, ge=0, description="Draw 20 % of the objects for training and 10 % for validation with this seed."
-    )
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        exactly_one(self, "column", "seed")
-        return self
 
 
 class Options(Part):
@@ -227,10 +180,6 @@ TagSources = Annotated[
     Annotated[Names, Tag("<list>")] | Annotated[dict[str, Text], Tag("<mapping>")],
     Discriminator(lambda value: "<list>" if isinstance(value, list | tuple) else "<mapping>"),
 ]
-RowSources = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")] | Annotated[SplitRows, Tag("<mapping>")],
-    Discriminator(kind_of),
-]
 
 
 class TaskFile(Part):
@@ -249,7 +198,7 @@ class TaskFile(Part):
     dataset: Text = Field(default="", description="The data set of `seesay data` that the files of rows belong to.")
     rows: RowSources = Field(
         description="The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, "
-        "the rows themselves, or one of these for each of `train`, `validation` and `test`."
+        "several of these, the rows themselves, or one of these for each of `train`, `validation` and `test`."
     )
     read: Reading = Field(default=Reading(), description="How the files of rows are written.")
     rules: list[Rule] = Field(
@@ -325,12 +274,13 @@ class TaskFile(Part):
         return Options(column=self.options) if isinstance(self.options, str) else self.options
 
     @property
-    def sources(self) -> dict[str, str | list[dict[str, Any]]]:
-        """The sources of rows by split; one source alone is asked, as `test`."""
+    def sources(self) -> dict[str, str | list[str] | list[dict[str, Any]]]:
+        """The sources of rows by split: a file or data set, several of them, or rows; one alone is asked, as `test`."""
         if not isinstance(self.rows, SplitRows):
-            return {"test": self.rows}
+            return cast("dict[str, str | list[str] | list[dict[str, Any]]]", {"test": self.rows})
         parts = {"test": self.rows.test, "train": self.rows.train, "validation": self.rows.validation}
-        return {name: source for name, source in parts.items() if source is not None}
+        given = {name: source for name, source in parts.items() if source is not None}
+        return cast("dict[str, str | list[str] | list[dict[str, Any]]]", given)
 
     @property
     def tag_sources(self) -> Mapping[str, str]:

@@ -19,6 +19,7 @@ LONGEST = 20_000
 _SYNTAX = re.compile(r"[.\[\]]")
 _AN = re.compile(r"(?:[aeio]|u(?!ni|se|ti|k|r[aie]))|(?:hour|honest|hono|heir)", re.IGNORECASE)
 _A = re.compile(r"(?:eu|ewe|one\b|once|ouija)", re.IGNORECASE)
+_HARMLESS = str.maketrans("\n\t\u00a0\u2009\u202f", "     ")  # line ends, tabs and spaces of other widths
 _HAS_ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
 
 Cells = Mapping[str, Any]
@@ -151,7 +152,7 @@ def usable(value: str, name: str, *, empty: bool = False) -> str:
         raise BadValueError(f"'{name}' is empty")
     if len(value) > LONGEST:
         raise BadValueError(f"'{name}' is longer than {LONGEST:,} characters")
-    if not value.replace("\n", " ").replace("\t", " ").isprintable():
+    if not value.translate(_HARMLESS).isprintable():
         raise BadValueError(f"'{name}' holds control characters")
     if SLOT in value or SEPARATOR in value:
         raise BadValueError(f"'{name}' holds {SLOT} or {SEPARATOR}")

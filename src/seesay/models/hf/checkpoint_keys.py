@@ -34,8 +34,8 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
             continue
         first = key.partition(".")[0]
         head = next((word for word in HEADS_WITHIN if f".{word}." in f".{key}"), None)
-        known = key.startswith(prefix) or first in own | of_trunk or f".{CLIP_BERT_PROJECTION}." in f".{key}"
-        if not known:
+        of_network = key.startswith(prefix) or first in own | of_trunk or f".{CLIP_BERT_PROJECTION}." in f".{key}"
+        if not of_network:
             parts[first] = None
         elif head:
             parts[key[: key.index(head) + len(head)]] = None

@@ -42,7 +42,7 @@ def generate_replies(
 
 
 def sampling_arguments(sampling: Sampling) -> dict[str, Any]:
-    """What `generate` is told: as many tokens and samples as wanted, drawn from the whole distribution."""
+    """Arguments of `generate`: the number of tokens and samples, drawn from the whole distribution."""
     counts = {"max_new_tokens": sampling.max_tokens, "num_return_sequences": sampling.samples}
     if not sampling.temperature:
         return {**counts, "do_sample": False}

@@ -23,7 +23,7 @@ assert (torch.nn.functional.linear(y, x) @ x).log_softmax(-1).isfinite().all()
 
 
 def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
-    """What `from_pretrained` is told of type, place and quantisation: on a CPU float32, unless the user says else."""
+    """Arguments of `from_pretrained` for dtype, device and quantisation; float32 on a CPU unless the user chooses."""
     import torch
 
     arguments: dict[str, Any] = {
@@ -71,15 +71,15 @@ def quantization_config(text: str) -> Any:
     from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
     method, _, settings = text.partition(":")
-    known: dict[str, Any] = AUTO_QUANTIZATION_CONFIG_MAPPING
-    if method not in known:
-        raise UserError(f"transformers knows no quantization '{method}': choose one of {', '.join(sorted(known))}.")
+    methods: dict[str, Any] = AUTO_QUANTIZATION_CONFIG_MAPPING
+    if method not in methods:
+        raise UserError(f"transformers knows no quantization '{method}': choose one of {', '.join(sorted(methods))}.")
     pairs = dict(pair.partition("=")[::2] for pair in settings.split(",") if pair)
     values = {name: _value(value) for name, value in pairs.items()}
     if method.startswith("bitsandbytes_"):
         values.setdefault(f"load_in_{method.removeprefix('bitsandbytes_')}", True)
     try:
-        return known[method](**values)
+        return methods[method](**values)
     except Exception as error:  # every method has settings and libraries of its own
         raise UserError(f"--quantization {text}: {first_line(error)}") from error
 

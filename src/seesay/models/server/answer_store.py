@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from seesay.errors import UserError
 from seesay.folders import cache_folder
 
 
@@ -19,9 +20,14 @@ class AnswerStore:
         path = path or cache_folder() / "server-answers.sqlite"
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
-        self._database = sqlite3.connect(path, timeout=60, check_same_thread=False)
-        with self._lock, self._database:
-            self._database.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)")
+        try:
+            self._database = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            with self._lock, self._database:
+                self._database.execute(
+                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
+                )
+        except sqlite3.Error as error:
+            raise UserError(f"The answers kept in '{path}' cannot be read ({error}): delete that file.") from error
 
     def get(self, address: str, body: dict[str, Any]) -> Any:
         """The answer to this request; None where it was never made."""

@@ -114,15 +114,20 @@ def curves(group: TaskRuns) -> list[tuple[str, list[Markup]]]:
         return []
 
     def chart(title: str, template: str | None, others: Slice | None) -> Markup:
-        series = []
+        series, chance = [], {}
         for entry in group.entries:
             points = []
             for part in parts:
                 crossed = Slice((*part.items, *(others.items if others else ())))
                 if figure := entry.figure(group.headline, template, crossed):
-                    points.append((_last_number(part[nested]), figure.value, figure.low, figure.high))
+                    x = _last_number(part[nested])
+                    points.append((x, figure.value, figure.low, figure.high))
+                    if figure.chance is not None:
+                        chance[x] = figure.chance
             if points:
                 series.append(Series(entry.label, *map(list, zip(*points, strict=True))))
+        if chance:
+            series.append(Series("chance", list(chance), list(chance.values())))
         return lines(series, title=title, x_label=nested, y_label=metric_name(group.headline))
 
     by_tag: dict[tuple[str, ...], list[Slice]] = {}

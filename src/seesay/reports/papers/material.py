@@ -61,13 +61,13 @@ class Material:
         for path in self.paths:
             if not path.is_dir():
                 raise UserError(f"There is no folder '{path}'.")
-            found = False
+            recognized = False
             for kind, marks in MARKS.items():
                 for mark in marks:
                     below = sorted(file.parents[mark.count("/")] for file in path.rglob(mark))
                     folders[kind].update(dict.fromkeys(below))
-                    found = found or bool(below)
-            if not found:
+                    recognized = recognized or bool(below)
+            if not recognized:
                 raise UserError(f"'{path}' holds no run, reasoner, sweep, matrix or knowledge that seesay wrote.")
         return {kind: list(members) for kind, members in folders.items()}
 

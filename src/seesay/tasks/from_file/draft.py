@@ -10,7 +10,7 @@ from pathlib import Path
 
 from seesay.data.task_files.reader import TABLES, Declaration, read_declaration
 from seesay.data.task_files.rows import Table, column_values, format_of, read_file
-from seesay.data.task_files.schema import Reading
+from seesay.data.task_files.schema_rows import Reading
 from seesay.errors import UserError
 from seesay.questions import SLOT
 

@@ -26,6 +26,7 @@ from seesay.tasks.from_file.questions import QuestionBuilder
 
 log = logging.getLogger(__name__)
 
+FEW = 50
 SPLIT_NAMES = {"dev": "validation", "val": "validation", "valid": "validation", "eval": "validation"}
 
 
@@ -161,6 +162,7 @@ class _Builder:
         if missing := builder.missing_pictures:
             self.notes.append(f"{len(missing):,} pictures are not there, such as {missing[0]}")
         data, as_published = self._provenance()
+        dataset = store.get_dataset(file.dataset) if file.dataset else None
         figures = [(figure.how, _published(figure)) for figure in file.published]
         if self.data is not None and not as_published:
             figures = []  # about other rows than these
@@ -173,8 +175,8 @@ class _Builder:
             metrics=file.metrics or (builder.default_metric(),),
             neutral=_neutral(file),
             published=tuple(figure for how, figure in figures if how == "cloze"),
-            citation=file.citation,
-            licence=file.licence,
+            citation=file.citation or (dataset.citation if dataset else ""),
+            licence=file.licence or (dataset.licence if dataset else ""),
             bad_rows=tuple(bad),
             data=data,
             data_notes=(*self.notes, *test.notes),
@@ -202,17 +204,23 @@ class _Builder:
 
     def _read(self, split: str) -> Table:
         source = self.file.sources[split]
-        if isinstance(source, list):
-            return row_files.read_inline(source, self.file.read)
+        if isinstance(source, str):
+            table = self._read_one(source, split)
+            if len(self.file.sources) > 1:
+                table.bad = [replace(row, file=source) for row in table.bad]
+            return table
+        files = [file for file in source if isinstance(file, str)]
+        if files:
+            return row_files.joined([row_files.named(self._read_one(file, split), file) for file in files])
+        return row_files.read_inline([row for row in source if not isinstance(row, str)], self.file.read)
+
+    def _read_one(self, source: str, split: str) -> Table:
         if source.startswith("hf:"):
             self.notes.append(f"rows of {source}{'' if '#' in source else f', split {split}'}")
             return row_files.read_hub(source, split, self.file.read)
         path = self._path(source)
         self.used[path] = source
-        table = row_files.read_file(path, self.file.read)
-        if len(self.file.sources) > 1:
-            table.bad = [replace(row, file=path.name) for row in table.bad]
-        return table
+        return row_files.read_file(path, self.file.read)
 
     def _path(self, name: str) -> Path:
         """Where a file of rows is: never outside the folder it belongs to."""
@@ -224,8 +232,8 @@ class _Builder:
             if not self.data.exists():
                 raise UserError(f"There is no file or folder {self.data}.")
             self.folder = self.data if self.data.is_dir() else self.data.parent
-            return inside(self.data, name) if self.data.is_dir() else self.data
-        return inside(self.folder, name)
+            return row_files.inside(self.data, name) if self.data.is_dir() else self.data
+        return row_files.inside(self.folder, name)
 
     def _other_splits(self) -> list[str]:
         """The splits that have rows of their own; a file given in place of the rows is asked, and trains nothing."""
@@ -250,16 +258,15 @@ class _Builder:
         questions, bad = builder.questions(test)
         split = self.file.split
         if split is None or not split.column:
-            return {"test": tuple(questions.values())}, bad
-        numbered = {row.number: row.cells.get(split.column) for row in test.rows}
+            return {"test": tuple(question for _, question in questions)}, bad
         parts: dict[str, list[Question]] = {"train": [], "validation": [], "test": []}
-        for number, question in questions.items():
-            value = numbered[number]
+        for row, question in questions:
+            value = row.cells.get(split.column)
             name = SPLIT_NAMES.get(str(value).lower(), str(value).lower())
             if name in parts:
                 parts[name].append(question)
             else:
-                bad.append(BadRow(number, f"'{split.column}' is {value!r}, not train, validation or test"))
+                bad.append(row.bad(f"'{split.column}' is {value!r}, not train, validation or test"))
         return {name: tuple(part) for name, part in parts.items()}, bad
 
     def _splits(self, builder: QuestionBuilder, parts: Mapping[str, tuple[Question, ...]]) -> Any:
@@ -279,12 +286,13 @@ class _Builder:
             if table is None:
                 raise TaskFileError(self.declaration.path, self.declaration.problems)
             questions, bad = builder.questions(table, prefix=f"{name}/")
-            loaded[name] = tuple(questions.values())
+            loaded[name] = tuple(question for _, question in questions)
             if bad:
                 log.warning("%s: %d bad rows of %s left out, such as %s", self.declaration.name, len(bad), name, bad[0])
-        if not loaded["validation"]:  # every tenth of the questions for training
-            loaded["validation"] = loaded["train"][::10]
-            loaded["train"] = tuple(q for number, q in enumerate(loaded["train"]) if number % 10)
+        if not loaded["validation"]:  # every tenth of the questions for training, or all where they are but a few
+            few = len(loaded["train"]) < FEW
+            loaded["validation"] = loaded["train"] if few else loaded["train"][::10]
+            loaded["train"] = tuple(q for number, q in enumerate(loaded["train"]) if few or number % 10)
         return loaded
 
     def _check_labels(self, questions: tuple[Question, ...]) -> None:
@@ -321,14 +329,6 @@ class _Builder:
 def _published(figure: PublishedFigure) -> Published:
     part = None if figure.slice is None else Slice.parse(figure.slice)
     return Published(figure.model, figure.metric, figure.value, figure.source, figure.spread, part)
-
-
-def inside(folder: Path, name: str) -> Path:
-    """A path below a folder; one that leaves it is refused."""
-    path = (folder / name).resolve()
-    if Path(name).is_absolute() or not path.is_relative_to(folder.resolve()):
-        raise UserError(f"'{name}' leaves the folder of the task file: put the file into it.")
-    return path
 
 
 def _templates(entries: Mapping[str, TemplateText], words: Mapping[str, str]) -> tuple[Template, ...]:

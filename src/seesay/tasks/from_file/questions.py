@@ -71,23 +71,22 @@ class QuestionBuilder:
             found = entries(value, self.gold.separator, column) if value else []
             self._answers.setdefault(group, {}).update(dict.fromkeys(found))
 
-    def questions(self, table: Table, prefix: str = "") -> tuple[dict[int, Question], list[BadRow]]:
-        """The questions by row number, and the rows that are none."""
-        built: dict[int, Question] = {}
+    def questions(self, table: Table, prefix: str = "") -> tuple[list[tuple[Row, Question]], list[BadRow]]:
+        """The questions with their rows, and the rows that are none."""
+        built: list[tuple[Row, Question]] = []
         bad = list(table.bad)
-        ids: dict[str, int] = {}
-        file = next((row.file for row in bad if row.file), "")
+        first: dict[str, Row] = {}
         for row in table.rows:
             try:
                 question = self._question(row, prefix)
-                if question.id in ids:
-                    raise BadValueError(f"id '{question.id}' is already that of row {ids[question.id]}")
+                if question.id in first:
+                    raise BadValueError(f"id '{question.id}' is already that of row {first[question.id].number}")
             except BadValueError as error:
-                bad.append(BadRow(row.number, str(error), file))
+                bad.append(row.bad(str(error)))
                 continue
-            ids[question.id] = row.number
-            built[row.number] = question
-        return built, sorted(bad, key=lambda row: row.row)
+            first[question.id] = row
+            built.append((row, question))
+        return built, sorted(bad, key=lambda row: (row.file, row.row))
 
     def _question(self, row: Row, prefix: str) -> Question:
         cells = row.cells
@@ -103,7 +102,7 @@ class QuestionBuilder:
         if len(gold) > 1:
             self.several_gold = True
         tags = {name: value for name, getter in self._tags.items() if (value := getter(cells)) is not None}
-        key = self._id(cells) if self._id is not None else f"{prefix}{row.number}"
+        key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
         about = self._object(cells) if self._object is not None else key
         if not key or not about:
             raise BadValueError(f"'{'object' if key else 'id'}' is empty")

@@ -117,12 +117,12 @@ def _correlations(material: Material, part: str, ratings: HumanRatings, printed:
     sets = [(P, "published files, 97 x 97", p_vectors_of(files, "97 x 97"))]
     sets += [each for each in vector_sets(material) if each[0] != P or not each[1].startswith("published")]
     for name, of, vectors in sets:
-        found = correlate(vectors, ratings, resamples=200 if material.brief else 10_000)
-        if found is not None:
+        correlation = correlate(vectors, ratings, resamples=200 if material.brief else 10_000)
+        if correlation is not None:
             shown = number(printed) if name == P and of.startswith("published") else NONE
-            ends = interval(found.low, found.high)
-            tests = [p_value(found.p), p_value(found.p_words)]
-            rows.append([part, name, of, number(found.rho), ends, str(found.pairs), *tests, shown])
+            ends = interval(correlation.low, correlation.high)
+            tests = [p_value(correlation.p), p_value(correlation.p_words)]
+            rows.append([part, name, of, number(correlation.rho), ends, str(correlation.pairs), *tests, shown])
     return rows
 
 

@@ -47,8 +47,8 @@ def found_categories(task: Task, encoder: str) -> list[Analysis]:
     published = {q.object: q.tags["category"] for q in task.questions if "category" in q.tags}
     if not published:
         return []
-    found = assign(list(published), VectorCache(load_encoder(encoder)).rows)
-    return [category_agreement(found, published, encoder)]
+    categories = assign(list(published), VectorCache(load_encoder(encoder)).rows)
+    return [category_agreement(categories, published, encoder)]
 
 
 def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -> Path:

@@ -283,14 +283,14 @@ def category_colors(material: Material) -> Rendered:
 def ninety_objects(material: Material) -> Rendered:
     """Figure 16: the paper's ninety objects, from one colour to many."""
     table = {fact.object: dict(zip(COLORS, fact.shares, strict=True)) for fact in source.rows(material, ColorFact)}
-    found = {name: table.get(name) or dict(NOT_RELEASED[name]) for name in OBJECTS}
-    ordered = sorted(found, key=lambda name: (entropy(found[name].values()), name))
+    distributions = {name: table.get(name) or dict(NOT_RELEASED[name]) for name in OBJECTS}
+    ordered = sorted(distributions, key=lambda name: (entropy(distributions[name].values()), name))
     marks = {name: " *" if name in NOT_RELEASED else "" for name in OBJECTS}
-    drawn = [(name + marks[name], [found[name].get(color, 0.0) for color in COLORS]) for name in ordered]
+    drawn = [(name + marks[name], [distributions[name].get(color, 0.0) for color in COLORS]) for name in ordered]
     chart = stacked_bars(drawn, COLORS, title="The paper's 90 objects, by entropy of their typical colours")
     rows: Cells = [
         [name, round(entropy(shares.values()), 3), *(f"{100 * shares.get(color, 0.0):.1f}" for color in COLORS)]
-        for name, shares in ((name, found[name]) for name in ordered)
+        for name, shares in ((name, distributions[name]) for name in ordered)
     ]
     text = (
         f"All ninety, in percent of their typical colours. {len(NOT_RELEASED)} (*) are not in the released table and "

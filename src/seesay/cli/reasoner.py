@@ -11,6 +11,7 @@ from seesay.cli.options import Json, Quiet
 from seesay.cli.reasoner_diagnose import diagnose
 from seesay.cli.reasoner_sweep import sweep
 from seesay.cli.reasoner_training import (
+    Curriculum,
     Epochs,
     Features,
     ImageSize,
@@ -19,6 +20,7 @@ from seesay.cli.reasoner_training import (
     OldImageSize,
     Preset,
     ReasonerPreset,
+    names_of,
     train_with_bars,
 )
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
@@ -37,7 +39,8 @@ def train(
         typer.Option(
             "--task",
             "-t",
-            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, easy-vqa. Default: set+pos.",
+            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, easy-vqa, or several scene "
+            "tasks at once, as in sup1,pos. Default: set+pos.",
         ),
     ] = None,
     output: Annotated[
@@ -52,6 +55,7 @@ def train(
     start: Annotated[
         Path | None, typer.Option("--from", help="Start from the weights of this trained reasoner of the same network.")
     ] = None,
+    curriculum: Curriculum = None,
     data: Annotated[
         Path | None, typer.Option(help="Train on this data set in MALeViC's layout instead of generated scenes.")
     ] = None,
@@ -76,12 +80,12 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a reasoner and test it. If interrupted, the same command resumes."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from seesay.cli.output import out, print_json
     from seesay.reasoners.config import preset_config
     from seesay.reasoners.experiment import with_features
-    from seesay.reasoners.sources import open_source
+    from seesay.reasoners.sources import open_source, scene_source
     from seesay.training.checkpoint import best_line
 
     source, name = open_source(task, data, items)
@@ -89,7 +93,10 @@ def train(
     sizes = {"dropout": dropout, "batch_norm": batch_norm}
     schedule = {"epochs": epochs, "learning_rate": learning_rate, "patience": patience, "seed": seed}
     config = config.changed(batch_size=batch, sizes=sizes, **schedule)
+    first = tuple(scene_source(task).plan.name for task in names_of([curriculum or ""]))
+    config = replace(config, curriculum=first)
     config, extractor = with_features(config, features or old_features, image_size or old_image_size)
+    name = config.named(name)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
     silent = quiet or as_json
     result, tests = train_with_bars(

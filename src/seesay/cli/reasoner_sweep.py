@@ -14,18 +14,19 @@ import typer
 from seesay.cli.options import Json, Quiet
 from seesay.cli.reasoner_diagnose import diagnose_with_bars
 from seesay.cli.reasoner_training import (
+    Curriculum,
     Epochs,
     Features,
     Items,
     OldFeatures,
     Preset,
     ReasonerPreset,
+    names_of,
     train_with_bars,
 )
 from seesay.cli.training_output import Device, TrainingDevice
 
 if TYPE_CHECKING:
-    from seesay.progress import ProgressCallback
     from seesay.reasoners.diagnostics import Diagnosis
     from seesay.reasoners.sources import SceneSource
     from seesay.reasoners.sweep import SweepRow, SweepTraining
@@ -57,6 +58,7 @@ def sweep(
     items: Items = None,
     epochs: Epochs = None,
     features: Features = None,
+    curriculum: Curriculum = None,
     old_features: OldFeatures = None,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
@@ -80,37 +82,37 @@ def sweep(
     from seesay.files import lock_folder
     from seesay.reasoners import sweep as sweeps
     from seesay.reasoners.networks.registry import NAMES
+    from seesay.reasoners.paper_tables import best_configurations
     from seesay.reasoners.paper_tables import summary as tables
     from seesay.reports.pages.reasoners import sweep_page, sweep_sections
 
     pairs = None if cells is None else sweeps.parse_cells(_names(cells, ()))
-    plan = {
+    plan: dict[str, Any] = {
         "networks": _names(networks, NAMES) if pairs is None else list(dict.fromkeys(network for network, _ in pairs)),
         "tasks": _names(tasks, TASKS) if pairs is None else list(dict.fromkeys(task for _, task in pairs)),
         "seeds": seeds, "grid": grid, "preset": preset, "items": items, "epochs": epochs,
-        "features": features or old_features, "cells": pairs,
+        "features": features or old_features, "cells": pairs, "curriculum": names_of([curriculum or ""]),
     }  # fmt: skip
     if dry_run:
-        _print_plan(plan, workers, as_json)
+        _print_plan(output, plan, workers, as_json)
         return
     results = _sweep(output, plan, minutes, engine, workers, device, quiet or as_json)
-    cells = tables(results)
+    ours, best = tables(results), best_configurations(results)
     failed = [row for row in results if row.error]
-    if results and not cells:
+    if results and not ours:
         raise UserError(f"All trainings failed; the first error: {failed[0].error}")
-    diagnoses = _diagnose_best(results, sweeps.test_size(sweeps.plan_trainings(**plan)), device, quiet or as_json)
+    diagnoses = _diagnose_best(
+        results, sweeps.test_size(sweeps.plan_trainings(**plan, results=results)), device, quiet or as_json
+    )
     with lock_folder(output, wait=True):
-        page = sweep_page(output / "report.html", cells, diagnoses)[0]
+        page = sweep_page(output / "report.html", ours, diagnoses, best)[0]
     if as_json:
-        best = [
-            {"network": network, "task": task, "config": rows[0].config, "seeds": len(rows)}
-            for (network, task), rows in sweeps.best(results).items()
-        ]
         rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
-        fields = {"trainings": rows, "best": best, "tables": [asdict(cell) for cell in cells]}
+        chosen = [asdict(line) | {"best_run": str(line.best_run)} for line in best]
+        fields = {"trainings": rows, "best": chosen, "tables": [asdict(cell) for cell in ours]}
         print_json({"folder": str(output), "page": str(page), **fields})
     elif not quiet:
-        for section in sweep_sections(cells, diagnoses)[0]:
+        for section in sweep_sections(ours, diagnoses, best)[0]:
             if section.table:
                 columns = ["", *(f">{name}" for name in section.table.header[1:])]
                 out.print(table(columns, section.table.rows, title=section.heading))
@@ -123,39 +125,26 @@ def _sweep(
     output: Path, plan: dict[str, Any], minutes: float | None, engine: str, workers: int, device: str, quiet: bool
 ) -> list[SweepRow]:
     """Run the plan, then what its results add to it: compositional takes the best configuration of SET+POS."""
-
     from seesay.cli.output import err, progress_bar
-    from seesay.errors import UserError
     from seesay.reasoners import sweep as sweeps
     from seesay.reasoners.sweep_ray import sweep_on_ray
 
-    if engine == SweepEngine.ray and minutes is not None:
-        raise UserError("--minutes is for --engine local: a sweep on Ray is stopped with Ctrl-C, and resumes.")
-    deadline, results = None if minutes is None else time.monotonic() + 60 * minutes, sweeps.results_so_far(output)
+    deadline = None if minutes is None else time.time() + 60 * minutes
     trainings: list[SweepTraining] = []
+    results = sweeps.results_so_far(output)
     while len(planned := sweeps.plan_trainings(**plan, results=results)) > len(trainings):
         trainings = planned
         if engine == SweepEngine.ray:
-            quietly = partial(train_with_bars, title="", device=device, quiet=True)
+            train = partial(train_with_bars, title="", device=device, quiet=True, deadline=deadline)
             with progress_bar("sweep", unit="trainings", quiet=quiet) as advance:
-                show = partial(_advance, advance, len(trainings))
-                results = sweep_on_ray(output, trainings, quietly, workers=workers, finished=show)
-            continue
-        numbers = {training.folder: f"{i} of {len(trainings)}" for i, training in enumerate(trainings, 1)}
-        train = partial(_train_numbered, output, numbers, device=device, quiet=quiet, deadline=deadline)
-        try:
-            results = sweeps.sweep(output, trainings, train)
-        except KeyboardInterrupt:
-            if deadline is None or time.monotonic() < deadline:
-                raise
-            if not quiet:
-                err.print(f"The {minutes:g} minutes are over: the same command resumes.")
-            return sweeps.results_so_far(output)
+                results = sweep_on_ray(output, trainings, train, workers=workers, deadline=deadline, progress=advance)
+        else:
+            numbers = {training.folder: f"{i} of {len(trainings)}" for i, training in enumerate(trainings, 1)}
+            train = partial(_train_numbered, output, numbers, device=device, quiet=quiet, deadline=deadline)
+            results = sweeps.sweep(output, trainings, train, deadline)
+    if sweeps.is_over(deadline) and not quiet:
+        err.print(f"The {minutes:g} minutes are over: the same command resumes.")
     return results
-
-
-def _advance(advance: ProgressCallback, total: int, _: SweepTraining) -> None:
-    advance(1, total)
 
 
 def _train_numbered(
@@ -165,18 +154,14 @@ def _train_numbered(
     return train_with_bars(source, folder, *training, title=title, **options)
 
 
-def _print_plan(plan: dict[str, Any], workers: int, as_json: bool) -> None:
-    """The trainings of a sweep and the hours that they would take."""
+def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool) -> None:
+    """The trainings of a sweep that are left, and the hours that they would take."""
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json, table
-    from seesay.reasoners.sweep import plan_trainings
-    from seesay.reasoners.sweep_estimate import cluster_hours, estimate
+    from seesay.reasoners.sweep_estimate import cluster_hours, estimate, trainings_left
 
-    trainings = plan_trainings(**plan)
-    if plan["grid"] == SweepGrid.paper and "compositional" in plan["tasks"]:  # one configuration, not known yet
-        alone = {**plan, "grid": "preset", "tasks": ["compositional"]}
-        trainings += [one for one in plan_trainings(**alone) if one.key not in {other.key for other in trainings}]
+    trainings = trainings_left(output, plan)
     lines = estimate(trainings)
     total, count = sum(line.hours for line in lines), sum(line.trainings for line in lines)
     hours = {
@@ -185,9 +170,8 @@ def _print_plan(plan: dict[str, Any], workers: int, as_json: bool) -> None:
         f"{count} workers": cluster_hours(lines, count),
     }
     if as_json:
-        print_json(
-            {"trainings": count, "cells": [asdict(line) | {"hours": line.hours} for line in lines], "hours": hours}
-        )
+        cells = [asdict(line) | {"hours": line.hours} for line in lines]
+        print_json({"trainings": count, "cells": cells, "hours": hours})
         return
     columns = ["network", "task", ">trainings", ">steps each", ">seconds per step", ">hours each", ">hours"]
     rows = [
@@ -195,10 +179,10 @@ def _print_plan(plan: dict[str, Any], workers: int, as_json: bool) -> None:
          f"{line.hours_each:.2f}", f"{line.hours:.1f}"] for line in lines
     ]  # fmt: skip
     out.print(table(columns, rows))
-    spread = "; ".join(f"{value:,.1f} hours with {name}" for name, value in hours.items() if name != "here")
+    spread = ", ".join(f"{value:,.1f} with {name}" for name, value in hours.items() if name != "here")
     out.print(
-        f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster of such machines {spread}. "
-        "Steps are timed on this machine as it is now; features, validation and early stops are left out.",
+        f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster, {spread} as fast as one core "
+        "here. Steps are timed on this machine, on one core; features, validation and early stops are left out.",
         soft_wrap=True,
     )
 
@@ -226,7 +210,7 @@ def _names(texts: Sequence[str] | None, default: Iterable[str]) -> list[str]:
 
     if texts is None:
         return list(default)
-    names = list(dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip()))
+    names = names_of(texts)
     if not names:
         raise UserError("Name at least one network and one task.")
     return names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-import time
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,32 +32,45 @@ Items = Annotated[
 Epochs = Annotated[int | None, typer.Option(min=1, help="Passes through the items.")]
 ImageSize = Annotated[int | None, typer.Option(min=16, max=1024, help="Pixels per side of the pictures.")]
 Features = Annotated[str | None, typer.Option(help="pixels, objects, or a pretrained network, as in resnet101.")]
+Curriculum = Annotated[
+    str | None, typer.Option(help="Tasks to learn first, in this order and by the same settings, as in sup1,pos1.")
+]
 OldFeatures = Annotated[str | None, typer.Option("--eye", hidden=True)]
 OldImageSize = Annotated[int | None, typer.Option("--side", min=16, max=1024, hidden=True)]
+
+
+ShowProgress = Callable[["TrainingProgress"], None]
+
+
+def names_of(texts: Iterable[str]) -> list[str]:
+    """Names separated by commas or repeated, each once."""
+    return list(dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip()))
 
 
 def train_with_bars(
     source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor,
     *, title: str, device: str, quiet: bool, start: Path | None = None, deadline: float | None = None,
 ) -> tuple[Result, dict[str, float]]:  # fmt: skip
-    """A training with bars: one per split while features are extracted, then one with loss and accuracy. At the
-    `deadline` it is interrupted as by Ctrl-C, and so leaves a checkpoint."""
+    """A training with bars: one per split while features are extracted, then one with loss and accuracy; first those of
+    its curriculum. At the `deadline` it is interrupted as by Ctrl-C, and so leaves a checkpoint."""
     from seesay.reasoners import experiment
+    from seesay.reasoners.sweep import is_over
     from seesay.reports.pages.training import write_curve
 
-    if deadline is not None and time.monotonic() >= deadline:
-        raise KeyboardInterrupt
-    with stage_bars(title, quiet=quiet) as show_stage:
-        splits = experiment.extract_splits(source, extractor, show_stage)
-    with training_bar(f"{config.network}, {title}", quiet=quiet) as show:
+    for stage_source, stage_folder, stage in experiment.stages(source, folder, config):
+        name = title if stage_folder == folder else f"{title}, first {stage_folder.name}"
+        with stage_bars(name, quiet=quiet) as show_stage:
+            splits = experiment.extract_splits(stage_source, extractor, show_stage)
+        with training_bar(f"{config.network}, {name}", quiet=quiet) as show:
 
-        def show_until_deadline(state: TrainingProgress) -> None:
-            show(state)
-            if deadline is not None and time.monotonic() >= deadline:
-                signal.raise_signal(signal.SIGINT)
+            def show_until_deadline(state: TrainingProgress, show: ShowProgress = show) -> None:
+                show(state)
+                if is_over(deadline):
+                    signal.raise_signal(signal.SIGINT)
 
-        ended = experiment.train_and_test(
-            source, splits, folder, config, start=start, device=device, progress=show_until_deadline
-        )
-    write_curve(folder, command="reasoner")
+            ended = experiment.train_and_test(
+                stage_source, splits, stage_folder, stage, start=start, device=device, progress=show_until_deadline
+            )
+        write_curve(stage_folder, command="reasoner")
+        start = stage_folder
     return ended

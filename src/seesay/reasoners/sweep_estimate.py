@@ -20,7 +20,6 @@ from seesay.reasoners.vocabulary import SentenceVocabulary
 _SHAPES = {"resnet101": (1024, 14, 14), "efficientnet-lite0": (112, 14, 14)}
 """Of features that may not be installed here."""
 _SENTENCE = "The yellow rectangle is a small rectangle"
-_TIMED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def cluster_hours(estimates: Iterable[SweepEstimate], workers: int) -> float:
 
 
 def _seconds_per_step(config: ReasonerConfig) -> float:
-    """The fastest of a few steps on random features, by the processor's clock, as other work here then counts less."""
+    """A step on random features after one that warms up, by the processor's clock: other work here counts less."""
     import torch
 
     shape = _SHAPES.get(config.features)
@@ -100,11 +99,11 @@ def _seconds_per_step(config: ReasonerConfig) -> float:
     optimizer = torch.optim.Adam(network.parameters())
     features = torch.rand(config.batch_size, *shape)
     sentences = torch.from_numpy(words.encode([_SENTENCE] * config.batch_size))
-    answers, seconds = torch.arange(config.batch_size) % 2, []
-    for _ in range(1 + _TIMED):  # the first one warms up
+    answers, seconds = torch.arange(config.batch_size) % 2, 0.0
+    for _ in range(2):
         began = time.process_time()
         torch.nn.functional.cross_entropy(network(features, sentences), answers).backward()
         optimizer.step()
         optimizer.zero_grad()
-        seconds.append((time.process_time() - began) / torch.get_num_threads())
-    return min(seconds[1:])
+        seconds = (time.process_time() - began) / torch.get_num_threads()
+    return seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from seesay.answers import NO_ANSWER
 from seesay.reports.answers import accepted_labels, is_relaxed
 from seesay.runs.run import Run
 
@@ -25,13 +26,14 @@ class AnswerRow(NamedTuple):
 
 
 def answer_rows(run: Run) -> Iterator[AnswerRow]:
-    """One row per question and template; of tied options the first counts as chosen."""
+    """One row per question and template; of tied options the first counts as chosen, without an answer none."""
     questions = {question.id: question for question in run.task.questions}
     templates = {template.name: template for template in run.task.templates}
     for answer in run.answers:
         question = questions[answer.question]
         logp = answer.scores.logp
-        chosen = answer.options[max(range(len(logp)), key=logp.__getitem__)]
+        best = max(range(len(logp)), key=logp.__getitem__)
+        chosen = "" if logp[best] == NO_ANSWER else answer.options[best]
         yield AnswerRow(
             model=run.manifest.model,
             task=run.manifest.task,

@@ -56,11 +56,10 @@ def choices(run: Run) -> Choices:
         if not is_relaxed(task):
             most = items.gold.max(axis=1, keepdims=True)
             items = replace(items, gold=np.where(items.gold == most, items.gold, 0.0))
-        highest = items.scores == np.nanmax(items.scores, axis=1, keepdims=True)
         probability, credit = items.probabilities.max(axis=1).tolist(), top_credit(items).tolist()
         shares = items.probabilities[:, columns].tolist()
         for row, question in enumerate(task.questions):
-            labels = tuple(task.labels[column] for column in np.flatnonzero(highest[row]))
+            labels = tuple(task.labels[column] for column in np.flatnonzero(items.top[row]))
             by_key[question.id, template.name] = Choice(labels, probability[row], credit[row], tuple(shares[row]))
     return by_key
 
@@ -170,7 +169,7 @@ def _column(
 ) -> dict[str, Any]:
     column = [by_key[question.id, template.name] for question in task.questions]
     rows: dict[str, Any] = {
-        "chosen": [index[choice.labels[0]] for choice in column],
+        "chosen": [index[choice.labels[0]] if choice.labels else None for choice in column],
         "p": [round(1000 * choice.probability) for choice in column],
         "marks": "".join(choice.mark for choice in column),
         "ties": {row: len(choice.labels) for row, choice in enumerate(column) if len(choice.labels) > 1},

@@ -106,6 +106,6 @@ def train(
         best = best_line(folder / "training", result.best_step)
         fields = {"folder": str(folder), "network": network, "task": name, "items": source.splits, **asdict(result)}
         print_json({**fields, "validation": best, "tests": tests})
-    elif not quiet:
+    else:
         accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())
         out.print(summary(folder, result) + accuracy, soft_wrap=True)

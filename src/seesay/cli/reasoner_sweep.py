@@ -111,14 +111,15 @@ def sweep(
         chosen = [asdict(line) | {"best_run": str(line.best_run)} for line in best]
         fields = {"trainings": rows, "best": chosen, "tables": [asdict(cell) for cell in ours]}
         print_json({"folder": str(output), "page": str(page), **fields})
-    elif not quiet:
+    else:
         for section in sweep_sections(ours, diagnoses, best)[0]:
             if section.table:
                 columns = ["", *(f">{name}" for name in section.table.header[1:])]
                 out.print(table(columns, section.table.rows, title=section.heading))
         for row in failed:
             err.print(f"{row.folder} failed: {row.error}", soft_wrap=True)
-        out.print(f"{page}: {len(results)} trainings", soft_wrap=True)
+        if not quiet:
+            out.print(f"{page}: {len(results)} trainings", soft_wrap=True)
 
 
 def _sweep(

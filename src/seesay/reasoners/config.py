@@ -92,7 +92,7 @@ _CPU = Schedule(
 _OBJECTS = ReasonerConfig(
     "object-centred", "objects", 192,
     Schedule(epochs=20, learning_rate=6e-3, warmup=0.05, decay="cosine", best_by="accuracy", highest=True),
-    sizes={"width": 16, "hidden": 64, "embedding": 8, "measures_learnt": True},
+    sizes={"width": 16, "hidden": 64, "embedding": 8},
 )  # fmt: skip
 _LSTM = {"strided_layers": 0, "embedding": 300, "hidden": 256, "recurrent_layers": 2}
 

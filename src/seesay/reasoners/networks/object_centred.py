@@ -3,13 +3,12 @@
 The sentence's grammar gives every word its role: those before "is" describe the target, the first word after it
 (articles aside) is the adjective, the rest describe the reference set. The meaning of the words is learnt from the
 answers, and from which sentence goes with which picture: every describing word picks out objects by their colour and
-outline; every adjective has a measure (area, height, width or brightness) and a direction, and sets its threshold
-between the least and the most of the reference set. No word's meaning depends on another word, so that "big" means the
-same with a noun it was never seen with.
+outline; every adjective has a direction, and sets its threshold between the smallest and the largest of the reference
+set. No word's meaning depends on another word, so that "big" means the same with a noun it was never seen with.
 
-Settings change what it is given, to see what that is worth: `measures_learnt` (if not, every adjective is about the
-area), `roles_learnt` (roles from word order instead of the grammar) and `presupposition` (the weight of what a sentence
-presupposes; 0: the answers alone).
+Settings change what it is given, to see what that is worth: `measures_learnt` (whether an adjective is about the area,
+the height, the width or the brightness; otherwise, the area), `roles_learnt` (roles from word order instead of the
+grammar) and `presupposition` (the weight of what a sentence presupposes; 0: the answers alone).
 """
 
 from __future__ import annotations

@@ -69,15 +69,22 @@ class Results:
         return [row for run in self.runs for row in answer_rows(run)]
 
     def compare(
-        self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False, all_seeds: bool = False
+        self,
+        *,
+        against: str | None = None,
+        all_pairs: bool = False,
+        resamples: int = 10_000,
+        seed: int = 0,
+        strict: bool = False,
+        all_seeds: bool = False,
     ) -> list[Comparison]:
-        """Paired tests between the runs of each task, on the questions they share.
+        """Paired tests of each run of a task with its best, with the model `against`, or of every pair.
 
         With `strict`, having nothing to compare is an error. Of a probe trained with several seeds, the first is taken.
         """
         ask.check_resampling(seed, resamples)
         runs = self.runs if all_seeds else first_seeds(self.runs)
-        return compare_runs(runs, resamples=resamples, seed=seed, strict=strict)
+        return compare_runs(runs, against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=strict)
 
     def sliced(self, tags: str | Sequence[str]) -> Results:
         """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
@@ -216,9 +223,18 @@ def results(runs: Paths) -> Results:
     return Results(tuple(find_runs([Path(path) for path in _listed(runs)])))
 
 
-def compare(runs: Paths, *, resamples: int = 10_000, seed: int = 0) -> list[Comparison]:
-    """Paired tests between runs on the questions they share."""
-    return results(runs).compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)
+def compare(
+    runs: Paths,
+    *,
+    against: str | None = None,
+    all_pairs: bool = False,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Paired tests on shared questions: each run with the best one, with the model `against`, or every pair."""
+    return results(runs).compare(
+        against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=True, all_seeds=True
+    )
 
 
 def report(runs: Paths, output: str | Path = "report.html", *, slices: Iterable[str | Sequence[str]] = ()) -> Path:

@@ -6,9 +6,11 @@ per object once; a resample is a vector of counts, and all resamples of all figu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -128,3 +130,31 @@ def summarise(point: float, drawn: FloatArray, level: float = 0.95) -> Interval:
         return Interval(point, float("nan"), float("nan"))
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(point, float(low), float(high))
+
+
+def present(sums: FloatArray) -> int:
+    """How many objects have any statistics in (objects, t, k) sums."""
+    return int(sums.any(axis=tuple(range(1, sums.ndim))).sum())
+
+
+def wilson(share: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's (1927) score interval of a share of n.
+
+    >>> [round(end, 3) for end in wilson(1.0, 10)]
+    [0.722, 1.0]
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    center, reach = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return max(0.0, (center - reach) / scale), min(1.0, (center + reach) / scale)
+
+
+def not_degenerate(interval: Interval, objects: int) -> Interval:
+    """Wilson's interval, with the objects as n, where resampling cannot show any doubt.
+
+    Resamples of objects that are all right (or all wrong), or of a single object, are all alike: their percentiles
+    would claim certainty. Any other interval is returned as it is.
+    """
+    if interval.low != interval.high or not objects or not (interval.value in (0, 1) or objects == 1):
+        return interval
+    return Interval(interval.value, *wilson(interval.value, objects)) if 0 <= interval.value <= 1 else interval

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seesay.metrics.base import BoolArray, FloatArray, Value
-from seesay.metrics.bootstrap import Clusters, Resamples, summarise
+from seesay.metrics.bootstrap import Clusters, Interval, Resamples, present, summarise, wilson
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18
@@ -40,10 +40,18 @@ def paired_bootstrap(
     observed sample counted as one more resample so that it is never 0.
     """
     _same_shape(a, b)
-    figures = [(resamples.sums(stats, where), value) for stats in (a, b)]
-    (value_a, drawn_a), (value_b, drawn_b) = resamples.values(figures)
+    sums = [resamples.sums(stats, where) for stats in (a, b)]
+    return difference(*resamples.values([(each, value) for each in sums]), objects=present(sums[0]))
+
+
+def difference(a: tuple[float, FloatArray], b: tuple[float, FloatArray], *, objects: int) -> Difference:
+    """Two figures, each as it is and under the same resamples of so many objects, as one difference."""
+    (value_a, drawn_a), (value_b, drawn_b) = a, b
     differences = drawn_a - drawn_b
     between = summarise(value_a - value_b, differences)
+    if abs(between.value) == 1:
+        inner = between.value * wilson(1.0, objects)[0]  # one is always right, the other never
+        between = Interval(between.value, min(inner, between.value), max(inner, between.value))
     defined = differences[~np.isnan(differences)]
     tail = min(int((defined <= _NOISE).sum()), int((defined >= -_NOISE).sum()))
     p = min(1.0, 2 * (1 + tail) / (1 + len(defined))) if not np.isnan(between.low) else float("nan")

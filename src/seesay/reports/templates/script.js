@@ -59,8 +59,8 @@
       { key: "gold", title: "Gold", value: (row) => labels[gold[row][0][0]] },
     ];
     models.forEach((model, index) => {
-      list.push({ key: `answer-${index}`, title: "Answer", model, value: (row) => labels[column(index).chosen[row]] });
-      list.push({ key: `p-${index}`, title: "Probability", model, value: (row) => column(index).p[row] });
+      list.push({ key: `answer-${index}`, title: "Answer", model, value: (row) => labels[column(index).chosen[row]] ?? "" });
+      list.push({ key: `p-${index}`, title: "Probability", model, value: (row) => column(index).p[row] ?? -1 });
     });
     return list;
   };
@@ -121,6 +121,10 @@
   const answerCells = (row, model) => {
     const { chosen, p, marks, ties, shares } = column(model);
     const [answer, probability] = [make("td", "answer"), make("td", "num probability")];
+    if (marks[row] === "-") {
+      answer.append(make("span", "quiet", "not asked"));
+      return [answer, probability];
+    }
     const [kind, sign] = { 1: ["right", "✓"], 0: ["wrong", "✗"], "=": ["tie", "≈"] }[marks[row]];
     const mark = make("span", `mark ${kind}`, sign);
     mark.setAttribute("role", "img");
@@ -141,11 +145,12 @@
     if (view.marks !== "all") {
       const marks = models.map((_, model) => column(model).marks[row]);
       const [wanted, which] = view.marks.split(" ");
-      if (wanted === "differ" ? new Set(marks).size < 2 : marks[which] !== wanted) return false;
+      const answered = new Set(marks.filter((mark) => mark !== "-"));
+      if (wanted === "differ" ? answered.size < 2 : marks[which] !== wanted) return false;
     }
     if (!view.query) return true;
     const words = [objects[row], ...gold[row].map(([place]) => labels[place])];
-    models.forEach((_, model) => words.push(labels[column(model).chosen[row]]));
+    models.forEach((_, model) => words.push(labels[column(model).chosen[row]] ?? ""));
     return words.some((word) => word.toLowerCase().includes(view.query));
   };
 

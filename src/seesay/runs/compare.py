@@ -206,7 +206,10 @@ def _pair(a: Named, b: Named, samples: _Samples) -> list[Comparison]:
             between = difference(drawn_a, drawn_b, objects=present(sample.draw.sums(of_a, where)))
             if math.isnan(between.difference) or math.isnan(between.low):  # not defined for one of the two
                 continue
-            p = sign_flip(of_a, of_b, objects, metric.value, where=where, flips=samples.resamples, seed=samples.seed)
+            p = sign_flip(
+                of_a, of_b, objects, metric.value, where=where, flips=samples.resamples, seed=samples.seed,
+                is_mean=metric.is_mean,
+            )  # fmt: skip
             comparisons.append(
                 Comparison(
                     task=run_a.task.name,

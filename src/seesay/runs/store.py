@@ -21,7 +21,6 @@ from pydantic import TypeAdapter
 from seesay.errors import UserError
 from seesay.files import atomic_write, write_text
 from seesay.questions import Answer, Scores, Task
-from seesay.runs.journal import packed
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 from seesay.runs.upgrades import upgrade_manifest, upgrade_task
@@ -160,46 +159,66 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
             table = parquet.read_row_group(part)
             for name, column in held.items():
                 own = _read_scores(table[name].cast(_SCORES), lengths)
-                rows = table[f"{name}_row"].to_pylist() if f"{name}_row" in table.column_names else [None] * len(own)
-                for scores, row in zip(own, rows, strict=True):
+                shared = table[f"{name}_row"] if f"{name}_row" in table.column_names else None
+                if shared is None or shared.null_count == len(own):
+                    column += own
+                    continue
+                for scores, row in zip(own, shared.to_pylist(), strict=True):
                     if row is not None and not 0 <= row < len(column):
                         raise ValueError("an answer shares the scores of a row that does not come before it")
                     column.append(scores if row is None else column[row])
-            texts = zip(table["question"].to_pylist(), table["template"].to_pylist(), strict=True)
+            texts = table["question"].to_pylist(), table["template"].to_pylist()
+            start = len(answers)
+            if any(scores is None for scores in held["scores"][start:]):
+                raise ValueError("an answer has no scores")
             lists = _read_options(table["options"], options)
-            for (question, template), labels in zip(texts, lists, strict=True):
-                scores, neutral = (column[len(answers)] for column in held.values())
-                if scores is None:
-                    raise ValueError("an answer has no scores")
-                answers.append(Answer(question, template, labels, scores, neutral))
+            answers += map(Answer, *texts, lists, *(column[start:] for column in held.values()))  # type: ignore[arg-type]
     return tuple(answers)
 
 
 def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> list[Scores | None]:
+    """The scores of each row as packed arrays (`journal.packed`), cut from the bytes of the whole column."""
     scores: list[Scores | None] = []
     for chunk in column.chunks:
-        fields = [
-            (lists.values.to_numpy(zero_copy_only=False), lists.offsets.to_pylist(), lists.is_valid().to_pylist())
-            for lists in (chunk.field(field.name) for field in _SCORES)
-        ]
-        for row, present in enumerate(chunk.is_valid().to_pylist()):
-            columns: list[Any] = [
-                flat[bounds[row] : bounds[row + 1]] if valid[row] else None for flat, bounds, valid in fields
-            ]
-            scores.append(packed(Scores(*columns), lengths) if present else None)
+        columns = [_cut(chunk.field(field.name)) for field in _SCORES]
+        for present, logp, tokens, chars, rank in zip(chunk.is_valid().to_pylist(), *columns, strict=True):
+            if not present:
+                scores.append(None)
+                continue
+            sizes = {len(logp) // 2, len(tokens), len(chars), len(tokens if rank is None else rank)}
+            if len(sizes) > 1:
+                raise ValueError("the scores differ in length")
+            for key in (tokens, chars):
+                if key not in lengths:
+                    lengths[key] = array("i", key)
+            ranks = None if rank is None else array("i", rank)
+            scores.append(Scores(array("d", logp), lengths[tokens], lengths[chars], ranks))
     return scores
+
+
+def _cut(lists: pa.ListArray) -> list[bytes | None]:
+    """Each row of numbers as bytes."""
+    values = lists.values
+    width = values.type.bit_width // 8
+    data = b"" if values.buffers()[1] is None else values.buffers()[1].to_pybytes()
+    shift = values.offset
+    bounds = [width * (shift + bound) for bound in lists.offsets.to_pylist()]
+    valid = lists.is_valid().to_pylist()
+    return [data[low:high] if here else None for low, high, here in zip(bounds, bounds[1:], valid, strict=False)]
 
 
 def _read_options(column: pa.ChunkedArray, known: dict[tuple[str, ...], tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """The options of each row, each list of them once in memory."""
-    previous: pa.Array | None = None
-    options: tuple[str, ...] = ()
-    for row in column:
-        if previous is None or not row.values.equals(previous):
-            options = tuple(row.values.to_pylist())
-            options = known.setdefault(options, options)
-            previous = row.values
-        yield options
+    for chunk in column.chunks:
+        words = chunk.values.dictionary_encode()
+        names = words.dictionary.to_pylist()
+        lists: dict[bytes, tuple[str, ...]] = {}
+        for row in _cut(pa.ListArray.from_arrays(chunk.offsets, words.indices)):
+            assert row is not None
+            if row not in lists:
+                options = tuple(names[place] for place in array("i", row))
+                lists[row] = known.setdefault(options, options)
+            yield lists[row]
 
 
 def write_task(path: Path, task: Task) -> None:

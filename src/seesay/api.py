@@ -17,6 +17,7 @@ from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.reports.answer_rows import AnswerRow, answer_rows
+from seesay.reports.formats import COLUMNS, FORMATS, as_text, figure_rows
 from seesay.reports.pages import runs as runs_page
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
@@ -35,7 +36,6 @@ from seesay.tasks import load_task as load_named_task
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("model", "task", "metric", "template", "slice", "value", "low", "high", "n", "chance", "spread", "signature")
 CURVES = "learning-curve.json"
 BAD_ROWS_SHOWN = 5
 
@@ -57,12 +57,19 @@ class Results:
         return [figure for run in self.runs for figure in run.figures]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The figures as a table, one row per model, task, metric, template and slice."""
+        """The figures as a table, one row per run, metric, template and slice."""
         try:
             import pandas as pd
         except ImportError as error:
             raise missing_extra("A DataFrame", "pandas", error) from error
-        return pd.DataFrame([figure.model_dump(include=set(COLUMNS)) for figure in self.figures], columns=list(COLUMNS))
+        return pd.DataFrame(figure_rows(self.runs), columns=list(COLUMNS))
+
+    def table(self, format: str = "markdown") -> str:
+        """Models by tasks as "markdown" or "latex", the best bold where a paired test says so; every figure as "csv" or
+        "json"."""
+        if format not in FORMATS[1:]:
+            raise UserError(f"There is no table as '{format}': choose {', '.join(FORMATS[1:])}.")
+        return as_text(format, self.runs, self.compare() if format in ("markdown", "latex") else ())
 
     def answers(self) -> list[AnswerRow]:
         """One row per run, question and template; of tied options the first counts as chosen."""

@@ -14,6 +14,7 @@ from seesay.metrics.relaxed_accuracy import top_credit
 from seesay.questions import SLOT, Question, Task, Template
 from seesay.reports.charts.kernel import RAMP, hue, swatch, swatches
 from seesay.reports.groups import TaskRuns
+from seesay.runs.chosen import accepted_labels, is_relaxed
 from seesay.runs.figures import items_by_template
 from seesay.runs.run import Run
 
@@ -89,17 +90,6 @@ def choice_shares(chosen: Choices, labels: Sequence[str]) -> list[float]:
         for label in choice.labels:
             totals[label] += 1 / len(choice.labels)
     return [totals[label] / max(len(chosen), 1) for label in labels]
-
-
-def is_relaxed(task: Task) -> bool:
-    """Whether the task accepts any gold label, whatever its weight."""
-    return "relaxed_accuracy" in task.metrics
-
-
-def accepted_labels(question: Question, *, relaxed: bool = False) -> list[str]:
-    """The gold labels with the greatest weight; all of them where accuracy is relaxed."""
-    most = max(question.gold.values())
-    return [label for label, weight in question.gold.items() if relaxed or weight == most]
 
 
 def with_one_answer(task: Task) -> dict[str, str]:

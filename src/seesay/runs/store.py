@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 from seesay.errors import UserError
 from seesay.files import atomic_write, write_text
 from seesay.questions import Answer, Scores, Task
+from seesay.runs.chosen import ReadableAnswer, readable
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 from seesay.runs.upgrades import upgrade_manifest, upgrade_task
@@ -48,13 +49,18 @@ _ANSWER = pa.schema(
     [
         ("question", pa.string()),
         ("template", pa.string()),
+        ("prompt", pa.string()),
         ("options", pa.list_(pa.string())),
+        ("gold", pa.map_(pa.string(), pa.float64())),
+        ("chosen", pa.string()),
+        ("right", pa.float64()),
         ("scores", _SCORES),
         ("neutral", _SCORES),
         ("scores_row", pa.int32()),
         ("neutral_row", pa.int32()),
     ]
 )
+_READ = ["question", "template", "options", "scores", "neutral", "scores_row", "neutral_row"]
 _ROWS = 2_000
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
@@ -91,9 +97,11 @@ def read_manifest(path: Path) -> Manifest:
     return Manifest.model_validate(upgrade_manifest(json.loads(path.read_bytes())))
 
 
-def write_answers(path: Path, answers: Sequence[Answer]) -> None:
-    """Write the answers as Parquet, one row per question and template.
+def write_answers(path: Path, answers: Sequence[Answer], task: Task | None = None, length: str = "sum") -> None:
+    """Write the answers as Parquet, one row per question and template, readable without the other files of the run.
 
+    `prompt`, `gold` (labels and weights), `chosen` and `right` (`runs.chosen`) are for readers: we read the rest.
+    Without the task they are empty.
     Scores that several rows share are written in the first of them; in the others `scores_row` or `neutral_row` is that
     row's number.
     """
@@ -104,7 +112,9 @@ def write_answers(path: Path, answers: Sequence[Answer]) -> None:
         pq.ParquetWriter(file, _ANSWER, compression="zstd") as writer,
     ):
         for start in range(0, len(answers), _ROWS):  # in parts: rows of 614 options fill the memory quickly
-            writer.write_table(_table(answers[start : start + _ROWS], start, rows))
+            part = answers[start : start + _ROWS]
+            explained = list(readable(task, part, length)) if task else [None] * len(part)
+            writer.write_table(_table(part, explained, start, rows))
 
 
 def write_replies(path: Path, answers: Sequence[Answer]) -> None:
@@ -118,12 +128,18 @@ def write_replies(path: Path, answers: Sequence[Answer]) -> None:
         write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def _table(answers: Sequence[Answer], start: int, rows: dict[int, int]) -> pa.Table:
+def _table(
+    answers: Sequence[Answer], explained: Sequence[ReadableAnswer | None], start: int, rows: dict[int, int]
+) -> pa.Table:
     """A part of the answers; `rows` says in which row of its column a `Scores` object was written."""
     columns: dict[str, Any] = {
         "question": pa.array([answer.question for answer in answers], pa.string()),
         "template": pa.array([answer.template for answer in answers], pa.string()),
+        "prompt": pa.array([row and row.prompt.text for row in explained], pa.string()),
         "options": pa.array([answer.options for answer in answers], pa.list_(pa.string())),
+        "gold": pa.array([row and list(row.gold.items()) for row in explained], _ANSWER.field("gold").type),
+        "chosen": pa.array([row and row.chosen for row in explained], pa.string()),
+        "right": pa.array([row and row.right for row in explained], pa.float64()),
     }
     for name, number in (("scores", 0), ("neutral", 1)):
         own: list[Scores | None] = []
@@ -156,7 +172,7 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
     held: dict[str, list[Scores | None]] = {"scores": [], "neutral": []}
     with path.open("rb") as file, pq.ParquetFile(file) as parquet:
         for part in range(parquet.num_row_groups):
-            table = parquet.read_row_group(part)
+            table = parquet.read_row_group(part, columns=_READ)
             for name, column in held.items():
                 own = _read_scores(table[name].cast(_SCORES), lengths)
                 shared = table[f"{name}_row"] if f"{name}_row" in table.column_names else None

@@ -19,6 +19,7 @@ from seesay.questions import Task
 from seesay.reports.answer_rows import AnswerRow, answer_rows
 from seesay.reports.formats import COLUMNS, FORMATS, as_text, figure_rows
 from seesay.reports.pages import runs as runs_page
+from seesay.reports.site import HUB_DATASET, write_site
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.figures import with_crossed
@@ -84,14 +85,24 @@ class Results:
         seed: int = 0,
         strict: bool = False,
         all_seeds: bool = False,
+        headline_only: bool = False,
     ) -> list[Comparison]:
         """Paired tests of each run of a task with its best, with the model `against`, or of every pair.
 
+        By every metric, or by the headline's alone.
         With `strict`, having nothing to compare is an error. Of a probe trained with several seeds, the first is taken.
         """
         ask.check_resampling(seed, resamples)
         runs = self.runs if all_seeds else first_seeds(self.runs)
-        return compare_runs(runs, against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=strict)
+        return compare_runs(
+            runs,
+            against=against,
+            all_pairs=all_pairs,
+            resamples=resamples,
+            seed=seed,
+            strict=strict,
+            headline_only=headline_only,
+        )
 
     def sliced(self, tags: str | Sequence[str]) -> Results:
         """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
@@ -108,6 +119,10 @@ class Results:
         if path.is_dir():
             raise UserError(f"'{path}' is a folder: name a file for the report.")
         return runs_page.write(path, self.runs, self.compare() if comparisons is None else comparisons)
+
+    def save_site(self, folder: str | Path, *, url: str | None = None, hub_dataset: str = HUB_DATASET) -> Path:
+        """Write a leaderboard as a static site below `folder`; returns its first page."""
+        return write_site(Path(folder), self.runs, self.compare(headline_only=True), url=url, hub_dataset=hub_dataset)
 
     def __repr__(self) -> str:
         runs = ", ".join(f"{run.manifest.model} on {run.manifest.task}" for run in self.runs)

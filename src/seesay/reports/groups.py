@@ -16,7 +16,7 @@ from seesay.runs.records import Figure
 from seesay.runs.run import Run, run_labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelledRun:
     """A run under the name shown for it; `series` gives its color and mark, the same throughout a report."""
 
@@ -40,7 +40,7 @@ class LabelledRun:
         return (*named, *(metric for metric in present if metric not in named))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TaskRuns:
     """The runs of one task, and the questions that any of them asked."""
 

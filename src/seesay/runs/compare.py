@@ -41,8 +41,10 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
     strict: bool = True,
+    headline_only: bool = False,
 ) -> list[Comparison]:
-    """Each run with the best one of its task or with the model `against`, or every pair; by each metric of the task.
+    """Each run with the best one of its task or with the model `against`, or every pair; by each metric of the task
+    or by its headline alone.
 
     The reference is `b`, so that a difference says how far a run is above it; two runs stay in the order given. A pair
     that cannot be compared is logged. With `strict`, having nothing to compare is an error. p-values are corrected
@@ -58,7 +60,7 @@ def compare(
     comparisons: list[Comparison] = []
     skipped: list[UserError] = []
     for members in named:
-        samples = _Samples(resamples, seed)
+        samples = _Samples(resamples, seed, headline_only)
         of_task: list[Comparison] = []
         for way in _ways(members, skipped):
             for a, b in _pairs(way, against, all_pairs, samples):
@@ -136,8 +138,8 @@ def _best(way: Sequence[Named], samples: _Samples) -> Named:
 class _Samples:
     """What runs are compared on, each set of questions once: most pairs of runs share theirs."""
 
-    def __init__(self, resamples: int, seed: int) -> None:
-        self.resamples, self.seed = resamples, seed
+    def __init__(self, resamples: int, seed: int, headline_only: bool) -> None:
+        self.resamples, self.seed, self.headline_only = resamples, seed, headline_only
         self._samples: dict[object, _Sample] = {}
 
     def of(self, task: Task, questions: Sequence[Question], templates: Sequence[str]) -> _Sample:
@@ -145,8 +147,10 @@ class _Samples:
         key = (tuple(question.id for question in questions), tuple(templates), task.metrics)
         if key not in self._samples:
             used = tuple(t for t in task.templates if t.name in templates)
+            chosen = task.metrics[:1] if self.headline_only else task.metrics
             draw = Resamples([question.object for question in questions], self.resamples, self.seed)
-            self._samples[key] = _Sample(replace(task, questions=tuple(questions), templates=used), draw)
+            limited = replace(task, questions=tuple(questions), templates=used, metrics=chosen)
+            self._samples[key] = _Sample(limited, draw)
         return self._samples[key]
 
 
@@ -189,8 +193,9 @@ class _Sample:
 def _pair(a: Named, b: Named, samples: _Samples) -> list[Comparison]:
     (run_a, name_a), (run_b, name_b) = a, b
     questions, templates = shared(run_a.task, run_a.answers, run_b.answers)
-    theirs = {q.id: q for q in run_b.task.questions}
-    questions = [q for q in questions if same_question(q, theirs[q.id])]
+    if run_a.task is not run_b.task:
+        theirs = {q.id: q for q in run_b.task.questions}
+        questions = [q for q in questions if same_question(q, theirs[q.id])]
     if not questions:
         raise UserError(f"{name_a} and {name_b} share no question of '{run_a.task.name}' and are not compared.")
     sample = samples.of(run_a.task, questions, templates)

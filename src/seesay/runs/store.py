@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import logging
@@ -10,6 +11,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,7 @@ def folder_for(root: Path, manifest: Manifest) -> Path:
     """Where a run lives. Everything that shapes an answer or a figure is in the key: a change is another run."""
     shaping = manifest.model_dump(include=_SHAPING)
     key = hashlib.blake2b(json.dumps(shaping, sort_keys=True).encode(), digest_size=5).hexdigest()
-    return root / _slug(manifest.model) / _slug(manifest.task) / key
+    return root / slug(manifest.model) / slug(manifest.task) / key
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
@@ -247,8 +249,13 @@ def write_task(path: Path, task: Task) -> None:
 
 
 def read_task(path: Path) -> Task:
-    """Read the task as it was asked."""
-    task = _TASK.validate_python(upgrade_task(json.loads(path.read_bytes())), strict=False)
+    """Read the task as it was asked; runs that were asked the same share it."""
+    return _parse_task(path.read_bytes())
+
+
+@lru_cache(maxsize=64)
+def _parse_task(document: bytes) -> Task:
+    task = _TASK.validate_python(upgrade_task(json.loads(document)), strict=False)
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     questions = (replace(q, options=shared.setdefault(q.options, q.options)) for q in task.questions)
     return replace(task, questions=tuple(questions))
@@ -304,10 +311,16 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
             raise UserError(f"There is no finished run in '{path}': give a folder that `seesay probe` wrote.")
         for folder in finished:
             folders.setdefault(folder.resolve(), folder)
-    return [read_run(folder) for folder in folders.values()]
+    collects = gc.isenabled()
+    gc.disable()  # what is read stays: looking through it for garbage again and again takes a third of the time
+    try:
+        return [read_run(folder) for folder in folders.values()]
+    finally:
+        if collects:
+            gc.enable()
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
     """A name as a folder name: readable, safe, and never the same for two names."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "model"
     if safe == name and len(safe) <= 80 and not _HASHED.fullmatch(safe[-9:]):

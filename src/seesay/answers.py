@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+NO_ANSWER = -math.inf
+"""What every option gets where a reply named none: wrong by right or wrong, and all alike by probabilities."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """A model's scores for one prompt, option by option.
 
-    `logp` is the log-probability of the scored text, `tokens` and `chars` its length (for the length rules), and
-    `rank` how many entries of the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where
-    that is not known, as for an option of several tokens). None where the model has no vocabulary to speak of.
+    `logp` is the log-probability of the scored text (`NO_ANSWER` for all options where there is none), `tokens` and
+    `chars` its length (for the length rules), and `rank` how many entries of the model's whole vocabulary score at
+    least as high in the slot (1 is the top; 0 where that is not known, as for an option of several tokens). None where
+    the model has no vocabulary to speak of.
     `picks` says how often the option picked stood in each position, where options are shown in several orders; `hidden`
     how much probability a server kept to itself; `replies` hold free answers, each with what became of it (an option,
     or a reason) and whether it named an option.

@@ -107,10 +107,12 @@ class Results:
     def sliced(self, tags: str | Sequence[str]) -> Results:
         """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
         wanted = [tag.strip() for tag in (tags.split(",") if isinstance(tags, str) else tags)]
-        known = {tag: None for run in self.runs for question in run.task.questions for tag in question.tags}
+        present = {tag: None for run in self.runs for question in run.task.questions for tag in question.tags}
         for tag in wanted:
-            if tag not in known:
-                raise UserError(f"No question has the tag '{tag}' to slice by: there are {', '.join(known) or 'none'}.")
+            if tag not in present:
+                raise UserError(
+                    f"No question has the tag '{tag}' to slice by: there are {', '.join(present) or 'none'}."
+                )
         return replace(self, runs=tuple(replace(run, figures=with_crossed(run, wanted)) for run in self.runs))
 
     def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
@@ -196,10 +198,10 @@ def probe(
         if isinstance(model, str):
             log.info("Loading %s …", model)
         try:
-            for asked, task in asker.pairs(model, loaded):
+            for wrapped, task in asker.pairs(model, loaded):
                 try:
-                    with progress(f"{asked.name} · {task.name}", "prompts") as advance:
-                        runs.append(ask.run(asked, task, Path(output), settings, advance))
+                    with progress(f"{wrapped.name} · {task.name}", "prompts") as advance:
+                        runs.append(ask.run(wrapped, task, Path(output), settings, advance))
                 except UserError as error:
                     errors.append(error)
         except UserError as error:  # the other models are still asked
@@ -261,10 +263,10 @@ def compare(
 
 def report(runs: Paths, output: str | Path = "report.html", *, slices: Iterable[str | Sequence[str]] = ()) -> Path:
     """Write one page for runs that exist, with paired tests; `slices` are tags to cross, such as "answers,segment"."""
-    found = results(runs)
+    chosen = results(runs)
     for tags in slices:
-        found = found.sliced(tags)
-    return found.save_report(output)
+        chosen = chosen.sliced(tags)
+    return chosen.save_report(output)
 
 
 def perplexity(

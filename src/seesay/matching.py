@@ -120,13 +120,13 @@ def match(
         return NamedOptions((), "empty")
     names = _names(tuple(options), tuple((o, tuple(a)) for o, a in (aliases or {}).items()))
     plain = _without_echo(_normal(text), asked)
-    marked = [next(group for group in found.groups() if group) for found in _ANSWER.finditer(plain)]
+    marked = [next(group for group in marker.groups() if group) for marker in _ANSWER.finditer(plain)]
     denied = False
     for part in (*reversed(marked[-1:]), plain):
-        found = _read(part, options, letters, names)
-        if found.labels or found.reason == "all":
-            return found
-        denied |= found.reason == "denied"
+        reading = _read(part, options, letters, names)
+        if reading.labels or reading.reason == "all":
+            return reading
+        denied |= reading.reason == "denied"
     return NamedOptions((), "denied" if denied else "none")
 
 
@@ -183,15 +183,15 @@ def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
         listed = index > 0 and pieces[index - 1][1] == "," and _LISTED.match(piece)
         negated = negated if listed and negated else ""
         yield negated + piece, asks
-        if found := _NEGATION.search(piece):
-            only_list = not piece[found.end() :].strip() or len(piece[found.end() :].split()) <= 3
-            negated = f"{found.group()} " if only_list and not _NEGATED_WHOLE.search(piece) else ""
+        if negation := _NEGATION.search(piece):
+            only_list = not piece[negation.end() :].strip() or len(piece[negation.end() :].split()) <= 3
+            negated = f"{negation.group()} " if only_list and not _NEGATED_WHOLE.search(piece) else ""
 
 
 def _mentions(clause: str, names: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
     pattern = _pattern(tuple(names))
-    for found in pattern.finditer(clause):
-        yield found.start(), found.end(), names[found.group()]
+    for name in pattern.finditer(clause):
+        yield name.start(), name.end(), names[name.group()]
 
 
 @lru_cache(maxsize=64)

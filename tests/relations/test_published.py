@@ -9,9 +9,19 @@ import numpy as np
 import pytest
 from tests.shared_data import shared
 
+from seesay.data.relations import shown_relations
 from seesay.errors import UserError
 from seesay.relations.correlation import correlate
-from seesay.relations.published import FILES, PublishedFiles, Reproduction, p_vectors_of, read, readings, reproduce
+from seesay.relations.published import (
+    CLUSTERS,
+    FILES,
+    PublishedFiles,
+    Reproduction,
+    p_vectors_of,
+    read,
+    readings,
+    reproduce,
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +58,32 @@ def test_every_figure_lies_within_a_hundredth_of_the_one_in_print(
     assert abs(one.value - one.printed) < 0.01
 
 
-def test_the_association_figures_are_those_in_print(figures: dict[tuple[str, str], Reproduction]) -> None:
-    """Published: .48 over 55 pairs, .40 over the 28 that anybody associates."""
-    for test, pairs, printed in (("word association", 55, 0.48), ("word association above 0", 28, 0.40)):
-        one = figures[test, "P-vectors"]
-        assert (one.n, one.printed, round(one.value, 2)) == (pairs, printed, printed)
+@pytest.mark.parametrize(
+    ("test", "vectors", "pairs", "printed"),
+    [
+        ("word association", "P-vectors", 55, 0.48),
+        ("word association", "LM embeddings", 55, 0.48),
+        ("word association, associated pairs", "P-vectors", 28, 0.40),
+        ("word association, associated pairs", "LM embeddings", 28, 0.59),
+        ("word similarity", "P-vectors", 55, 0.19),
+        ("word similarity", "LM embeddings", 55, 0.15),
+        ("word similarity, associated pairs", "LM embeddings", 28, 0.08),
+    ],
+)
+def test_the_correlations_are_those_in_print(
+    figures: dict[tuple[str, str], Reproduction], test: str, vectors: str, pairs: int, printed: float
+) -> None:
+    """Table 5, for the vectors that are published; of P-vectors and similarity over 28 pairs the sign is another."""
+    one = figures[test, vectors]
+    assert (one.n, one.printed) == (pairs, printed)
+    assert abs(one.value - printed) < 0.01
+
+
+def test_every_printed_cluster_has_relations_of_the_67() -> None:
+    """Table 2 has thirty clusters; no relation is in two."""
+    members = [relation for cluster in CLUSTERS for relation in cluster]
+    assert len(CLUSTERS) == 30
+    assert sorted(members) == sorted(shown_relations())
 
 
 def test_the_numbers_of_questions_with_phrases(figures: dict[tuple[str, str], Reproduction]) -> None:

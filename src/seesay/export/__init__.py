@@ -55,6 +55,6 @@ def split_questions(task: Task) -> dict[str, tuple[Question, ...]]:
     Where probes train on some of the questions that are asked, as in the embedded battery, these stay in `test`.
     """
     parts = {} if task.load_splits is None else {**task.load_splits()}
-    asked = set() if parts.pop("test", task.questions) == task.questions else {q.id for q in task.questions}
-    others = {name: tuple(q for q in questions if q.id not in asked) for name, questions in parts.items()}
+    tested = set() if parts.pop("test", task.questions) == task.questions else {q.id for q in task.questions}
+    others = {name: tuple(q for q in questions if q.id not in tested) for name, questions in parts.items()}
     return {"test": task.questions, **{name: questions for name, questions in others.items() if questions}}

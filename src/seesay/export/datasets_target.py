@@ -30,14 +30,14 @@ def write(task: Task, folder: Path) -> None:
 
 def _table(task: Task, questions: tuple[Question, ...]) -> pa.Table:
     """One row per question; prompts and option words are lists over the templates."""
-    asked = [[template.ask(question) for template in task.templates] for question in questions]
+    rows = [[template.ask(question) for template in task.templates] for question in questions]
     columns: dict[str, tuple[pa.DataType, list[Any]]] = {
         "id": (_TEXT, [q.id for q in questions]),
         "object": (_TEXT, [q.object for q in questions]),
         "options": (_TEXTS, [list(q.options) for q in questions]),
         "gold": (pa.list_(pa.float64()), [[q.gold.get(label, 0.0) for label in q.options] for q in questions]),
-        "prompts": (_TEXTS, [[prompt.text for prompt in prompts] for prompts in asked]),
-        "words": (pa.list_(_TEXTS), [[list(prompt.options) for prompt in prompts] for prompts in asked]),
+        "prompts": (_TEXTS, [[prompt.text for prompt in prompts] for prompts in rows]),
+        "words": (pa.list_(_TEXTS), [[list(prompt.options) for prompt in prompts] for prompts in rows]),
     }
     for prefix, values in (("field", [q.fields for q in questions]), ("tag", [q.tags for q in questions])):
         for name in dict.fromkeys(name for value in values for name in value):

@@ -25,7 +25,8 @@ Data = TypeVar("Data")
 class ScoredItems:
     """The questions of one template, as a model scored them: n items by L labels.
 
-    `scores` are log-scores after the length rule, NaN where a label was not offered; −inf is a probability of 0.
+    `scores` are log-scores after the length rule, NaN where a label was not offered; −inf is a probability of 0,
+    and −inf for every label no answer: never right, and to probabilities all labels are alike.
     `gold` holds weights, 0 for a label that is not gold. `ranks` says how many vocabulary entries score at least as
     high as the option (1 is the top, 0 unknown).
     """
@@ -42,7 +43,7 @@ class ScoredItems:
         _refuse("scores must be below +inf", np.isposinf(self.scores))
         _refuse("gold weights must be finite and at least 0", ~(np.isfinite(self.gold) & (self.gold >= 0)))
         _refuse("a gold label has no score", self.is_gold & ~self.offered)
-        _refuse("every item needs a finite score", ~np.isfinite(self.scores).any(axis=1, keepdims=True))
+        _refuse("every item needs a score", ~self.offered.any(axis=1, keepdims=True))
         _refuse("every item needs a gold label", ~self.is_gold.any(axis=1, keepdims=True))
 
     def __len__(self) -> int:
@@ -59,9 +60,19 @@ class ScoredItems:
         return np.asarray(self.gold > 0)
 
     @cached_property
+    def answered(self) -> BoolArray:
+        """Which items have an answer, as a column."""
+        return np.asarray(np.isfinite(self.scores).any(axis=1, keepdims=True))
+
+    @cached_property
+    def top(self) -> BoolArray:
+        """Which labels share the top score; none without an answer."""
+        return np.asarray((self.scores == np.nanmax(self.scores, axis=1, keepdims=True)) & self.answered)
+
+    @cached_property
     def probabilities(self) -> FloatArray:
         """The softmax over the offered labels; 0 for the others."""
-        shifted = np.where(self.offered, self.scores, -np.inf).astype(np.float64)
+        shifted = np.where(self.offered, np.where(self.answered, self.scores, 0.0), -np.inf).astype(np.float64)
         weights = np.exp(shifted - shifted.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 

@@ -9,8 +9,7 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 def _top(items: ScoredItems) -> FloatArray:
     """Which labels share the top score, each with its share of the choice."""
-    top = items.scores == np.nanmax(items.scores, axis=1, keepdims=True)
-    return np.asarray(top / top.sum(axis=1, keepdims=True))
+    return np.asarray(items.top / np.maximum(items.top.sum(axis=1, keepdims=True), 1))
 
 
 def majority_accuracy(items: ScoredItems) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Perplexity at token and at sentence level, always summed as logarithms (Ghanimifard & Dobnik 2019, section 3).
+"""Perplexity at token and at sentence level, always summed as logarithms (Ghanimifard & Dobnik 2019, appendix A).
 
 A corpus is reduced to a few sums, so that files of any length need no memory: perplexities and bits follow from them.
 Log-probabilities are natural.

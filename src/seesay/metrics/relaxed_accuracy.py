@@ -10,10 +10,10 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 def top_credit(items: ScoredItems) -> FloatArray:
     """The share of gold labels among those that share the top score.
 
-    Ties share the credit, so that equal scores give exactly chance and the order of the options never matters.
+    Ties share the credit, so that equal scores give exactly chance and the order of the options never matters. No
+    answer is wrong.
     """
-    top = items.scores == np.nanmax(items.scores, axis=1, keepdims=True)
-    return np.asarray((top & items.is_gold).sum(axis=1) / top.sum(axis=1))
+    return np.asarray((items.top & items.is_gold).sum(axis=1) / np.maximum(items.top.sum(axis=1), 1))
 
 
 RELAXED_ACCURACY = mean_metric(

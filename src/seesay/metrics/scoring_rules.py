@@ -27,8 +27,11 @@ def calibrated(answer: Answer, length: str) -> FloatArray:
     """
     if answer.neutral is None:
         raise ValueError(f"question {answer.question!r} has no neutral prompt to calibrate by")
+    neutral = np.asarray(answer.neutral.logp)
+    if np.isneginf(neutral).all():  # no answer to the neutral prompt leaves nothing to take off
+        neutral = np.zeros_like(neutral)
     with np.errstate(invalid="ignore"):  # impossible with and without the object: no number
-        gain = np.asarray(answer.scores.logp) - np.asarray(answer.neutral.logp)
+        gain = np.asarray(answer.scores.logp) - neutral
     return _per_unit(gain, answer.scores, length)
 
 

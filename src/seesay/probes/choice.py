@@ -108,6 +108,9 @@ def _average(rotations: Sequence[Scores]) -> Scores:
     logp = np.array([scores.logp for scores in rotations])
     top = logp == logp.max(axis=1, keepdims=True)
     picks = (top / top.sum(axis=1, keepdims=True)).sum(axis=0)  # a tie is shared
+    answered = ~np.isneginf(logp).all(axis=1, keepdims=True)
+    if answered.any():
+        logp = np.where(answered, logp, 0.0)  # without an answer this order says nothing
     aligned = np.stack([np.roll(row, by) for by, row in enumerate(logp)])
     first = rotations[0]
     return Scores(tuple(aligned.mean(axis=0).tolist()), first.tokens, first.chars, picks=tuple(picks.tolist()))

@@ -1,7 +1,8 @@
 """GeneratedModel: the model writes what it likes, and what it wrote is matched to the options (`seesay.matching`).
 
 Greedy, it makes one choice. Sampled, the shares of its replies are a distribution over the options. A reply that names
-no option, or was cut before it did, counts as no answer: it leaves all options alike, and the run says how many.
+no option, or was cut before it did, is no answer: among samples its share goes to all options alike, and where no reply
+names one, the question is answered wrongly. The run says how many.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seesay import metrics
+from seesay.answers import NO_ANSWER
 from seesay.errors import UserError
 from seesay.matching import match
 from seesay.models.base import Model, Reply, Sampling, choice_scores
@@ -82,13 +84,15 @@ def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
     weights = [0.0] * len(prompt.options)
     outcomes = []
     for reply in replies:
-        found = match(reply.text, prompt.options, asked=prompt.asked)
-        named = [i for i, option in enumerate(prompt.options) if option in found.labels] or range(len(weights))
+        matched = match(reply.text, prompt.options, asked=prompt.asked)
+        named = [i for i, option in enumerate(prompt.options) if option in matched.labels] or range(len(weights))
         for i in named:
             weights[i] += 1 / len(named) / len(replies)
-        outcome = SEVERAL if len(found.labels) > 1 else next(iter(found.labels), "cut" if reply.cut else found.reason)
-        outcomes.append((reply.text, outcome, bool(found.labels)))
-    logp = [math.log(max(weight, LEAST)) for weight in weights]
+        miss = "cut" if reply.cut else matched.reason
+        outcome = SEVERAL if len(matched.labels) > 1 else next(iter(matched.labels), miss)
+        outcomes.append((reply.text, outcome, bool(matched.labels)))
+    answered = any(named for _, _, named in outcomes)
+    logp = [math.log(max(weight, LEAST)) if answered else NO_ANSWER for weight in weights]
     return replace(choice_scores(prompt, logp), replies=tuple(outcomes))
 
 
@@ -110,6 +114,6 @@ def _misses(outcomes: Sequence[tuple[str, str, bool]]) -> str:
     examples = [repr(text[:60]) for text in dict.fromkeys(text for text, _, named in outcomes if not named)]
     listed = f" ({kinds}), such as {', '.join(examples[:MISSES_SHOWN])}" if counts else ""
     return (
-        f"{counts.total():,} of {len(outcomes):,} replies named no option{listed}; they count as no answer. "
+        f"{counts.total():,} of {len(outcomes):,} replies named no option{listed}; they count as wrong. "
         f"{several:,} named several, which share the answer. replies.jsonl holds all of them."
     )

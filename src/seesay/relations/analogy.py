@@ -1,4 +1,4 @@
-"""Analogies of antonyms: left is to right as above is to …? (Ghanimifard & Dobnik 2019, section 4)
+"""Analogies of antonyms: left is to right as above is to …? (Ghanimifard & Dobnik 2019, section 4.2.1)
 
 Every ordered pair with every ordered pair that shares no word: 120 questions from six pairs. The answer is the word
 with the largest dot product with b − a + c among the pairs' words other than a, b and c. With multi-word variants each

@@ -1,4 +1,4 @@
-"""Which relations cluster together: k-means as published (k = 30, 1000 restarts), and average linkage.
+"""Which relations cluster together: k-means as published (k = 30, 1000 restarts), average linkage.
 
 k-means gets the words in an order that depends on their vectors alone, so that the order of the rows and the names of
 the words change nothing.

@@ -1,4 +1,4 @@
-"""Contexts of relations: captions that hold exactly one, split around it (Ghanimifard & Dobnik 2019, section 3).
+"""Contexts of relations: captions that hold exactly one, split around it (Ghanimifard & Dobnik 2019, section 3.3).
 
 A relation is substituted for another by joining the two parts around it, so the contexts and a list of words define the
 whole substitution table: nothing is written out.

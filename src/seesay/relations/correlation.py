@@ -1,7 +1,7 @@
 """Spearman correlation of vectors' similarities with people's ratings of the same pairs of words.
 
 Ratings come as a square table (the published ones), as a list of pairs, or as the folder that `seesay judge export`
-writes: careless people are already left out there (Ghanimifard & Dobnik 2019, appendix: above 60 % on a colour word
+writes: careless people are already left out there (Ghanimifard & Dobnik 2019, appendix D: above 60 % on a colour word
 with a relation or below 90 % on a word with itself), and a pair's rating is the mean of the others.
 """
 
@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, compress
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from seesay.errors import UserError
 from seesay.metrics.base import BoolArray, FloatArray
 from seesay.relations.vectors import WordVectors, cosine
 
-Direction = Literal["max", "mean"]
 _VALUE_COLUMNS = ("similarity", "association", "mean", "value")
 
 
@@ -61,10 +59,11 @@ class Correlation:
     words: int
 
 
-def read_human(path: Path, direction: Direction = "max") -> HumanRatings:
+def read_human(path: Path) -> HumanRatings:
     """Ratings from a square table, a list of pairs or an exported study.
 
-    A square table has both directions of a pair: `direction` takes their maximum or their mean.
+    A square table has both directions of a pair: their mean counts, and where one is 0 (nobody named it) the other
+    (Ghanimifard & Dobnik 2019, section 4.3).
     """
     if path.is_dir():
         return _read_study(path)
@@ -79,7 +78,7 @@ def read_human(path: Path, direction: Direction = "max") -> HumanRatings:
     if {"a", "b"} <= set(header) and set(header) & set(_VALUE_COLUMNS):
         return _read_pairs(path, header, rows[1:])
     if header[1:] == [row[0].strip() for row in rows[1:]]:
-        return _read_square(path, header[1:], rows[1:], direction)
+        return _read_square(path, header[1:], rows[1:])
     raise UserError(
         f"{path} is not a table of people's judgements: give the columns a, b and {' or '.join(_VALUE_COLUMNS)}, "
         "or a square table with the same words in its header and first column."
@@ -149,11 +148,12 @@ def _read_pairs(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]
     return _ratings(path, by_pair)
 
 
-def _read_square(path: Path, words: Sequence[str], rows: Sequence[Sequence[str]], direction: Direction) -> HumanRatings:
+def _read_square(path: Path, words: Sequence[str], rows: Sequence[Sequence[str]]) -> HumanRatings:
     table = np.array([[_number(path, i, cell) for cell in row[1:]] for i, row in enumerate(rows, 2)], dtype=np.float64)
     if table.shape != (len(words), len(words)):
         raise UserError(f"{path} is not square: {len(words)} words need as many cells in every row.")
-    both = np.maximum(table, table.T) if direction == "max" else (table + table.T) / 2
+    present = (table != 0).astype(np.float64)
+    both = (table + table.T) / np.maximum(present + present.T, 1)
     return _ratings(path, {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)})
 
 

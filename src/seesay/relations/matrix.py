@@ -1,6 +1,6 @@
 """Perplexities of words in one another's contexts: the matrix that P-vectors are made from.
 
-Row v, column u: the perplexity of u's sentences with v in the place of u (Ghanimifard & Dobnik 2019, section 3).
+Row v, column u: the perplexity of u's sentences with v in the place of u (Ghanimifard & Dobnik 2019, section 2).
 """
 
 from __future__ import annotations

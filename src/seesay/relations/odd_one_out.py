@@ -1,4 +1,4 @@
-"""Odd one out: two words of one group and one of another (Ghanimifard & Dobnik 2019, section 4).
+"""Odd one out: two words of one group and one of another (Ghanimifard & Dobnik 2019, section 4.2.2).
 
 The odd one has the largest sum of distances to the other two. Neither the distances nor the sum depend on the order of
 the three, so each triple is scored once and counts for its six orders: 528 questions are 88 triples.

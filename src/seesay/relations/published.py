@@ -1,7 +1,8 @@
 """The figures of Ghanimifard & Dobnik (2019), reproduced from the files that they published.
 
 The paper does not say which rows and columns of the 97 x 97 matrix each figure is based on, so every figure is computed
-in each reading that the paper leaves open, and shown beside the printed one.
+in each reading that the paper leaves open, and shown beside the printed one. What is printed is after the authors' own
+source of the paper (github.com/GU-CLASP/mehdi_thesis, studies/splu2019).
 """
 
 from __future__ import annotations
@@ -27,6 +28,46 @@ FILES = (
     "perplexity_vectors.npy", "words_contexts.npy", "embeddings.npy", "spatial_lexicon.npy", "composit2simple.npy",
     "logan_sadler_templates.csv", "word_association_from_figure.csv", "word_similarity_judgments_from_figure.csv",
 )  # fmt: skip
+
+LM, P, TEMPLATES = "LM embeddings", "P-vectors", "spatial templates"
+CLUSTERS: tuple[tuple[str, ...], ...] = tuple(
+    tuple(cluster.split("; "))
+    for cluster in (
+        "to", "on", "away", "here", "into", "from", "during", "back of", "through", "alongside", "along side",
+        "underneath", "in; against", "in front of", "above; over", "to the side", "onto; toward", "up; down; off",
+        "with; without", "together; out", "outside; inside", "near; beside; by", "top; front; bottom",
+        "in between; between", "along; at; across; around", "beneath; below; under; behind",
+        "right; back; left; side; there", "to the left of; to the right of; next to",
+        "in back of; in the back of; on the back of; at the top of",
+        "on the top of; on side of; on the bottom of; on left side of; on top of; on the front of; on back of; "
+        "on the side of; on front of; on bottom of",
+    )
+)  # fmt: skip
+"""Table 2: the clusters of the 67 P-vectors, k = 30."""
+TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[float | None, ...]]]] = {
+    "Table 3": (("analogy", "analogy, phrases"), {
+        "GloVe (Common Crawl)": (0.56, 0.36), "GloVe (Visual Genome)": (0.43, 0.29), LM: (0.86, 0.45), P: (0.62, 0.47),
+        "random": (0.11, 0.05),
+    }),
+    "Table 4": (
+        ("odd one out, cosine", "odd one out, spearman", "odd one out, phrases, cosine",
+         "odd one out, phrases, spearman"), {
+        "GloVe (Common Crawl)": (0.62, 0.68, 0.52, 0.58), "GloVe (Visual Genome)": (0.61, 0.61, 0.58, 0.59),
+        LM: (0.87, 0.90, 0.82, 0.88), P: (0.72, 0.70, 0.64, 0.52), TEMPLATES: (0.22, 1.0, None, None),
+    }),
+    "Table 5": (
+        ("word association", "word similarity", "word association, associated pairs",
+         "word similarity, associated pairs"), {
+        TEMPLATES: (-0.02, -0.08, 0.06, -0.35), LM: (0.48, 0.15, 0.59, 0.08), P: (0.48, 0.19, 0.40, -0.08),
+    }),
+}  # fmt: skip
+"""The printed accuracies and, in Table 5, Spearman's ρ: tests, and their values for each kind of vectors."""
+PRINTED: Mapping[tuple[str, str], float | None] = {
+    (test, vectors): value
+    for tests, by_vectors in TABLES.values()
+    for vectors, values in by_vectors.items()
+    for test, value in zip(tests, values, strict=True)
+}
 
 NORMALIZATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "columns by their sum": shares,
@@ -81,38 +122,46 @@ def read(folder: Path) -> PublishedFiles:
 
 def reproduce(data: PublishedFiles) -> list[Reproduction]:
     """Every printed figure, in the reading that comes nearest to it."""
-    shown = p_vectors_of(data, "67 x 57")
-    whole = p_vectors_of(data, "97 x 97")
+    shown, whole, phrases = p_vectors_of(data, "67 x 57"), p_vectors_of(data, "97 x 97"), phrase_embeddings(data)
     figures = [
-        Reproduction("analogy", "LM embeddings", "as published", *_analogy(data.embeddings), 0.86),
-        Reproduction("analogy", "P-vectors", "67 x 57", *_analogy(shown), 0.62),
-        Reproduction("analogy", "random", "one of nine", 1 / 9, 120, 0.11),
+        _reproduction("analogy", LM, "as published", *_analogy(data.embeddings)),
+        _reproduction("analogy", P, "67 x 57", *_analogy(shown)),
+        _reproduction("analogy", "random", "one of nine", 1 / 9, 120),
     ]
-    for name, vectors, reading, printed in (
-        ("LM embeddings", data.embeddings, "as published", (0.87, 0.90)),
-        ("P-vectors", shown, "67 x 57", (0.72, 0.70)),
-        ("spatial templates", data.templates, "7 x 7 cells", (0.22, 1.0)),
-    ):
-        for distance, value in zip(odd_one_out.DISTANCES, printed, strict=True):
+    words = ((LM, data.embeddings, "as published"), (P, shown, "67 x 57"), (TEMPLATES, data.templates, "7 x 7 cells"))
+    for name, vectors, reading in words:
+        for distance in odd_one_out.DISTANCES:
             odd = _odd_one_out(vectors, distance)
-            figures.append(Reproduction(f"odd one out, {distance}", name, reading, *odd, value))
-    phrases = variants(shown.words, data.simple)
-    figures.append(Reproduction("analogy, phrases", "P-vectors", "67 x 57", *_analogy(shown, phrases)))
-    for distance in odd_one_out.DISTANCES:
-        odd = _odd_one_out(shown, distance, phrases)
-        figures.append(Reproduction(f"odd one out, phrases, {distance}", "P-vectors", "67 x 57", *odd))
-    above_zero = data.association.where(data.association.values > 0)
-    correlated: tuple[tuple[str, WordVectors, str, tuple[float | None, float | None]], ...] = (
-        ("P-vectors", whole, "97 x 97", (0.48, 0.40)),
-        ("LM embeddings", data.embeddings, "", (None, None)),
-        ("spatial templates", data.templates, "", (None, None)),
-    )
-    for name, vectors, part, (all_pairs, related_pairs) in correlated:
-        reading = f"{part}, the stronger direction" if part else "the stronger direction"
-        figures += _correlation("word association", name, reading, vectors, data.association, all_pairs)
-        figures += _correlation("word association above 0", name, reading, vectors, above_zero, related_pairs)
-        figures += _correlation("word similarity", name, part, vectors, data.similarity, None)
+            figures.append(_reproduction(f"odd one out, {distance}", name, reading, *odd))
+    for name, vectors, reading in ((LM, phrases, "summed words of the 67"), (P, shown, "67 x 57")):
+        known = variants(vectors.words, data.simple)
+        figures.append(_reproduction("analogy, phrases", name, reading, *_analogy(vectors, known)))
+        for distance in odd_one_out.DISTANCES:
+            odd = _odd_one_out(vectors, distance, known)
+            figures.append(_reproduction(f"odd one out, phrases, {distance}", name, reading, *odd))
+    for name, vectors, reading in ((P, whole, "97 x 97"), (LM, data.embeddings, ""), (TEMPLATES, data.templates, "")):
+        for test, ratings in judgements(data).items():
+            figures += _correlation(test, name, reading, vectors, ratings)
     return figures
+
+
+def judgements(data: PublishedFiles) -> dict[str, HumanRatings]:
+    """People's ratings by the tests of Table 5: all pairs, and those of which one word is ever associated with the
+    other."""
+    association = data.association
+    related = {frozenset(pair) for pair, value in zip(association.pairs, association.values, strict=True) if value > 0}
+    tables = {"word association": association, "word similarity": data.similarity}
+    parts = {
+        f"{test}, associated pairs": table.where([frozenset(pair) in related for pair in table.pairs])
+        for test, table in tables.items()
+    }
+    return tables | parts
+
+
+def phrase_embeddings(data: PublishedFiles) -> WordVectors:
+    """The embeddings of the 67 relations, each the sum of its words' (section 3.3)."""
+    words = [relation for relation in shown_relations() if set(relation.split()) <= data.embeddings.index.keys()]
+    return WordVectors(tuple(words), np.array([data.embeddings.take(word.split()).rows.sum(axis=0) for word in words]))
 
 
 def readings(data: PublishedFiles) -> list[Reproduction]:
@@ -122,11 +171,11 @@ def readings(data: PublishedFiles) -> list[Reproduction]:
         for normalization in NORMALIZATIONS:
             vectors = p_vectors_of(data, part, normalization)
             reading = f"{part}; {normalization}"
-            figures.append(Reproduction("analogy", "P-vectors", reading, *_analogy(vectors), 0.62))
-            for distance, printed in (("cosine", 0.72), ("spearman", 0.70)):
+            figures.append(_reproduction("analogy", P, reading, *_analogy(vectors)))
+            for distance in odd_one_out.DISTANCES:
                 odd = _odd_one_out(vectors, distance)
-                figures.append(Reproduction(f"odd one out, {distance}", "P-vectors", reading, *odd, printed))
-            figures += _correlation("word association", "P-vectors", reading, vectors, data.association, 0.48)
+                figures.append(_reproduction(f"odd one out, {distance}", P, reading, *odd))
+            figures += _correlation("word association", P, reading, vectors, data.association)
     return figures
 
 
@@ -151,11 +200,13 @@ def _odd_one_out(vectors: WordVectors, distance: str, phrases: Variants | None =
     return float(credit.mean()), questions.questions
 
 
-def _correlation(
-    test: str, name: str, reading: str, vectors: WordVectors, ratings: HumanRatings, printed: float | None
-) -> list[Reproduction]:
+def _reproduction(test: str, name: str, reading: str, value: float, n: int) -> Reproduction:
+    return Reproduction(test, name, reading, value, n, PRINTED.get((test, name)))
+
+
+def _correlation(test: str, name: str, reading: str, vectors: WordVectors, ratings: HumanRatings) -> list[Reproduction]:
     result = correlate(vectors, ratings, resamples=100)
-    return [] if result is None else [Reproduction(test, name, reading, result.rho, result.pairs, printed)]
+    return [] if result is None else [_reproduction(test, name, reading, result.rho, result.pairs)]
 
 
 def _templates(path: Path) -> WordVectors:

@@ -25,7 +25,7 @@ class AnswerRow(NamedTuple):
 
 
 def answer_rows(run: Run) -> Iterator[AnswerRow]:
-    """One row per question and template; of tied options the first counts as chosen."""
+    """One row per question and template; of tied options the first counts as chosen, without an answer none."""
     rows = readable(run.task, run.answers, run.manifest.length)
     questions = {question.id: question for question in run.task.questions}
     for answer, row in zip(run.answers, rows, strict=True):

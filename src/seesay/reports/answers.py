@@ -57,11 +57,10 @@ def choices(run: Run) -> Choices:
         if not is_relaxed(task):
             most = items.gold.max(axis=1, keepdims=True)
             items = replace(items, gold=np.where(items.gold == most, items.gold, 0.0))
-        highest = items.scores == np.nanmax(items.scores, axis=1, keepdims=True)
         probability, credit = items.probabilities.max(axis=1).tolist(), top_credit(items).tolist()
         shares = items.probabilities[:, columns].tolist()
         for row, question in enumerate(task.questions):
-            labels = tuple(task.labels[column] for column in np.flatnonzero(highest[row]))
+            labels = tuple(task.labels[column] for column in np.flatnonzero(items.top[row]))
             by_key[question.id, template.name] = Choice(labels, probability[row], credit[row], tuple(shares[row]))
     return by_key
 
@@ -166,7 +165,7 @@ def _column(
 ) -> dict[str, Any]:
     column = [by_key.get((question.id, template.name)) for question in task.questions]  # a limited run has gaps
     rows: dict[str, Any] = {
-        "chosen": [index[choice.labels[0]] if choice else None for choice in column],
+        "chosen": [index[choice.labels[0]] if choice and choice.labels else None for choice in column],
         "p": [round(1000 * choice.probability) if choice else None for choice in column],
         "marks": "".join(choice.mark if choice else "-" for choice in column),
         "ties": {row: len(choice.labels) for row, choice in enumerate(column) if choice and len(choice.labels) > 1},

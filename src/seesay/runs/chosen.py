@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seesay.answers import NO_ANSWER
 from seesay.metrics.scoring_rules import adjust
 from seesay.questions import Answer, Prompt, Question, Task
 
@@ -15,7 +16,7 @@ class ReadableAnswer(NamedTuple):
     """An answer with its question: what was asked, which labels are gold, which was chosen, and whether it is right.
 
     Of options that share the highest score the first is `chosen`; `right` is the share of accepted labels among them
-    (1 right, 0 wrong, between them a tie), so that its mean is the accuracy.
+    (1 right, 0 wrong, between them a tie), so that its mean is the accuracy. A reply without an answer has none chosen.
     """
 
     prompt: Prompt
@@ -32,10 +33,11 @@ def readable(task: Task, answers: Sequence[Answer], length: str) -> Iterator[Rea
     for answer in answers:
         question = questions[answer.question]
         scores = adjust(answer.scores, length)
-        top = [answer.options[place] for place in np.flatnonzero(scores == scores.max())]
+        best = scores.max()
+        top = [] if best == NO_ANSWER else [answer.options[place] for place in np.flatnonzero(scores == best)]
         accepted = accepted_labels(question, relaxed=relaxed)
-        right = sum(label in accepted for label in top) / len(top)
-        yield ReadableAnswer(templates[answer.template].ask(question), question.gold, top[0], right)
+        right = sum(label in accepted for label in top) / max(len(top), 1)
+        yield ReadableAnswer(templates[answer.template].ask(question), question.gold, top[0] if top else "", right)
 
 
 def is_relaxed(task: Task) -> bool:

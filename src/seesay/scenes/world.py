@@ -1,6 +1,6 @@
 """What a scene is made of: shapes, colors, sizes and places.
 
-MALeViC's world (Pezzelle & Fernández 2019, §4): a black canvas of 1024 x 1024 pixels with colored shapes that
+MALeViC's world (Pezzelle & Fernández 2019): a black canvas of 1024 x 1024 pixels with colored shapes that
 never overlap. A object is kept as the published annotation keeps it (centre or apex, radius), so that reading and
 writing lose nothing; its pixels follow from that in `raster`.
 """

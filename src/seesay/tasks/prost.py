@@ -49,10 +49,10 @@ class Pattern:
 
     def placeholders(self) -> dict[str, list[str]]:
         """The placeholders by the list that they draw from, in order of appearance."""
-        found: dict[str, dict[str, None]] = {}
+        lexicons: dict[str, dict[str, None]] = {}
         for _, lexicon, number in _PLACEHOLDER.findall(" ".join((self.context, self.question, *self.choices))):
-            found.setdefault(lexicon, {})[f"{lexicon}{number}"] = None
-        return {lexicon: list(names) for lexicon, names in found.items()}
+            lexicons.setdefault(lexicon, {})[f"{lexicon}{number}"] = None
+        return {lexicon: list(names) for lexicon, names in lexicons.items()}
 
 
 def load(data: Path | None = None) -> Task:
@@ -147,8 +147,8 @@ def _patterns(path: Path, concept: str) -> list[Pattern]:
 
 def _pattern(config: Mapping[str, Any], concept: str) -> Pattern:
     rule = str(config["expect_fn"])
-    known = ("constant_a", "constant_b", "constant_c", "constant_d", "turning", "pick_odd_one_out")
-    if rule not in known and not re.fullmatch(r"pick_ranked_(filtered_)?(max|min)", rule):
+    rules = ("constant_a", "constant_b", "constant_c", "constant_d", "turning", "pick_odd_one_out")
+    if rule not in rules and not re.fullmatch(r"pick_ranked_(filtered_)?(max|min)", rule):
         raise UserError(f"PROST's {config['name']} has an unknown rule, '{rule}'.")
     context, question, example = (" ".join(str(config[key]).split()) for key in ("context", "question", "ex_question"))
     choices = tuple(str(choice) for choice in config["choices"].values())

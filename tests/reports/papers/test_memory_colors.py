@@ -73,6 +73,17 @@ def test_table_4_counts_entries_and_says_how_far_they_are_from_print(page: Page)
     assert "PF ≥ 30 by −24" in shown.text
 
 
+def test_tables_that_no_source_has_are_listed_as_such(page: Page) -> None:
+    shown = by_number(page)
+    assert {number for number, rendered in shown.items() if rendered.status is Status.NOT_HERE} == {
+        "Table 1",
+        "Norlund et al. 2021",
+    }
+    trained, asked = shown["Tables 2 and 3"].tables
+    assert len(trained.rows) == 7
+    assert [row[0] for row in asked.rows] == ["mock"]
+
+
 def test_every_panel_of_the_norms(page: Page) -> None:
     shown = by_number(page)
     segments, relations = shown["Figures 2 to 5, segments"], shown["Figures 2 to 5, relations"]

@@ -96,18 +96,18 @@ def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> Task
     None where a part is wrong, or seems to be misspelt, that decides what a row is: everything after it would look
     wrong as well.
     """
-    kept = copy.deepcopy(value)
+    content = copy.deepcopy(value)
     for place in places:
         name = str(place[0]) if place else "rows"
         meant = did_you_mean(name, [field for field in TaskFile.model_fields if field not in value])
         if name in DECISIVE or any(f"'{field}'" in meant for field in DECISIVE):
             return None
-        if name in ("templates", "choice_templates") and isinstance(kept.get(name), dict) and len(place) > 1:
-            kept[name].pop(place[1], None)
+        if name in ("templates", "choice_templates") and isinstance(content.get(name), dict) and len(place) > 1:
+            content[name].pop(place[1], None)
         else:
-            kept.pop(name, None)
+            content.pop(name, None)
     try:
-        return TaskFile.model_validate(kept)
+        return TaskFile.model_validate(content)
     except ValidationError:
         return None
 

@@ -25,33 +25,33 @@ def unknown_references(file: TaskFile, columns: Collection[str]) -> Iterator[tup
 
 def _texts(file: TaskFile) -> list[tuple[Steps, str]]:
     """The texts that are put to models, which see the declared fields as well as the columns."""
-    found: list[tuple[Steps, str]] = []
+    templates: list[tuple[Steps, str]] = []
     for place in ("templates", "choice_templates"):
-        found += [((place, name, "text"), entry.text) for name, entry in getattr(file, place).items()]
-    found += [(("neutral", name), f"{{{name}}}") for name in file.neutral]
-    return [*found, (("linear_text",), file.linear_text)]
+        templates += [((place, name, "text"), entry.text) for name, entry in getattr(file, place).items()]
+    templates += [(("neutral", name), f"{{{name}}}") for name in file.neutral]
+    return [*templates, (("linear_text",), file.linear_text)]
 
 
 def _text_sources(file: TaskFile) -> list[tuple[Steps, str]]:
-    found: list[tuple[Steps, str]] = [(("fields", name), source) for name, source in file.fields.items()]
-    found += [(("tags", name), source) for name, source in file.tag_sources.items()]
+    sources: list[tuple[Steps, str]] = [(("fields", name), source) for name, source in file.fields.items()]
+    sources += [(("tags", name), source) for name, source in file.tag_sources.items()]
     for place in ("id", "object"):
         value = getattr(file, place)
-        found += [((place,), source) for source in ([value] if isinstance(value, str) else value or ())]
-    return found + ([] if file.picture is None else [(("picture",), file.picture)])
+        sources += [((place,), source) for source in ([value] if isinstance(value, str) else value or ())]
+    return sources + ([] if file.picture is None else [(("picture",), file.picture)])
 
 
 def _columns(file: TaskFile) -> list[tuple[tuple[str, ...], str]]:
     """Every column that the file names outside of texts, with its place."""
     gold, options = file.gold_rule, file.option_rule
-    found = [(("gold", place), getattr(gold, place)) for place in ("column", "share")]
+    columns = [(("gold", place), getattr(gold, place)) for place in ("column", "share")]
     for place in ("weights", "votes"):
         by_label = getattr(gold, place)
-        columns = [by_label] if isinstance(by_label, str) else by_label or ()
-        found += [(("gold", place), name) for name in (columns.values() if isinstance(columns, dict) else columns)]
+        names = [by_label] if isinstance(by_label, str) else by_label or ()
+        columns += [(("gold", place), name) for name in (names.values() if isinstance(names, dict) else names)]
     if not isinstance(options, tuple):
-        found += [(("options", place), getattr(options, place)) for place in ("column", "answers", "within", "by")]
-        found += [(("options", "columns"), column) for column in options.columns]
+        columns += [(("options", place), getattr(options, place)) for place in ("column", "answers", "within", "by")]
+        columns += [(("options", "columns"), column) for column in options.columns]
     if file.split is not None:
-        found.append((("split", "column"), file.split.column))
-    return [(path, column) for path, column in found if column]
+        columns.append((("split", "column"), file.split.column))
+    return [(path, column) for path, column in columns if column]

@@ -41,8 +41,8 @@ def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
     """The columns that there are once a rule has been applied."""
     match rule:
         case rules.PairUp() | rules.DrawPairs():
-            kept = {rule.pair_up: None} if isinstance(rule, rules.PairUp) else {}
-            return kept | {f"{column}{side}": None for side in SIDES for column in columns if column not in kept}
+            shared = {rule.pair_up: None} if isinstance(rule, rules.PairUp) else {}
+            return shared | {f"{column}{side}": None for side in SIDES for column in columns if column not in shared}
         case rules.Cut() | rules.Compare():
             return columns | dict.fromkeys(rule.into)
         case rules.Rename() | rules.ThresholdRule() | rules.Count() if rule.into:

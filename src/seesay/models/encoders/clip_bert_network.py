@@ -12,7 +12,7 @@ from transformers.modeling_outputs import MaskedLMOutput
 
 class ClipBertForMaskedLM(BertForMaskedLM):
     """`config.img_feature_dim` numbers are projected to BERT's width and stand after the last token, layer-normed like
-    any input but without position or type embedding (Norlund et al. 2021, section 3)."""
+    any input but without position or type embedding (Norlund et al. 2021)."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)  # type: ignore[no-untyped-call]

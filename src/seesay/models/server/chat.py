@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from seesay.answers import NO_ANSWER
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
@@ -106,19 +107,17 @@ class ChatServer(Model):
         return self._client.spending.estimate([self._request(p.text, p.options) for p in prompts], ESTIMATED_REPLY)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The distribution over the options; of a choice, everything on the option chosen, and no choice leaves them
-        all alike."""
+        """The distribution over the options; of a choice, everything on the option chosen."""
         scores = self._client.parallel(self._scores, prompts)
         return [scores[prompt] for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """How many choices were none of the options (those give all options the same score), or what was out of
-        reach."""
+        """How many choices were none of the options, or what was out of reach."""
         own = [*super().notes(), *self._client.spending.notes(bool(answered))]
         if self._top or self._generates:
             return [*own, *hidden_note(answered)]
-        astray = sum(len(scores.logp) > 1 and len(set(scores.logp)) == 1 for scores in answered)
-        note = f"{astray:,} of {len(answered):,} answers were none of the options and count as no answer."
+        astray = sum(set(scores.logp) == {NO_ANSWER} for scores in answered)
+        note = f"{astray:,} of {len(answered):,} answers were none of the options and count as wrong."
         return [*own, note] if astray else own
 
     def _scores(self, prompt: Prompt) -> Scores:
@@ -127,7 +126,8 @@ class ChatServer(Model):
             reply = score_reply(positions(self._post(messages, self._top, reuse=True)), prompt.options)
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
         choice = self._choose(prompt, reuse=True)
-        return choice_scores(prompt, [0.0 if option == choice else REFUSED for option in prompt.options])
+        rest = REFUSED if choice in prompt.options else NO_ANSWER
+        return choice_scores(prompt, [0.0 if option == choice else rest for option in prompt.options])
 
     def _request(self, text: str, options: Sequence[str]) -> str:
         text = resolve_separator(text, None).replace(SLOT, "___")

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from seesay.answers import NO_ANSWER
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
@@ -65,7 +66,8 @@ class VisionServer(ChatServer):
         if not self._logprobs:
             reply = self._message(answer).strip().lower()
             chosen = [reply.startswith(option.lower()) for option in prompt.options]
-            return [0.0 if named and sum(chosen) == 1 else REFUSED for named in chosen]
+            rest = REFUSED if sum(chosen) == 1 else NO_ANSWER
+            return [0.0 if named and sum(chosen) == 1 else rest for named in chosen]
         return reply_scores(_alternatives(answer), prompt.options)
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
@@ -96,13 +98,15 @@ def reply_scores(likely: dict[str, float], options: Sequence[str]) -> list[float
     >>> [round(x, 3) for x in reply_scores({"Yes": -0.5, " yes": -1.5, "No": -2.0, "A": -3.0}, ("yes", "no"))]
     [-0.187, -2.0]
     """
-    floor = min(likely.values(), default=REFUSED)
     mass: list[list[float]] = [[] for _ in options]
+    named = False
     for token, logp in likely.items():
         word = token.strip().lower()
         fits = [i for i, option in enumerate(options) if word and option.lower().startswith(word)]
         if len(fits) == 1:
             mass[fits[0]].append(logp)
+        named = named or bool(fits)
+    floor = min(likely.values()) if named else NO_ANSWER
     return [max(row) + math.log(sum(math.exp(x - max(row)) for x in row)) if row else floor for row in mass]
 
 

@@ -1,7 +1,7 @@
 """Vision-language models that fill slots: VisualBERT, LXMERT, ViLT and FLAVA.
 
 Most questions come without a picture. Each model is then read as its published text-only evaluation reads it
-(Hagström & Johansson 2022, section 4, for VisualBERT and LXMERT). ViLT and FLAVA make their picture features
+(Hagström & Johansson 2022, for VisualBERT and LXMERT). ViLT and FLAVA make their picture features
 themselves, so that a question's picture is shown to them; VisualBERT and LXMERT need the regions that an object
 detector found, and read text only.
 """

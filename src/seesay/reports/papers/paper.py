@@ -75,6 +75,11 @@ class Paper:
     about: str = ""
 
 
+def not_here(sentence: str) -> Callable[[Material], Rendered]:
+    """An entry of which nothing can be ours, such as a drawing, with the sentence that says why."""
+    return lambda _: Rendered(Status.NOT_HERE, sentence)
+
+
 Page = Sequence[tuple[PaperEntry, Rendered]]
 """Every entry of a paper, as rendered."""
 

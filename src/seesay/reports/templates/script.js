@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const PAGE = 50;
+  const NO_ANSWER = "no answer";
   const COLLATE = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" }).compare;
   const byId = (id) => document.getElementById(id);
   const [table, status] = [byId("question-table"), byId("status")];
@@ -52,6 +53,8 @@
     return svg;
   };
 
+  const answered = (model, row) => data().labels[column(model).chosen[row]] ?? NO_ANSWER;
+
   const columns = () => {
     const { objects, gold, labels, models } = data();
     const list = [
@@ -59,7 +62,7 @@
       { key: "gold", title: "Gold", value: (row) => labels[gold[row][0][0]] },
     ];
     models.forEach((model, index) => {
-      list.push({ key: `answer-${index}`, title: "Answer", model, value: (row) => labels[column(index).chosen[row]] ?? "" });
+      list.push({ key: `answer-${index}`, title: "Answer", model, value: (row) => answered(index, row) });
       list.push({ key: `p-${index}`, title: "Probability", model, value: (row) => column(index).p[row] ?? -1 });
     });
     return list;
@@ -129,7 +132,7 @@
     const mark = make("span", `mark ${kind}`, sign);
     mark.setAttribute("role", "img");
     mark.setAttribute("aria-label", kind);
-    answer.append(mark, chip(chosen[row]));
+    answer.append(mark, chosen[row] === null ? make("span", "quiet", NO_ANSWER) : chip(chosen[row]));
     if (ties[row]) answer.append(make("span", "quiet", `and ${ties[row] - 1} more`));
     probability.append((p[row] / 1000).toFixed(3));
     if (shares) probability.append(shareBar(shares[row]));
@@ -145,12 +148,12 @@
     if (view.marks !== "all") {
       const marks = models.map((_, model) => column(model).marks[row]);
       const [wanted, which] = view.marks.split(" ");
-      const answered = new Set(marks.filter((mark) => mark !== "-"));
-      if (wanted === "differ" ? answered.size < 2 : marks[which] !== wanted) return false;
+      const distinct = new Set(marks.filter((mark) => mark !== "-"));
+      if (wanted === "differ" ? distinct.size < 2 : marks[which] !== wanted) return false;
     }
     if (!view.query) return true;
     const words = [objects[row], ...gold[row].map(([place]) => labels[place])];
-    models.forEach((_, model) => words.push(labels[column(model).chosen[row]] ?? ""));
+    models.forEach((_, model) => words.push(answered(model, row)));
     return words.some((word) => word.toLowerCase().includes(view.query));
   };
 

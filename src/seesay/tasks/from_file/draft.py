@@ -176,8 +176,8 @@ def _named(columns: Sequence[str], names: Iterable[str], but: Sequence[str | Non
 
 
 def _option_columns(columns: Sequence[str], table: Table) -> list[str]:
-    found = [column for column in columns if _ONE_OPTION.fullmatch(column)]
-    return found if len(found) >= 2 and all(any(column_values(table, column)) for column in found) else []
+    numbered = [column for column in columns if _ONE_OPTION.fullmatch(column)]
+    return numbered if len(numbered) >= 2 and all(any(column_values(table, column)) for column in numbered) else []
 
 
 def _few_values(table: Table, columns: Sequence[str]) -> str | None:
@@ -192,13 +192,13 @@ def _is_slice(table: Table, column: str) -> bool:
 
 def _short_names(table: Table, gold: str) -> str | None:
     """The only other column of short words that mostly differ, if there is one: the things that are asked about."""
-    found = []
+    candidates = []
     for column in table.columns:
         values = list(column_values(table, column))
         words = [value for value in values if 0 < len(value) <= 40 and not value.replace(".", "").isdecimal()]
         if column != gold and len(words) == len(table.rows) and len(set(words)) > 0.8 * len(words):
-            found.append(column)
-    return found[0] if len(found) == 1 else None
+            candidates.append(column)
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _share_with(table: Table, column: str, mark: str) -> float:

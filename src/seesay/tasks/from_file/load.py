@@ -122,16 +122,16 @@ class _Builder:
 
     def bad(self, *, every_split: bool) -> list[BadRow]:
         """The rows that cannot be used, those of the other splits included if asked for."""
-        found = list(self.bad_rows)
+        bad_rows = list(self.bad_rows)
         for name in self._other_splits() if every_split and self.questions else ():
             table = self._table(name)
             if table is not None and self.questions is not None:
                 file = self.file.sources[name]
-                found += [
+                bad_rows += [
                     replace(row, file=row.file or (file if isinstance(file, str) else name))
                     for row in self.questions.questions(table)[1]
                 ]
-        return found
+        return bad_rows
 
     def task(self) -> Task | None:
         """The task, or None where a problem keeps it from being built."""

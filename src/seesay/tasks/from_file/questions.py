@@ -68,8 +68,8 @@ class QuestionBuilder:
         for row in table.rows:
             group = str(row.cells.get(within)) if within else ""
             value = row.cells.get(column)
-            found = entries(value, self.gold.separator, column) if value else []
-            self._answers.setdefault(group, {}).update(dict.fromkeys(found))
+            labels = entries(value, self.gold.separator, column) if value else []
+            self._answers.setdefault(group, {}).update(dict.fromkeys(labels))
 
     def questions(self, table: Table, prefix: str = "") -> tuple[list[tuple[Row, Question]], list[BadRow]]:
         """The questions with their rows, and the rows that are none."""

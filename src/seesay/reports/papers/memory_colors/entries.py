@@ -15,8 +15,9 @@ from seesay.reports.papers.memory_colors.figures import (
     norms_panels,
     overview,
     published_colors,
+    published_models,
 )
-from seesay.reports.papers.paper import Paper, PaperEntry
+from seesay.reports.papers.paper import Paper, PaperEntry, not_here
 
 _COLORS = "seesay probe MODEL… --task memory-colors -o runs && seesay paper memory-colors runs"
 _NORMS = "seesay probe MODEL… --task property-norms -o runs && seesay paper memory-colors runs"
@@ -31,12 +32,18 @@ PAPER = Paper(
     title="Memory Colors and Visual Property Norms",
     citation=HAGSTROM_JOHANSSON,
     about=(
-        "The results are drawn in Figures 2 to 5. Which number each drawing has is not certain here, so that they are "
-        "named by what they show."
+        "Not checked against the paper's text, which was not at hand. What the tables and figures hold is after the "
+        "authors' repository (github.com/lovhag/measure-visual-commonsense-knowledge): it draws the results five times "
+        "(Memory Colors; Property Norms over all templates, in each, by relation, and for colours). In the paper these "
+        "are Figures 2 to 5; which number each drawing has is not known here, so that they are named by what they show."
     ),
     entries=(
         PaperEntry("Figure 1", "What the two tasks ask", overview, "seesay tasks memory-colors"),
-        PaperEntry("Tables 2 and 3", "The models, their data and objectives", models, _COLORS, _MODELS),
+        PaperEntry("Table 1", "Not known here",
+                   not_here("What it holds is in none of our sources: neither the published files nor the authors' "
+                            "repository have it."), "seesay tasks memory-colors"),
+        PaperEntry("Tables 2 and 3", "The models, their data and objectives", models, _COLORS, _MODELS,
+                   (published_models(),)),
         PaperEntry("Figures 2 to 5, Memory Colors", "Accuracy of every model, mean and sd over templates",
                    memory_colors, _COLORS, _MODELS, (published_colors(),)),
         PaperEntry("Results file", "Memory Colors in each of the 13 templates", colors_by_template, _COLORS,
@@ -51,5 +58,9 @@ PAPER = Paper(
                    f"{_CSLB}, and {_MODELS}"),
         PaperEntry("Figures 2 to 5, colours", "Property Norms whose answers are colours", norms_panels(colors_only),
                    _NORMS, f"{_CSLB}, and {_MODELS}"),
+        PaperEntry("Norlund et al. 2021", "The paper that introduced Memory Colors: its tables and figures",
+                   not_here("None of our sources has them: its text was not at hand. Its data (109 things, their "
+                            "colours and 13 templates) are the task `memory-colors`, its model is CLIP-BERT."),
+                   "seesay tasks memory-colors"),
     ),
 )  # fmt: skip

@@ -31,6 +31,19 @@ MODELS = {
     "visualbert-vqa-coco": "VisualBERT", "bert-base-uncased": "BERT-base",
 }  # fmt: skip
 """The models of the published `results.csv`, by their names in the paper."""
+TRAINING = (
+    ("BERT-base", "random weights", "English Wikipedia, BooksCorpus", "masked words, next sentence"),
+    ("CLIP-BERT-implicit, -explicit", "BERT-base", "Conceptual Captions, SBU, COCO captions, Visual Genome QA, each "
+     "text with its picture's CLIP ViT-B/32 feature", "masked words"),
+    ("BERT-CLIP-BERT-train", "BERT-base", "the texts of CLIP-BERT's data", "masked words"),
+    ("LXMERT", "random weights", "COCO captions, Visual Genome, VQA v2, GQA, Visual Genome QA, pictures as detected "
+     "regions", "masked words, masked regions, does the text fit the picture, question answering"),
+    ("BERT-LXMERT-train", "BERT-base", "the texts of LXMERT's data", "masked words"),
+    ("BERT-LXMERT-train-scratch", "random weights", "the texts of LXMERT's data", "masked words"),
+    ("VisualBERT", "BERT-base", "COCO captions, pictures as detected regions",
+     "masked words, does the second caption fit the picture"),
+)  # fmt: skip
+"""The paper's models: what each starts from, its data and its objectives."""
 SPREAD = "Whiskers and sd are over templates, as in print; the interval is over things."
 
 
@@ -59,11 +72,18 @@ def models(material: Material) -> Rendered:
         (run.manifest.model, run.manifest.family, run.manifest.scope, run.manifest.model_fingerprint) for run in runs
     }
     text = (
-        f"The models asked here. The paper's are {', '.join(row.model for row in PUBLISHED)}; their training data and "
-        "objectives are described in print and cannot be read off a checkpoint."
+        "What the paper's models were trained on is after the authors' repository and each model's own paper, not "
+        "after the tables in print. Below it stand the models asked here."
     )
-    table = DataTable(["model", "family", "what is scored", "fingerprint"], [list(row) for row in sorted(rows)])
+    table = DataTable(
+        ["model", "family", "what is scored", "fingerprint"], [list(row) for row in sorted(rows)], "Asked here"
+    )
     return Rendered(Status.IN_PART, text, [table])
+
+
+def published_models() -> DataTable:
+    """The paper's models."""
+    return DataTable(["model", "starts from", "data", "objectives"], TRAINING, "The paper's models")
 
 
 def published_colors() -> DataTable:
@@ -206,7 +226,8 @@ def norms_panels(panel: Panel) -> Callable[[Material], Rendered]:
         header = ["panel", "model", "segment", "mean AP", "sd over templates", "95 % interval", "questions"]
         text = (
             "Mean average precision over the 614 answer words, by the least production frequency of the answers; "
-            "bands are 95 % intervals over concepts. No published numbers of these panels are at hand."
+            "bands are 95 % intervals over concepts. In print these are bars with the sd over templates, and a random "
+            "baseline; no published numbers of them are at hand."
         )
         return Rendered(Status.SHOWN, text + _few(material, NORMS), charts=charts, numbers=DataTable(header, body))
 

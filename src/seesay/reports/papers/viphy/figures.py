@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -12,7 +11,6 @@ import numpy as np
 
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact
 from seesay.errors import UserError
-from seesay.metrics.base import FloatArray
 from seesay.reports.charts import Bar, Series, bars, lines, stacked_bars
 from seesay.reports.groups import LabelledRun
 from seesay.reports.pages.sections import DataTable
@@ -24,7 +22,6 @@ from seesay.reports.papers.viphy.gold import PAIRS, by_category, entropy, even_s
 from seesay.reports.papers.viphy.published import CARDINALITY, FEW_SHOT, FEW_SHOT_FRACTIONS, NOT_RELEASED, OBJECTS
 from seesay.reports.papers.viphy.tables import is_linear
 from seesay.runs.learning_curve import Band
-from seesay.tasks.viphy.human import SharedThings
 
 Cells = list[list[str | float | None]]
 
@@ -202,58 +199,36 @@ def few_shot(task: str) -> Callable[[Material], Rendered]:
 
 
 def cardinality(material: Material) -> Rendered:
-    """Figure 10: how many objects have one typical colour, two, or more, in ViPhy and in CoDa."""
-    viphy = Counter(len(fact.typical) for fact in source.rows(material, ColorFact))
-    counts = {"ViPhy": viphy}
-    notes = _with_coda(material, lambda things: counts.update({"CoDa": _cardinalities(things.typical)}))
-    drawn = [
-        Bar(str(n), 100 * values[n] / values.total(), series=f"{name} ({values.total():,} objects)")
-        for n in range(1, max(map(max, counts.values())) + 1)
-        for name, values in counts.items()
-    ]
-    chart = bars(drawn, title="Objects by number of typical colours, percent", x_label="percent of the objects")
-    header = ["typical colours", *counts]
-    rows: Cells = [
-        [str(n), *(values[n] for values in counts.values())] for n in range(1, max(map(max, counts.values())) + 1)
-    ]
-    text = "CoDa's objects are those that it shares with ViPhy; its typical colours are found by the same rule."
-    status = Status.IN_PART if notes else Status.SHOWN
-    return Rendered(status, "\n\n".join([text, *notes]), charts=[chart], numbers=DataTable(header, rows))
-
-
-def _cardinalities(typical: FloatArray) -> Counter[int]:
-    return Counter((typical > 0).sum(axis=1).tolist())
-
-
-def color_shares(material: Material) -> Rendered:
-    """Figure 11: the colours of objects with one typical colour, two, or more, in ViPhy and in CoDa."""
+    """Figures 10 and 11: how many objects have one typical colour, two, or more, and which, in ViPhy and in CoDa."""
     facts = source.rows(material, ColorFact)
     shares = np.array([fact.shares for fact in facts]) * [[color in fact.typical for color in COLORS] for fact in facts]
     tables = {"ViPhy": shares / shares.sum(axis=1, keepdims=True)}
-    notes = _with_coda(material, lambda things: tables.update({"CoDa": things.typical}))
-    drawn = []
+    notes = []
+    try:
+        tables["CoDa"] = source.shared_things(material).typical
+    except UserError as error:
+        notes.append(f"CoDa: {error}")
+    counted, divided = [], []
     rows: Cells = []
-    for n in range(1, int((shares > 0).sum(axis=1).max()) + 1):
+    for n in range(1, max(int((table > 0).sum(axis=1).max()) for table in tables.values()) + 1):
         for name, table in tables.items():
             members = table[(table > 0).sum(axis=1) == n]
+            counted.append(Bar(str(n), 100 * len(members) / len(table), series=f"{name} ({len(table):,} objects)"))
             if len(members):
                 mean = members.mean(axis=0)
-                drawn.append((f"{n}, {name} ({len(members):,})", mean.tolist()))
+                divided.append((f"{n}, {name} ({len(members):,})", mean.tolist()))
                 rows.append([str(n), name, len(members), *(round(100 * float(share), 1) for share in mean)])
-    chart = stacked_bars(drawn, COLORS, title="Colours by number of typical colours")
-    header = ["typical colours", "data", "objects", *COLORS]
-    text = "The mean distribution over typical colours; every object weighs the same."
+    charts = [
+        bars(counted, title="Objects by number of typical colours, percent", x_label="percent of the objects"),
+        stacked_bars(divided, COLORS, title="Colours by number of typical colours"),
+    ]
+    text = (
+        "CoDa's objects are those that it shares with ViPhy; its typical colours are found by the same rule. The "
+        "shares of colours are means over objects, every object weighted equally."
+    )
+    numbers = DataTable(["typical colours", "data", "objects", *COLORS], rows)
     status = Status.IN_PART if notes else Status.SHOWN
-    return Rendered(status, "\n\n".join([text, *notes]), charts=[chart], numbers=DataTable(header, rows))
-
-
-def _with_coda(material: Material, use: Callable[[SharedThings], None]) -> list[str]:
-    """Do something with CoDa where it is at hand; else the sentence that says what it needs."""
-    try:
-        use(source.shared_things(material))
-    except UserError as error:
-        return [f"CoDa: {error}"]
-    return []
+    return Rendered(status, "\n\n".join([text, *notes]), charts=charts, numbers=numbers)
 
 
 def kitchen(material: Material) -> Rendered:

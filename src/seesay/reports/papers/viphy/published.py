@@ -26,7 +26,7 @@ CARDINALITY: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
 """Figure 5: relaxed accuracy and confidence for 1, 2, … typical colours (vis/color_cardinality_results.ipynb)."""
 
 CODA_CARDINALITY = (176, 89, 61, 87, 15, 4)
-"""Figure 10: how many of CoDa's 432 shared objects have 1, 2, … typical colours (the same notebook)."""
+"""Figures 10 and 11: how many of CoDa's 432 shared objects have 1, 2, … typical colours (the same notebook)."""
 
 CATEGORY: Mapping[str, tuple[float, float]] = {
     "animal": (58.42, 78.71), "animal body": (65.76, 77.42), "bathroom": (73.33, 84.67), "clothing": (70.00, 85.47),

@@ -30,7 +30,7 @@ from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.store import find_runs
-from seesay.runs.ways import Asker, How
+from seesay.runs.ways import Asker, How, with_categories
 from seesay.tasks import expand, summary
 from seesay.tasks import load_task as load_named_task
 
@@ -306,20 +306,6 @@ def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[l
     for task in tasks:
         _report_bad_rows(task)
     return tasks, errors
-
-
-def with_categories(tasks: Sequence[Task], encoder: str, options: ModelOptions) -> list[Task]:
-    """The tasks about single things with a category for each thing that has none, found by a sentence encoder."""
-    from seesay.models.encoders import load_encoder
-    from seesay.tasks.categories import tagged
-
-    def is_about_single_things(task: Task) -> bool:
-        return "object" in task.questions[0].fields
-
-    if not any(map(is_about_single_things, tasks)):
-        raise UserError("--categories goes with tasks about single things, such as viphy-color.")
-    encode = load_encoder(encoder, replace(options, revision=None)).encode
-    return [tagged(task, encode) if is_about_single_things(task) else task for task in tasks]
 
 
 def _prepare(

@@ -106,7 +106,7 @@ def test_a_task_page_has_the_corrected_tests_the_published_rows_and_the_slices(s
     text = (site / "tasks" / "task-core-color.html").read_text(encoding="utf-8")
     for expected in ("0.032", "Norlund 2021", "0.940", "owner/model-160M", "By category", "n = 3"):
         assert expected in text
-    names = re.findall(r'class="name"><bdi>([^<]*)</bdi>', text)
+    names = re.findall(r'class="name"><a [^>]*><bdi>([^<]*)</bdi>', text)
     assert names[0] == "owner/model-160M"
 
 

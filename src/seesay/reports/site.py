@@ -83,7 +83,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """A model, people, or a published model across the columns."""
 
     name: str
@@ -169,7 +169,7 @@ def _page_of(model: str) -> str:
     return f"models/{slug(model)}.html"
 
 
-def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> list[Row]:
+def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> list[BoardRow]:
     """A row for every label, the best mean of its ranks first."""
     best = {column: significantly_best(column.group, column.part, comparisons) for column in columns}
     labels: dict[str, dict[Column, LabelledRun]] = {}
@@ -195,11 +195,11 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
                 if figure
                 else None
             )
-        rows.append(Row(label, manifest.family, page, parameters(manifest.model), tuple(cells)))
+        rows.append(BoardRow(label, manifest.family, page, parameters(manifest.model), tuple(cells)))
     return sorted(rows, key=lambda row: _order(row, columns))
 
 
-def _order(row: Row, columns: Sequence[Column]) -> tuple[int, float]:
+def _order(row: BoardRow, columns: Sequence[Column]) -> tuple[int, float]:
     """By the number of tasks asked, then by the mean of the headline figures."""
     values = [
         -c.value if column.lower_is_better else c.value for c, column in zip(row.cells, columns, strict=True) if c
@@ -207,13 +207,13 @@ def _order(row: Row, columns: Sequence[Column]) -> tuple[int, float]:
     return -len(values), -sum(values) / max(len(values), 1)
 
 
-def _published(columns: Sequence[Column]) -> list[Row]:
+def _published(columns: Sequence[Column]) -> list[BoardRow]:
     rows: dict[tuple[str, str], dict[int, Published]] = {}
     for place, column in enumerate(columns):
         for row in column.group.published(column.part):
             rows.setdefault((row.model, row.source), {})[place] = row
     return [
-        Row(
+        BoardRow(
             model,
             "people" if re.search(r"\b(people|humans?)\b", model, re.IGNORECASE) else "published",
             "",
@@ -225,7 +225,7 @@ def _published(columns: Sequence[Column]) -> list[Row]:
     ]
 
 
-def _index(columns: Sequence[Column], rows: Sequence[Row], runs: Sequence[Run]) -> str:
+def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[Run]) -> str:
     return render_page(
         "site_index.html",
         script="site.js",

@@ -190,7 +190,7 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
             if any(scores is None for scores in held["scores"][start:]):
                 raise ValueError("an answer has no scores")
             lists = _read_options(table["options"], options)
-            answers += map(Answer, *texts, lists, *(column[start:] for column in held.values()))  # type: ignore[arg-type]
+            answers += map(Answer, *texts, lists, *(column[start:] for column in held.values()))
     return tuple(answers)
 
 

@@ -166,10 +166,10 @@ def test_sorting_and_filtering(page: Page, site: Path) -> None:
     page.get_by_label("Search").fill("MODEL-1")
     assert names(page) == ["owner/model-160M"]
     page.get_by_label("Search").fill("")
-    page.get_by_label("Tasks").select_option("size")
+    page.get_by_role("combobox", name="Tasks").select_option("size")
     assert names(page) == ["owner/model-70M"]
-    page.get_by_label("Tasks").select_option("")
-    page.get_by_label("Kind").select_option("people")
+    page.get_by_role("combobox", name="Tasks").select_option("")
+    page.get_by_role("combobox", name="Kind").select_option("people")
     assert names(page) == ["people"]
     for file in site.rglob("*.html"):
         page.goto(file.as_uri())

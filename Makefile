@@ -1,5 +1,6 @@
 # make demo    install, ask the embedded default model the embedded battery, show the table and write the report
 # make test    install, run the tests
+# make docs    install, build the documentation site into site/
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-all lint bench system clean
+.PHONY: demo test test-all lint docs bench system clean
 
 demo: $(VENV)/.all
 	$(BIN)/seesay probe --output runs
@@ -26,6 +27,9 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.dev
+	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.dev
 	set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done

@@ -107,7 +107,7 @@ def by_adjective_and_shape(material: Material) -> Rendered:
         "Half of the items are about small things."
     )
     chart = bars(drawn, title=f"{test.name} on SET+POS-hard: by shape and adjective", x_label="accuracy")
-    return Rendered(test.status, text, charts=[chart], numbers=_table(["adjective", "shape"], rows))
+    return Rendered(test.status, text, charts=[chart], numbers=share_table(["adjective", "shape"], rows))
 
 
 def k_of_agreeing_and_differing(material: Material) -> Rendered:
@@ -137,7 +137,7 @@ def k_of_agreeing_and_differing(material: Material) -> Rendered:
         text += "\n\nWith a trained reasoner among the folders, its accuracy on both groups is shown here, too."
     else:
         rows = shares(asked.predictions, lambda row: ("agree" if row.agrees else "differ",))
-        tables.append(_table(["thresholds"], rows, f"{asked.name} on the two groups"))
+        tables.append(share_table(["thresholds"], rows, f"{asked.name} on the two groups"))
     return Rendered(Status.SHOWN, text, tables, [chart], numbers)
 
 
@@ -156,19 +156,12 @@ def by_distance(material: Material) -> Rendered:
         )
     label = "distance from the threshold, in shares of the set's range"
     chart = right_and_wrong(rows, f"{test.name} on SET+POS-hard: right and wrong answers", label)
-    body = [
-        [
-            between(row),
-            brief(row.share.items),
-            brief(row.share.right),
-            brief(row.share.items - row.share.right),
-            number(row.share.accuracy),
-        ]
-        for row in rows
-    ]
-    return Rendered(
-        test.status, text, charts=[chart], numbers=DataTable(["distance", "items", "right", "wrong", "accuracy"], body)
-    )
+    body = []
+    for row in rows:
+        right, items = row.share.right, row.share.items
+        body.append([between(row), brief(items), brief(right), brief(items - right), number(row.share.accuracy)])
+    numbers = DataTable(["distance", "items", "right", "wrong", "accuracy"], body)
+    return Rendered(test.status, text, charts=[chart], numbers=numbers)
 
 
 def max_pooled_features(material: Material) -> Rendered:
@@ -192,7 +185,8 @@ def _spread(values: Sequence[float]) -> list[str]:
     return [number(fmean(values)), number(stdev(values)), number(fmean(abs(k - FIXED_K) for k in values))]
 
 
-def _table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:
+def share_table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:
+    """Accuracies by group; `names` are the heads of the group's parts."""
     body = [
         [*row.group, brief(row.right), brief(row.items), number(row.accuracy), interval(row.low, row.high)]
         for row in rows

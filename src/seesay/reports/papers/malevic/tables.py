@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import fmean, stdev
 
 from seesay.reasoners.diagnostics import share, shares
@@ -14,7 +15,7 @@ from seesay.reasoners.sweep import SweepRow, best, read_results
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, interval, number
 from seesay.reports.pages.sections import DataTable
-from seesay.reports.papers.malevic.hard_test import reasoners
+from seesay.reports.papers.malevic.hard_test import reasoners, share_table
 from seesay.reports.papers.malevic.scene_figures import scene_test
 from seesay.reports.papers.material import Material
 from seesay.reports.papers.paper import Rendered, Status
@@ -119,18 +120,15 @@ def seen_and_unseen(material: Material) -> Rendered:
     tables, charts = list(table.tables), []
     for reasoner in chosen.values():
         loaded = load_reasoner(str(reasoner.folder), ModelOptions())
-        body, drawn = [], []
+        rows, drawn = [], []
         for name in SEEN:
-            test = scene_test(material, name)
+            test, group = scene_test(material, name), name.removeprefix("compositional-")
             for row in shares(predict(loaded, test), lambda row: (row.adjective, row.shape)):
-                group = name.removeprefix("compositional-")
-                body.append([group, *row.group, f"{row.right:,}", f"{row.items:,}", number(row.accuracy),
-                             interval(row.low, row.high)])  # fmt: skip
+                rows.append(replace(row, group=(group, *row.group)))
                 drawn.append(Bar(" ".join(row.group), row.accuracy, row.low, row.high, group))
         title = f"{NAMES[reasoner.network]}: every combination of adjective and shape"
         charts.append(bars(drawn, title=title, x_label="accuracy"))
-        header = ["combination", "adjective", "shape", "right", "items", "accuracy", "95 % interval"]
-        tables.append(DataTable(header, body, title))
+        tables.append(share_table(["combination", "adjective", "shape"], rows, title))
     text = table.text
     if chosen:
         text += (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from seesay.data.catalogue import HAGSTROM_JOHANSSON
 from seesay.reports.papers.memory_colors.figures import (
-    by_relation,
-    by_segment,
-    by_template,
+    COLORS_ONLY,
+    IN_TEMPLATES,
+    RELATIONS,
+    SEGMENTS,
     colors_by_template,
-    colors_only,
     entries_table,
     memory_colors,
     models,
@@ -50,13 +50,13 @@ PAPER = Paper(
                    f"{_MODELS} The authors' `results.csv` beside the data gives the published columns."),
         PaperEntry("Table 4", "Entries by segment and relation", entries_table, "seesay tasks property-norms",
                    f"{_CSLB}."),
-        PaperEntry("Figures 2 to 5, segments", "Property Norms by production frequency", norms_panels(by_segment),
+        PaperEntry("Figures 2 to 5, segments", "Property Norms by production frequency", norms_panels(SEGMENTS),
                    _NORMS, f"{_CSLB}, and {_MODELS}"),
-        PaperEntry("Figures 2 to 5, templates", "Property Norms in each template", norms_panels(by_template), _NORMS,
+        PaperEntry("Figures 2 to 5, templates", "Property Norms in each template", norms_panels(IN_TEMPLATES), _NORMS,
                    f"{_CSLB}, and {_MODELS}"),
-        PaperEntry("Figures 2 to 5, relations", "Property Norms by relation", norms_panels(by_relation), _NORMS,
+        PaperEntry("Figures 2 to 5, relations", "Property Norms by relation", norms_panels(RELATIONS), _NORMS,
                    f"{_CSLB}, and {_MODELS}"),
-        PaperEntry("Figures 2 to 5, colours", "Property Norms whose answers are colours", norms_panels(colors_only),
+        PaperEntry("Figures 2 to 5, colours", "Property Norms whose answers are colours", norms_panels(COLORS_ONLY),
                    _NORMS, f"{_CSLB}, and {_MODELS}"),
         PaperEntry("Norlund et al. 2021", "The paper that introduced Memory Colors: its tables and figures",
                    not_here("None of our sources has them: its text was not at hand. Its data (109 things, their "

@@ -126,9 +126,8 @@ def colors_by_template(material: Material) -> Rendered:
         columns += [(f"{name}, published", rows) for name, rows in read_results(folder / "results.csv").items()]
     for group in material.groups_of(COLORS):
         for entry in group.entries:
-            found = {template.name: entry.figure("accuracy", template.name) for template in TEMPLATES}
-            by_text = {text: found[t.name] for text, t in zip(texts, TEMPLATES, strict=True)}
-            columns.append((entry.label, {text: figure.value for text, figure in by_text.items() if figure}))
+            figures = [entry.figure("accuracy", template.name) for template in TEMPLATES]
+            columns.append((entry.label, {text: f.value for text, f in zip(texts, figures, strict=True) if f}))
     if not columns:
         raise UserError("There is neither a run of memory-colors nor the authors' results.csv beside the data.")
     body = [
@@ -183,37 +182,28 @@ Panel = Callable[[Figure], str | None]
 """The panel that a figure of a run belongs to, by its slice and template; None for none."""
 
 
-def by_segment(figure: Figure) -> str | None:
-    """All questions of a segment."""
-    return "all relations and templates" if figure.template is None and _tags(figure) == ("segment",) else None
+def panel(tags: Sequence[str], name: Callable[[Figure], str | None]) -> Panel:
+    """The figures sliced by these tags, each in the panel of this name."""
+    return lambda figure: name(figure) if _tags(figure) == tuple(tags) else None
 
 
-def by_template(figure: Figure) -> str | None:
-    """One panel per template."""
-    return figure.template if figure.template is not None and _tags(figure) == ("segment",) else None
+SEGMENTS = panel(["segment"], lambda f: "all relations and templates" if f.template is None else None)
+IN_TEMPLATES = panel(["segment"], lambda figure: figure.template)
+RELATIONS = panel(["relation", "segment"], lambda f: f.slice["relation"] if f.slice and f.template is None else None)
+COLORS_ONLY = panel(
+    ["answers", "segment"],
+    lambda f: "answers that are colours" if f.slice and f.template is None and f.slice["answers"] == "colour" else None,
+)
 
 
-def by_relation(figure: Figure) -> str | None:
-    """One panel per relation."""
-    part = figure.slice
-    return part["relation"] if part and figure.template is None and _tags(figure) == ("relation", "segment") else None
-
-
-def colors_only(figure: Figure) -> str | None:
-    """Questions whose answers are all colours."""
-    part = figure.slice
-    crossed = part is not None and figure.template is None and _tags(figure) == ("answers", "segment")
-    return "answers that are colours" if crossed and part and part["answers"] == "colour" else None
-
-
-def norms_panels(panel: Panel) -> Callable[[Material], Rendered]:
+def norms_panels(panel_of: Panel) -> Callable[[Material], Rendered]:
     """Renders mean average precision by segment, one chart for each panel and a line for each model."""
 
     def render(material: Material) -> Rendered:
         charts: list[Markup] = []
         body: list[list[str]] = []
         for group in runs_of(material, NORMS):
-            rows = [(name, entry, figure) for entry in group.entries for name, figure in _panels(entry, panel)]
+            rows = [(name, entry, figure) for entry in group.entries for name, figure in _panels(entry, panel_of)]
             for name in dict.fromkeys(name for name, _, _ in rows):
                 charts.append(_curves(name, [(entry.label, figure) for other, entry, figure in rows if other == name]))
             for name, entry, figure in sorted(rows, key=lambda row: (row[0], row[1].series)):
@@ -234,9 +224,9 @@ def norms_panels(panel: Panel) -> Callable[[Material], Rendered]:
     return render
 
 
-def _panels(entry: LabelledRun, panel: Panel) -> Iterator[tuple[str, Figure]]:
+def _panels(entry: LabelledRun, panel_of: Panel) -> Iterator[tuple[str, Figure]]:
     for figure in entry.run.figures:
-        if figure.metric == "average_precision" and (name := panel(figure)) is not None:
+        if figure.metric == "average_precision" and (name := panel_of(figure)) is not None:
             yield name, figure
 
 

@@ -56,7 +56,7 @@ def vector_sets(material: Material) -> list[tuple[str, str, WordVectors]]:
         (P, "published files, 67 x 57", p_vectors_of(files, "67 x 57")),
         (TEMPLATES, "published files", files.templates),
     ]
-    for model, folder, matrix in own_matrices(material):
+    for model, folder, matrix, _ in own_matrices(material):
         sets.append((P, model, p_vectors(matrix)))
         if (folder / EMBEDDINGS).is_file():
             sets.append((LM, model, read_vectors(folder / EMBEDDINGS, matrix.words)))

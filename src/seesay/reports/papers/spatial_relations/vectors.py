@@ -11,6 +11,7 @@ from seesay.errors import UserError
 from seesay.relations import published, pvectors
 from seesay.relations.clusters import average_linkage, k_means, pair_proximity
 from seesay.relations.pvectors import PerplexityMatrix, p_vectors
+from seesay.relations.vectors import WordVectors
 from seesay.reports.charts import dendrogram, heat_map
 from seesay.reports.formatting import number
 from seesay.reports.pages.relations import pair_table
@@ -42,34 +43,26 @@ def published_files(material: Material) -> published.PublishedFiles:
     return material.once("relations", lambda: published.read(folder))
 
 
-def own_matrices(material: Material) -> list[tuple[str, Path, PerplexityMatrix]]:
-    """The matrices of `seesay relations matrix` at hand, by the name of their model."""
+def own_matrices(material: Material) -> list[tuple[str, Path, PerplexityMatrix, dict[str, int]]]:
+    """The matrices of `seesay relations matrix` at hand: model, folder, matrix, and the contexts of each relation."""
 
-    def read() -> list[tuple[str, Path, PerplexityMatrix]]:
-        rows = []
-        for folder in material.folders("matrix"):
-            matrix, about = pvectors.read(folder)
-            rows.append((str(about.get("model", folder.name)), folder, matrix))
-        return rows
+    def read(folder: Path) -> tuple[str, Path, PerplexityMatrix, dict[str, int]]:
+        matrix, about = pvectors.read(folder)
+        return str(about.get("model", folder.name)), folder, matrix, about.get("contexts", {})
 
-    return material.once("matrices", read)
+    return material.once("matrices", lambda: [read(folder) for folder in material.folders("matrix")])
 
 
 def contexts(material: Material) -> Rendered:
     """The relations, which of them are words and contexts, and how many contexts ours have."""
-    own = [(model, pvectors.read(folder)[1].get("contexts", {})) for model, folder, _ in own_matrices(material)]
+    own = [(model, counts) for model, _, _, counts in own_matrices(material)]
     body = [
         [each.phrase, each.simple, "yes" if each.shown else "", "yes" if each.context else "",
          *(str(counts.get(each.phrase, "")) for _, counts in own)]
         for each in relations()
     ]  # fmt: skip
-    header = [
-        "relation",
-        "varies",
-        "word in Appendix C",
-        "context in Appendix C",
-        *(f"contexts of {name}" for name, _ in own),
-    ]
+    header = ["relation", "varies", "word in Appendix C", "context in Appendix C"]
+    header += [f"contexts of {name}" for name, _ in own]
     text = (
         f"{len(relations())} relations are in the published matrix; the paper shows {len(shown_relations())} of them "
         f"as words and {len(shown_contexts())} as contexts. A relation is put in the place of another in the captions "
@@ -84,13 +77,9 @@ def contexts(material: Material) -> Rendered:
 def heat_maps(material: Material) -> Rendered:
     """Appendix C: the P-vectors of 67 relations over 57 contexts."""
     shown = published.p_vectors_of(published_files(material), "67 x 57")
-    charts = [
-        _heat_map(shown.rows.tolist(), shown.words, shown_contexts(), "P-vectors of the published matrix, 67 x 57")
-    ]
-    for model, _, matrix in own_matrices(material):
-        charts.append(
-            _heat_map(p_vectors(matrix).rows.tolist(), matrix.words, matrix.contexts, f"P-vectors of {model}")
-        )
+    charts = [_heat_map(shown, shown_contexts(), "P-vectors of the published matrix, 67 x 57")]
+    for model, _, matrix, _ in own_matrices(material):
+        charts.append(_heat_map(p_vectors(matrix), matrix.contexts, f"P-vectors of {model}"))
     text = (
         "Each row is a relation's P-vector: its perplexity in the contexts of every relation, columns divided by "
         "their sum and rows scaled to length 1. White is 0; the darker, the worse the relation fits the contexts of "
@@ -99,8 +88,9 @@ def heat_maps(material: Material) -> Rendered:
     return Rendered(Status.SHOWN, text, charts=charts)
 
 
-def _heat_map(rows: list[list[float]], words: tuple[str, ...], columns: tuple[str, ...], title: str) -> Markup:
-    return heat_map(rows, words, columns, title=title, low_label="", high_label="fits worse", zero=True)
+def _heat_map(vectors: WordVectors, columns: tuple[str, ...], title: str) -> Markup:
+    labels = {"low_label": "", "high_label": "fits worse"}
+    return heat_map(vectors.rows.tolist(), vectors.words, columns, title=title, zero=True, **labels)
 
 
 def two_clusters(material: Material) -> Rendered:
@@ -109,8 +99,7 @@ def two_clusters(material: Material) -> Rendered:
     charts = []
     for word in ("above", "to the left of"):
         cluster = next(members for members in published.CLUSTERS if word in members)
-        rows = vectors.take(cluster).rows.tolist()
-        charts.append(_heat_map(rows, cluster, shown_contexts(), f"P-vectors of {', '.join(cluster)}"))
+        charts.append(_heat_map(vectors.take(cluster), shown_contexts(), f"P-vectors of {', '.join(cluster)}"))
     text = (
         "Two of the printed clusters. The paper reads off them that `above` and `over` choose their contexts more than "
         "`to the left of` and `to the right of` do. Each chart has a scale of its own."
@@ -132,9 +121,8 @@ def clusters(material: Material) -> Rendered:
         DataTable(["cluster", "relations", "as printed"], body, f"Ours: k-means, {RESTARTS:,} restarts"),
         pair_table(pair_proximity(vectors, NEIGHBOURS, tree), "Pairs of relations"),
     ]
-    chart = dendrogram(
-        tree.merges.tolist(), list(tree.words), title="Average linkage of the 67 P-vectors, cosine distance"
-    )
+    title = "Average linkage of the 67 P-vectors, cosine distance"
+    chart = dendrogram(tree.merges.tolist(), list(tree.words), title=title)
     text = (
         f"{as_printed} of our {len(groups)} clusters are as printed. k-means depends on where it starts, so that the "
         "others differ by a few relations. Every cosine between P-vectors is close to 1: what tells pairs apart is "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from seesay.data.catalogue import SINGH
-from seesay.data.knowledge import PlaceFact
+from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.paper import Paper, PaperEntry, not_here
 from seesay.reports.papers.viphy import figures, tables
-from seesay.reports.papers.viphy.published import CATEGORY, CODA_CARDINALITY, SCENE
+from seesay.reports.papers.viphy.published import CATEGORY, CODA_CARDINALITY, SCENE, with_averages
+from seesay.reports.papers.viphy.scores import SIZE_SETS
 from seesay.tasks.viphy import color, space
 
 _PAPER = "&& seesay paper viphy runs"
@@ -17,8 +18,8 @@ _FILES = "the published files (clone https://github.com/Axe--/ViPhy)."
 _ZERO_SHOT = f"seesay probe bert-large-uncased roberta-large --task viphy-color,viphy-size,viphy-space -o runs {_PAPER}"
 _LINEAR = "seesay probe bert-base-uncased openai/clip-vit-base-patch32 --how linear --task"
 _MODELS = "the models, from the Hugging Face Hub, and the published files; `minilm` and `smollm2` need no Hub."
-_COLOR = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence", "macro_f1": "macro F1"}
-_SPACE = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence", "macro_f1_space": "macro F1"}
+_METRICS = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence"}
+_COLOR, _SPACE = _METRICS | {"macro_f1": "macro F1"}, _METRICS | {"macro_f1_space": "macro F1"}
 
 
 def _curve(task: str) -> str:
@@ -42,16 +43,19 @@ PAPER = Paper(
         PaperEntry("Table 3", "Models asked without training", tables.zero_shot, _ZERO_SHOT, _MODELS,
                    (tables.zero_shot_published(),)),
         PaperEntry("Table 4", "Linear probes: colour",
-                   tables.with_note(tables.probes("viphy-color", _COLOR, tables.coda_rows), tables.CODA_NOTE),
+                   tables.probes([("viphy-color", *metric) for metric in _COLOR.items()], tables.coda_rows,
+                                 tables.CODA_NOTE),
                    f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
-                   (tables.probe_table(color.LINEAR_PUBLISHED, _COLOR),)),
+                   (with_averages(color.LINEAR_PUBLISHED, _COLOR, "Linear probes"),)),
         PaperEntry("Table 5", "Linear probes: space",
-                   tables.with_note(tables.probes("viphy-space", _SPACE, tables.example_rows(PlaceFact, 3)),
-                                    tables.agreement_note("space")),
+                   tables.probes([("viphy-space", *metric) for metric in _SPACE.items()],
+                                 tables.example_rows(PlaceFact), tables.agreement_note("space")),
                    f"{_LINEAR} viphy-space -o runs {_PAPER}", _MODELS,
-                   (tables.probe_table(space.LINEAR_PUBLISHED, _SPACE),)),
+                   (with_averages(space.LINEAR_PUBLISHED, _SPACE, "Linear probes"),)),
         PaperEntry("Table 6", "Linear probes: size, by inference",
-                   tables.with_note(tables.sizes, tables.agreement_note("size")),
+                   tables.probes([(task, "", part) for task, part in SIZE_SETS.items()],
+                                 tables.example_rows(SizeFact),
+                                 f"{tables.TRANSITIVE}\n\n{tables.agreement_note('size')}"),
                    f"{_LINEAR} viphy-size,viphy-size-subtype,viphy-size-transitive -o runs {_PAPER}", _MODELS,
                    (tables.sizes_published(),)),
         PaperEntry("Table 8", "Categories of objects", tables.categories,

@@ -20,6 +20,7 @@ from seesay.reports.papers.viphy import source
 from seesay.reports.papers.viphy.analysis import Analysis, LabelShares, as_table
 from seesay.reports.papers.viphy.gold import PAIRS, by_category, entropy, even_steps, scene_pairs
 from seesay.reports.papers.viphy.published import CARDINALITY, FEW_SHOT, FEW_SHOT_FRACTIONS, NOT_RELEASED, OBJECTS
+from seesay.reports.papers.viphy.scores import curve_series
 from seesay.reports.papers.viphy.tables import is_linear
 from seesay.runs.learning_curve import Band
 
@@ -56,8 +57,8 @@ def published_cardinality() -> list[DataTable]:
     return tables
 
 
-def _two(value: float) -> str:
-    return f"{value:.2f}"
+def _two(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f}"
 
 
 def _average(column: int) -> list[float]:
@@ -97,10 +98,7 @@ def by_cardinality(material: Material) -> Rendered:
         ]
         x_label, y_label = "typical colours of the object", f"{name}, percent"
         charts.append(lines(series, title=name.capitalize(), x_label=x_label, y_label=y_label))
-        rows += [
-            [model, name, *(_two(points[n]) if n in points else None for n in range(1, 8))]
-            for model, points in ours[metric].items()
-        ]
+        rows += [[model, name, *(_two(points.get(n)) for n in range(1, 8))] for model, points in ours[metric].items()]
     text = (
         "The published curves are linear probes. For seven colours, which five objects have, they are as plotted: of "
         "FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 is drawn."
@@ -108,9 +106,8 @@ def by_cardinality(material: Material) -> Rendered:
     if not runs:
         text += " There is no run of viphy-color among the folders: people alone are ours."
     table = DataTable(["ours, in percent", "metric", *map(str, range(1, 8))], rows, "Ours")
-    return Rendered(
-        Status.SHOWN if runs and not notes else Status.IN_PART, "\n\n".join([text, *notes]), [table], charts
-    )
+    status = Status.SHOWN if runs and not notes else Status.IN_PART
+    return Rendered(status, "\n\n".join([text, *notes]), [table], charts)
 
 
 def published_parts(values: Mapping[str, Sequence[float]], models: Sequence[str], part: str) -> DataTable:
@@ -137,17 +134,13 @@ def by_tag(
             drawn += [Bar(part, values[column], series=f"{model} (published)") for part, values in printed.items()]
         drawn.sort(key=lambda bar: parts.index(bar.name))
         chart = bars(drawn, title=f"Relaxed accuracy by {tag}, percent", x_label="relaxed accuracy, percent")
-        rows = [[part, *(_rounded(values.get(part)) for values in ours.values())] for part in parts]
+        rows = [[part, *(_two(values.get(part)) for values in ours.values())] for part in parts]
         text = (
             "The published figures are linear probes. Small parts have wide intervals: the run's own report has them."
         )
         return Rendered(Status.SHOWN, text, [DataTable([tag, *ours], rows, "Ours, in percent")], [chart])
 
     return render
-
-
-def _rounded(value: float | None) -> str | None:
-    return None if value is None else _two(value)
 
 
 def published_few_shot(task: str) -> DataTable:
@@ -177,11 +170,7 @@ def few_shot(task: str) -> Callable[[Material], Rendered]:
         curves = [band for band in curves if band.metric == headline]
         if not curves:
             raise UserError(f"There is no learning curve of {task} among the folders.")
-        series = []
-        for model in dict.fromkeys(band.model for band in curves):
-            own = [band for band in curves if band.model == model]
-            ends = ([100 * getattr(band, end) for band in own] for end in ("mean", "low", "high"))
-            series.append(Series(model, [band.fraction for band in own], *ends))
+        series = curve_series(curves, 100)
         for model, values in FEW_SHOT[task].items():
             series.append(Series(f"{model} (published)", list(FEW_SHOT_FRACTIONS), list(values)))
         x_label, y_label = "fraction of the training questions", "percent"

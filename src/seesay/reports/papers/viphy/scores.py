@@ -77,15 +77,20 @@ def learning_curves(bands: Sequence[Band]) -> list[Analysis]:
 
 def _learning_curve(task: str, metric: str, bands: Sequence[Band]) -> Analysis:
     rows = [band for band in bands if (band.task, band.metric) == (task, metric)]
-    series = []
-    for model in dict.fromkeys(row.model for row in rows):
-        of_model = [row for row in rows if row.model == model]
-        x, y, low, high = zip(*((row.fraction, row.mean, row.low, row.high) for row in of_model), strict=True)
-        series.append(Series(model, x, y, low, high))
     labels = {"x_label": "fraction of the training questions", "y_label": metric_name(metric)}
-    chart = lines(series, title=f"{task}: learning curve", log_x=True, **labels)
+    chart = lines(curve_series(rows), title=f"{task}: learning curve", log_x=True, **labels)
     text = "The linear probe trained on a fraction of the training questions; the band is the range over seeds."
     return Analysis("learning-curve", task, "Learning curve", "Fig. 8 and 9", text, rows, (chart,))
+
+
+def curve_series(bands: Sequence[Band], scale: float = 1) -> list[Series]:
+    """A line with its band for each model, times `scale`."""
+    series = []
+    for model in dict.fromkeys(band.model for band in bands):
+        own = [band for band in bands if band.model == model]
+        ends = ([scale * getattr(band, end) for band in own] for end in ("mean", "low", "high"))
+        series.append(Series(model, [band.fraction for band in own], *ends))
+    return series
 
 
 def _overall(group: TaskRuns, part: str) -> list[PartScore]:

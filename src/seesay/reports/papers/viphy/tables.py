@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
-from seesay.questions import Answer, Published, Scores, Slice
+from seesay.questions import Answer, Scores, Slice
 from seesay.reports.groups import TaskRuns, asked_as
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.material import Material
@@ -175,88 +175,77 @@ def two_labels(run: Run) -> Figure | None:
 
 
 def probes(
-    task_name: str, metrics: Mapping[str, str], people: Callable[[Material], list[list[str | None]]]
+    columns: Sequence[tuple[str, str, str]], people: Callable[[Material], list[list[str | None]]], note: str
 ) -> Callable[[Material], Rendered]:
-    """Tables 4 and 5: linear probes on a task, with people's rows that can be computed."""
+    """Tables 4 to 6: linear probes and people's rows that can be computed. A column is a task, its metric (or nothing:
+    the task's headline) and a head; `note` is a further paragraph, whether anything can be shown or not."""
+    heads = [head for _, _, head in columns]
 
     def render(material: Material) -> Rendered:
-        groups = [group for group in material.groups_of(task_name) if is_linear(group)]
-        lines: list[list[str | None]] = [
-            [entry.label, asked_as(group.task), *(cell(entry.figure(metric)) for metric in metrics)]
-            for group in groups
-            for entry in group.entries
-        ]
-        human, notes = _attempt(people, material)
+        rows = _probe_rows(material, columns)
+        lines = [[model, asked, *(cells.get(head) for head in heads)] for model, asked, cells in rows]
+        missing = f"There is no linear probe of {columns[0][0]} among the folders"
+        human, notes = [], []
+        try:
+            human = people(material)
+        except UserError as error:
+            notes.append(f"People: {error}")
         if not lines and not human:
-            raise UserError(" ".join([f"There is no linear probe of {task_name} among the folders.", *notes]))
-        header = ["ours, in percent", "asked", *metrics.values()]
-        text = (
-            "A probe is one linear layer on frozen vectors of the text in the table's column; `linear-question` is the "
-            "question with its lettered options, as UnifiedQA is asked."
-        )
-        if not lines:
-            text = f"There is no linear probe of {task_name} among the folders: people's rows alone are ours."
-        status = Status.SHOWN if lines and human else Status.IN_PART
-        return Rendered(status, "\n\n".join([text, *notes]), [DataTable(header, [*lines, *human], "Ours")])
+            raise UserError(" ".join([f"{missing}.", *notes, note]))
+        whole = human and any(len(cells) == len(heads) for _, _, cells in rows)
+        text = "\n\n".join([PROBE if lines else f"{missing}: people's rows alone are ours.", *notes, note])
+        table = DataTable(["ours, in percent", "asked", *heads], [*lines, *human], "Ours")
+        return Rendered(Status.SHOWN if whole else Status.IN_PART, text, [table])
 
     return render
 
 
-def _attempt(
-    people: Callable[[Material], list[list[str | None]]], material: Material
-) -> tuple[list[list[str | None]], list[str]]:
-    """People's rows, or the sentence that says what they need."""
-    try:
-        return people(material), []
-    except UserError as error:
-        return [], [f"People: {error}"]
+def _probe_rows(
+    material: Material, columns: Sequence[tuple[str, str, str]]
+) -> list[tuple[str, str, dict[str, str | None]]]:
+    """Model, way of asking and cells; runs of several tasks share a row, two runs of one task do not."""
+    rows: list[tuple[str, str, dict[str, str | None]]] = []
+    for group in material.groups_of(*(task for task, _, _ in columns)):
+        asked = asked_as(group.task)
+        own = [(metric or group.headline, head) for task, metric, head in columns if task == group.task.name]
+        for entry in group.entries if is_linear(group) else ():
+            values = {head: cell(entry.figure(metric)) for metric, head in own}
+            same = (row for row in rows if row[:2] == (entry.label, asked) and not row[2].keys() & values.keys())
+            if (row := next(same, None)) is None:
+                rows.append((entry.label, asked, values))
+            else:
+                row[2].update(values)
+    return rows
 
 
 def coda_rows(material: Material) -> list[list[str | None]]:
     """CoDa's annotators as the paper reads them, and by the rule for models."""
-    figures_ = source.human_figures(material)
-    rest = percent(figures_.confidence), percent(figures_.macro_f1)
+    scores = source.human_figures(material)
+    rest = percent(scores.confidence), percent(scores.macro_f1)
     return [
-        ["people (CoDa), any typical colour in common", None, percent(figures_.any_overlap), *rest],
-        ["people (CoDa), their most frequent colour", None, percent(figures_.most_frequent), *rest],
+        ["people (CoDa), any typical colour in common", None, percent(scores.any_overlap), *rest],
+        ["people (CoDa), their most frequent colour", None, percent(scores.most_frequent), *rest],
     ]
 
 
-def example_rows(kind: type[source.Pair], columns: int) -> Callable[[Material], list[list[str | None]]]:
+def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str | None]]]:
     """People on the published annotated examples."""
 
     def people(material: Material) -> list[list[str | None]]:
         right, of, _ = source.on_examples(material, kind)
-        name = f"people on the annotated examples: {right} of {of}"
-        return [[name, None, percent(right / of), *([None] * (columns - 1))]]
+        return [[f"people on the annotated examples: {right} of {of}", None, percent(right / of), None, None]]
 
     return people
 
 
-def sizes(material: Material) -> Rendered:
-    """Table 6: linear probes on the standard pairs, their subtypes and transitive pairs."""
-    values: dict[tuple[str, str], dict[str, str | None]] = {}
-    for group in material.groups_of(*SIZE_SETS):
-        if is_linear(group):
-            for entry in group.entries:
-                row = values.setdefault((entry.label, asked_as(group.task)), {})
-                row[SIZE_SETS[group.task.name]] = cell(entry.figure(group.headline))
-    lines: list[list[str | None]] = [
-        [model, asked, *(row.get(part) for part in SIZE_SETS.values())] for (model, asked), row in values.items()
-    ]
-    human, notes = _attempt(example_rows(SizeFact, len(SIZE_SETS)), material)
-    if not lines and not human:
-        raise UserError(" ".join(["There is no linear probe of viphy-size among the folders.", *notes]))
-    text = (
-        "In the published transitive set the first object is always the smaller one: a model that always says so "
-        "scores 100. 1,714 of its 20,000 rows repeat an earlier one and are asked once here."
-    )
-    whole = bool(human) and any(len(row) == len(SIZE_SETS) for row in values.values())
-    header = ["ours, in percent", "asked", *SIZE_SETS.values()]
-    tables = [DataTable(header, [*lines, *human], "Ours")]
-    return Rendered(Status.SHOWN if whole else Status.IN_PART, "\n\n".join([text, *notes]), tables)
-
-
+PROBE = (
+    "A probe is one linear layer on frozen vectors of the text in the table's column; `linear-question` is the "
+    "question with its lettered options, as UnifiedQA is asked."
+)
+TRANSITIVE = (
+    "In the published transitive set the first object is always the smaller one: a model that always says so "
+    "scores 100. 1,714 of its 20,000 rows repeat an earlier one and are asked once here."
+)
 CODA_NOTE = (
     "CoDa's annotators are measured on the 432 things that they share with ViPhy: as the paper reads it (any typical "
     "colour in common), and by the rule for models (the most frequent colour). Macro F1 is printed as 68.82; over "
@@ -276,24 +265,6 @@ def agreement_note(dimension: str) -> str:
         f"Fleiss' kappa of the people behind the human row: {KAPPA[dimension]:.2f}, as printed; their answers are not "
         "published. `seesay judge serve viphy-" + dimension + "` collects such answers, and `judge export` gives kappa."
     )
-
-
-def with_note(render: Callable[[Material], Rendered], note: str) -> Callable[[Material], Rendered]:
-    """The same entry with a further paragraph, whether it can be shown or not."""
-
-    def noted(material: Material) -> Rendered:
-        try:
-            rendered = render(material)
-        except UserError as error:
-            raise UserError(f"{error} {note}") from error
-        return replace(rendered, text="\n\n".join(part for part in (rendered.text, note) if part))
-
-    return noted
-
-
-def probe_table(rows: Sequence[Published], metrics: Mapping[str, str]) -> DataTable:
-    """Tables 4 and 5 as printed."""
-    return with_averages(rows, metrics, "Linear probes")
 
 
 def sizes_published() -> DataTable:

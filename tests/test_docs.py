@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
 
 import nbformat
 import pytest
@@ -76,8 +77,12 @@ def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
 
 @pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
-    notebook = nbformat.read(ROOT / "docs" / "tutorials" / "first-look.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    notebook: Any = nbformat.read(  # type: ignore[no-untyped-call]
+        ROOT / "docs" / "tutorials" / "first-look.ipynb", as_version=4
+    )
+    NotebookClient(
+        notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert any("smollm2-q4" in output.get("data", {}).get("text/html", "") for output in shown)
     assert (tmp_path / "first-look.html").is_file()

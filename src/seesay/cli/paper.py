@@ -45,7 +45,7 @@ def paper(
     if as_json:
         fields = {"paper": loaded.name, "citation": loaded.citation, "page": str(written) if written else None}
         print_json({**fields, "entries": as_records(page, brief=listed)})
-    elif not quiet:
+    else:
         commands = [[entry.command] if listed else [] for entry, _ in page]
         rows = [
             [entry.number, entry.title, rendered.status, *command]
@@ -53,5 +53,5 @@ def paper(
         ]
         columns = ["in the paper", "what it shows", "here", *(["command"] if listed else [])]
         out.print(table(columns, rows, title=loaded.title))
-        if written:
+        if written and not quiet:
             out.print(str(written), soft_wrap=True)

@@ -23,7 +23,7 @@ from tests.runs.strategies import answers, names, tasks
 from seesay.errors import NewerVersionError, UserError
 from seesay.files import lock_folder, write_text
 from seesay.questions import Answer, Scores, Task
-from seesay.runs import store
+from seesay.runs import answer_table, store
 from seesay.runs.ask import Settings, describe, run
 from seesay.runs.upgrades import FORMAT
 
@@ -172,7 +172,7 @@ def test_answers_with_bad_numbers_are_damage(tmp_path: Path, column: list[float]
     done = run(Counting(), task(), tmp_path, FEW)
     rows = pq.read_table(done.folder / store.ANSWERS).to_pylist()
     rows[0][where]["logp"] = column
-    pq.write_table(pa.Table.from_pylist(rows, store._ANSWER), done.folder / store.ANSWERS)
+    pq.write_table(pa.Table.from_pylist(rows, answer_table._ANSWER), done.folder / store.ANSWERS)
     store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
     with pytest.raises(UserError, match=r"is damaged \(.+\): delete the folder"):
         store.read_run(done.folder)

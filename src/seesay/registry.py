@@ -29,20 +29,20 @@ def unknown(kind: str, name: str, names: Iterable[str], listing: str) -> UserErr
     return UserError(f"Unknown {kind} '{name}'.{hint} `{listing}` lists them all.")
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
     """The names that look like an unknown one, to be put behind it.
 
     >>> did_you_mean("optoins", ["options", "gold"])
     " (did you mean 'options'?)"
     """
-    near = _near(name, names)
+    near = _near(name, names, cutoff)
     return f" (did you mean {near}?)" if near else ""
 
 
-def _near(name: str, names: Iterable[str]) -> str:
+def _near(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
     lowered = {known.lower(): known for known in names}
     return " or ".join(
-        f"'{lowered[match]}'" for match in difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=0.55)
+        f"'{lowered[match]}'" for match in difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=cutoff)
     )
 
 

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.program import SEESAY, refused, seesay
+from tests.cli.program import SEESAY, refused, refused_here, seesay
 
+from seesay.cli import main
 from seesay.errors import UserError
 
 COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
@@ -37,6 +38,52 @@ def test_help_imports_nothing_heavy(command: list[str]) -> None:
     by_typer = ["pydantic"] if command else []  # newer ones check a command's options with it
     assert ast.literal_eval(done.stderr) in ([], by_typer)
     assert "Usage" in done.stdout
+
+
+def test_nothing_typed_shows_help() -> None:
+    done = seesay()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "probe" in done.stdout
+
+
+def test_help_is_short_and_speaks_of_values(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["probe", "-h"])
+    text = capsys.readouterr().out
+    assert "--data PATH" in text
+    assert "--shots NUMBER" in text
+    assert "<" not in text.replace("<=", "").replace("x<", "")
+
+
+def test_a_typing_mistake_is_noticed_before_the_hub_is_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seesay.models.hf.loading.on_hub", lambda *_: pytest.fail("the hub was asked"))
+    assert "did you mean 'smollm2'" in refused_here(capsys, "probe", "smolm2")
+    assert "no device 'cuda'" in refused_here(capsys, "probe", "smollm2", "--device", "cuda")
+
+
+def test_names_are_not_broken_in_narrow_tables(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seesay.cli import output
+
+    monkeypatch.delattr(output, "out", raising=False)
+    monkeypatch.setenv("COLUMNS", "30")
+    name = "spatial-commonsense-position"
+    output.__getattr__("out").print(output.table(["name", "title"], [(name, "where a thing is in a picture")]))
+    assert name in capsys.readouterr().out
+
+
+def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    from seesay.cli.output import progress_bar
+
+    with progress_bar("rooms", unit="pictures") as advance:
+        advance(3, 10)
+        advance(7, 10)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("rooms: 10 of 10 · ")
+    assert "pictures/s" in line
 
 
 def test_version() -> None:

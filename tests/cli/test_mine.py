@@ -32,12 +32,14 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 def test_people_programs_and_silence(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = run(capsys, "-a", spec, "-o", tmp_path)
     assert "12 pictures" in printed
-    assert f"seesay probe --task viphy-size --data {tmp_path}" in "".join(printed.splitlines())
+    assert f"Next: seesay probe --task viphy-size --data {tmp_path}" in "".join(printed.splitlines())
     summary = json.loads(run(capsys, "-a", spec, "-o", tmp_path, "--json", "--transitive"))
     assert summary["facts"]["sizes"] > 0
     assert {"annotations", "bad", "folder", "pictures", "pictures_per_second", "seconds"} <= set(summary)
     assert (tmp_path / "transitive/sizes.parquet").is_file()
-    assert run(capsys, "-a", spec, "-o", tmp_path, "--quiet") == ""
+    quiet = run(capsys, "-a", spec, "-o", tmp_path, "--quiet")
+    assert ("sizes" in quiet, "Next:" in quiet) == (True, False)
+    assert run(capsys, "-a", spec, "-o", tmp_path, "--silent") == ""
 
 
 def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,11 +66,14 @@ def test_nan_is_never_printed(tmp_path: Path) -> None:
     assert json.loads(done.stdout)
 
 
-def test_quiet_prints_nothing(tmp_path: Path) -> None:
+def test_quiet_prints_figures_and_silent_nothing(tmp_path: Path) -> None:
     data = tmp_path / "memory_colors.jsonl"
     data.write_text('{"descriptor": "a", "item": "tomato", "label": "red"}\nrubbish\n')
-    done = probe(tmp_path, "mock", "--task", "memory-colors", "--data", data, "--quiet", "--resamples", "100")
-    assert (done.stdout, done.stderr) == ("", "")
+    arguments = ("mock", "--task", "memory-colors", "--data", data, "--resamples", "100")
+    quiet = probe(tmp_path, *arguments, "--quiet")
+    assert ("accuracy" in quiet.stdout, "Report:" in quiet.stdout, quiet.stderr) == (True, False, "")
+    silent = probe(tmp_path, *arguments, "--silent")
+    assert (silent.returncode, silent.stdout, silent.stderr) == (0, "", "")
 
 
 def test_bad_rows_are_reported_and_the_rest_asked(tmp_path: Path) -> None:

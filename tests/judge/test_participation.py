@@ -127,7 +127,7 @@ def test_pause_close_and_open_again(serve: Opener, tmp_path: Path) -> None:
 def test_workers_of_a_site_come_back_to_where_they_were(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, return_url="https://app.example.org/done?cc={code}", pages=1))
     join = f"/join/{served.rows('SELECT value FROM study WHERE key = ?', 'join')[0][0]}"
-    first = served.client.get(join, params={"PROLIFIC_PID": "5f3c"}, follow_redirects=False)
+    first = served.client.get(join, params={"PROLIFIC_PID": "5f3c", "SESSION_ID": "2"}, follow_redirects=False)
     again = served.client.get(join, params={"PROLIFIC_PID": "5f3c", "SESSION_ID": "2"}, follow_redirects=False)
     other = served.client.get(join, params={"workerId": "5f3c"}, follow_redirects=False)
     assert first.headers["location"] == again.headers["location"] != other.headers["location"]

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -18,7 +18,7 @@ from seesay.cli.data import app as data_app
 from seesay.cli.judge import app as judge_app
 from seesay.cli.mine import mine
 from seesay.cli.models import models
-from seesay.cli.output import log_to_terminal, plain
+from seesay.cli.output import is_silent, log_to_terminal, plain, set_silent
 from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
 from seesay.cli.pretrain import app as pretrain_app
@@ -30,6 +30,7 @@ from seesay.cli.rooms import rooms
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
 from seesay.cli.task_files import app as tasks_app
+from seesay.command_line import typed_words
 from seesay.errors import UserError
 
 
@@ -37,7 +38,16 @@ class _Stopped(Exception):  # noqa: N818 - not an error
     """An interrupt or a closed pipe, under a name that typer does not handle itself."""
 
 
+_VALUES = {"pathlib.Path": "PATH", "int": "NUMBER", "float": "NUMBER", "str": "TEXT"}
+
+
 class _Group(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _adapt(command)
+        return name, command, rest
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -45,12 +55,27 @@ class _Group(TyperGroup):
             raise _Stopped from error
 
 
+def _adapt(command: Any) -> None:
+    """Let help call a value PATH, NUMBER or TEXT, not by its type in Python; with --silent every command is quiet."""
+    for part in getattr(command, "commands", {}).values():
+        _adapt(part)
+    hints = get_type_hints(command.callback) if command.callback else {}
+    for parameter in command.params:
+        kind = str(hints.get(parameter.name))
+        word = next((word for mark, word in _VALUES.items() if mark in kind), None)
+        if word and parameter.metavar is None:
+            parameter.metavar = word
+        elif word and hasattr(parameter, "display_type"):  # newer typer shows the type beside an argument's name
+            parameter.display_type = lambda _: ""
+        if parameter.name == "quiet" and is_silent():
+            parameter.default = True
+
+
 app = typer.Typer(
     name="seesay",
     cls=_Group,
     help="How much of the visible world does a language model know?",
-    no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -78,13 +103,15 @@ def _version(requested: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _seesay(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -92,10 +119,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
+    words = typed_words() if arguments is None else list(arguments)
+    set_silent("--silent" in words)
     try:
         try:
             with log_to_terminal():
-                app(arguments)
+                app([word for word in words if word != "--silent"])
         finally:
             sys.stdout.flush()
     except UserError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,6 @@ import typer
 from seesay.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
-
     from seesay.data.store import FileStatus
 
 app = typer.Typer(help="List, fetch, add and check published data sets.", no_args_is_help=False)
@@ -24,8 +23,17 @@ Names = Annotated[
 @app.callback(invoke_without_command=True)
 def data(context: typer.Context, as_json: Json = False) -> None:
     """List the data sets and which of their files are available."""
-    if context.invoked_subcommand:
-        return
+    if not context.invoked_subcommand:
+        _list(as_json)
+
+
+@app.command("list")
+def list_data(as_json: Json = False) -> None:
+    """List the data sets and which of their files are available, as `seesay data` does."""
+    _list(as_json)
+
+
+def _list(as_json: bool) -> None:
     from seesay.cli.output import out, print_json, table
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
@@ -66,9 +74,8 @@ def _as_rows(statuses: list[FileStatus]) -> list[dict[str, Any]]:
 @app.command()
 def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
     """Fetch data sets into the data folder, checked by their published checksums."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    from seesay.cli.output import err, out, print_json
+    from seesay.cli.output import out, print_json
+    from seesay.cli.training_output import stage_bars
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
 
@@ -76,16 +83,14 @@ def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
     selected = dict.fromkeys(
         name for typed in names for name in (every if typed == "all" else [store.get_dataset(typed).name])
     )
-    bars = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(TextColumn("{task.description}"), *bars, console=err, disable=quiet or not err.is_terminal) as bar:
-        jobs: dict[str, TaskID] = {}
+    for name in selected:
+        shown: Counter[str] = Counter()
+        with stage_bars(name, unit="kB", quiet=quiet or as_json) as show:
 
-        def show_progress(file: str, done: int, size: int) -> None:
-            if file not in jobs:
-                jobs[file] = bar.add_task(file, total=size)
-            bar.update(jobs[file], completed=done)
+            def show_progress(file: str, done: int, size: int, shown: Counter[str] = shown) -> None:
+                show(file, done // 1000 - shown[file], size // 1000)
+                shown[file] = done // 1000
 
-        for name in selected:
             store.fetch(name, progress=show_progress)
     statuses = store.check_files(list(selected))
     if as_json:

@@ -70,6 +70,9 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 for any free one.")] = 8080,
     public_url: Annotated[str, typer.Option(help="The public address, such as https://study.example.org.")] = "",
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine.")] = False,
+    prolific_keys: Annotated[
+        Path | None, typer.Option(help="Prolific's public keys (JWKS): admit only workers whose link it has signed.")
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -123,7 +126,14 @@ def serve(
 
     with opened:
         serve_study(
-            opened, announce, host=host, port=port, public_url=public_url, behind_proxy=behind_proxy, links=links
+            opened,
+            announce,
+            host=host,
+            port=port,
+            public_url=public_url,
+            behind_proxy=behind_proxy,
+            prolific_keys=prolific_keys,
+            links=links,
         )
 
 
@@ -256,8 +266,6 @@ def export(
             }
         )
         return
-    if quiet:
-        return
     out.print(
         f"{report.people_kept} of {report.people} people and {report.judgements_kept} of {report.judgements} "
         f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items.",
@@ -268,6 +276,8 @@ def export(
     if report.agreement:
         rows = [(key, *_columns(coefficient)) for key, coefficient in report.agreement.items()]
         out.print(table(["agreement", ">value", ">95 % interval"], rows))
+    if quiet:
+        return
     out.print(f"Tables: {output}", soft_wrap=True)
     out.print(f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}", soft_wrap=True)
 

@@ -76,11 +76,13 @@ def mine(
     page = knowledge_page.write_folder(output)
     if as_json:
         print_json(result.to_json())
-    elif not quiet:
-        facts = result.facts
-        if result.sources:
-            out.print(sources_table(result.sources))
-        out.print(table(["knowledge", ">facts"], [(kind, f"{count:,}") for kind, count in facts.items()]))
+        return
+    facts = result.facts
+    if result.sources:
+        out.print(sources_table(result.sources))
+    pairs = {"sizes": facts.get("sizes", 0) // 2}  # a pair and its mirror image are two rows
+    out.print(table(["knowledge", ">facts"], [(kind, f"{pairs.get(kind, count):,}") for kind, count in facts.items()]))
+    if not quiet:
         for lexicon_name, counts in (result.lexicons or {}).items():
             covered = f"{counts['covered']:,} of {counts['names']:,} names"
             out.print(f"{lexicon_name} covers {covered} and adds {counts['subtypes']:,} subtypes", soft_wrap=True)
@@ -93,4 +95,4 @@ def mine(
             out.print("No picture names its scene, so viphy-space, which asks by scene, has no questions.")
         for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places with a scene", "viphy-space")):
             if facts.get(kind):
-                out.print(f"seesay probe --task {task} --data {output}", soft_wrap=True)
+                out.print(f"Next: seesay probe --task {task} --data {output}")

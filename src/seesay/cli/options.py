@@ -12,8 +12,9 @@ Family = Annotated[str | None, typer.Option(help="masked or causal, where the mo
 Revision = Annotated[str | None, typer.Option(help="The model's revision on the hub.")]
 TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code from the model's repository.")]
 AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Open pickled weights, which can run code.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-QuietFigures = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the figures and errors.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only the figures and errors; --silent prints only the errors.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples behind an interval, at least 100.")]

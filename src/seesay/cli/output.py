@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +30,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rich.console import Console
 
-    console = Console(stderr=name == "err", markup=False, highlight=False, emoji=False)
+    # without a width of its own, a table is as wide as its names need; nothing is cut
+    quiet = name == "out" and is_silent()
+    console = Console(stderr=name == "err", markup=False, highlight=False, emoji=False, soft_wrap=True, quiet=quiet)
     globals()[name] = console
     return console
 
@@ -51,10 +54,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     from rich.table import Table
 
     rich_table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        rich_table.add_column(
-            column.removeprefix(">"), justify="right" if column.startswith(">") else "left", overflow="fold"
-        )
+    for place, column in enumerate(columns):
+        longest = max((len(word) for row in rows for word in str(row[place]).split()), default=0)
+        justify: Literal["left", "right"] = "right" if column.startswith(">") else "left"
+        # a name is never broken: lines break between words
+        rich_table.add_column(column.removeprefix(">"), justify=justify, min_width=min(longest, _LONGEST_NAME))
     for row in rows:
         rich_table.add_row(*(plain(cell) for cell in row))
     return rich_table
@@ -67,6 +71,22 @@ def sources_table(sources: Sequence[CorpusSummary]) -> Table:
         for source in sources
     ]
     return table(("source", "form", ">texts", ">blank", ">left out"), rows)
+
+
+_LONGEST_NAME = 60
+_silent = False
+
+
+def set_silent(silent: bool) -> None:
+    """Print nothing but errors, or everything again."""
+    global _silent
+    _silent = silent
+    globals().pop("out", None)
+
+
+def is_silent() -> bool:
+    """Whether errors alone are printed."""
+    return _silent
 
 
 class _TerminalHandler(logging.Handler):
@@ -86,6 +106,7 @@ def log_to_terminal() -> Iterator[None]:
     level = logger.level
     logger.addHandler(_TERMINAL)
     logger.setLevel(logging.INFO)
+    set_quiet(False)
     try:
         yield
     finally:
@@ -96,7 +117,7 @@ def log_to_terminal() -> Iterator[None]:
 
 def set_quiet(quiet: bool) -> None:
     """Show errors only, or everything that is logged."""
-    _TERMINAL.setLevel(logging.ERROR if quiet else logging.NOTSET)
+    _TERMINAL.setLevel(logging.ERROR if quiet or _silent else logging.NOTSET)
 
 
 def progress_bars(*, quiet: bool = False) -> ProgressBars:
@@ -113,6 +134,10 @@ class Advance(Protocol):
 @contextmanager
 def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Advance]:
     """A bar on stderr with a rate and an end time. It yields a function of how many are newly done, and of how many."""
+    console = __getattr__("err")
+    if not quiet and not console.is_terminal:
+        yield _plain_progress(plain(title), unit)
+        return
     from rich import progress
 
     name, detail = (
@@ -120,7 +145,7 @@ def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Adva
     )
     times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
     columns = (name, progress.BarColumn(), progress.MofNCompleteColumn(), detail, *times)
-    with progress.Progress(*columns, console=__getattr__("err"), disable=quiet) as bar:
+    with progress.Progress(*columns, console=console, disable=quiet) as bar:
         task = bar.add_task(plain(title), total=None, detail="")
 
         def advance(done: int, total: int, detail: str = "") -> None:
@@ -130,3 +155,27 @@ def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Adva
             bar.update(task, detail=" · ".join(filter(None, (detail, rate))))
 
         yield advance
+
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+def _plain_progress(title: str, unit: str) -> Advance:
+    """Progress in lines, for a file or a pipe: one every few seconds, and one at the end."""
+    began = last = time.monotonic()
+    count = 0
+
+    def advance(done: int, total: int, detail: str = "") -> None:
+        nonlocal count, last
+        count += done
+        now = time.monotonic()
+        if now - last < _SECONDS_BETWEEN_LINES and (count < total or not done):
+            return
+        last = now
+        rate = count / max(now - began, 0.001)
+        remaining = f"{(total - count) / rate:,.0f} s left" if rate and count < total else f"{now - began:,.0f} s"
+        speed = f"{rate:,.{0 if rate >= 10 else 1}f} {unit}/s"
+        parts = (f"{count:,} of {total:,}", detail, speed, remaining)
+        print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
+
+    return advance

@@ -45,10 +45,10 @@ def paper(
     if as_json:
         fields = {"paper": loaded.name, "citation": loaded.citation, "page": str(written) if written else None}
         print_json({**fields, "entries": as_records(page, brief=listed)})
-    elif not quiet:
+    else:
         rows = [[entry.number, entry.title, rendered.status, entry.command] for entry, rendered in page]
         columns = ["in the paper", "what it shows", "here", "command"]
         shown = 4 if listed else 3  # the page has the commands
         out.print(table(columns[:shown], [row[:shown] for row in rows], title=loaded.title))
-        if written:
+        if written and not quiet:
             out.print(str(written), soft_wrap=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, QuietFigures, Revision, TrustRemoteCode
+from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -49,7 +49,7 @@ def perplexity(
     revision: Revision = None,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
-    quiet: QuietFigures = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines were left out."""

@@ -90,7 +90,7 @@ def capbert(
             start=start, tokenizer=tokenizer, imagine=imagine, mix=[(texts.train, weight) for texts, weight in mixed],
             watch=watched, device=device, progress=show,
         )  # fmt: skip
-    _report(output, captions, result, quiet, as_json)
+    _report(output, captions, result, as_json)
 
 
 @app.command()
@@ -120,7 +120,7 @@ def lstm(
     joined, captions = _phrases(phrases), _captions(files, held_out, seed, quiet)
     with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
         result = model.pretrain(captions, output, config, phrases=joined, device=device, progress=show)
-    _report(output, captions, result, quiet, as_json)
+    _report(output, captions, result, as_json)
 
 
 @app.command()
@@ -220,7 +220,7 @@ def _mixed(text: str) -> tuple[CaptionSplit, float]:
     return read_texts(Path(name), text), value
 
 
-def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, as_json: bool) -> None:
+def _report(output: Path, captions: CaptionSplit, result: Result, as_json: bool) -> None:
     from dataclasses import asdict
 
     from seesay.cli.output import out, print_json
@@ -236,5 +236,5 @@ def _report(output: Path, captions: CaptionSplit, result: Result, quiet: bool, a
         print_json(
             {"folder": str(output), "captions": counts, "sources": sources, **asdict(result), "validation": best}
         )
-    elif not quiet:
-        out.print(summary(output, result), soft_wrap=True)
+    else:
+        out.print(summary(output, result))

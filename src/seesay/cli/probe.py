@@ -243,9 +243,10 @@ def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) 
     page = viphy.write_analyses(target, "Learning curves", viphy.learning_curves(bands))
     if as_json:
         print_json(learning_curve.as_json(points))
-    elif not quiet:
+    else:
         out.print(curves_table(bands))
-        out.print(f"Report: {page}", soft_wrap=True)
+        if not quiet:
+            out.print(f"Report: {page}")
 
 
 def _show(results: Results, target: Path, output: Path, seed: int, resamples: int, quiet: bool, as_json: bool) -> None:
@@ -264,13 +265,14 @@ def _show(results: Results, target: Path, output: Path, seed: int, resamples: in
     if as_json:
         fields = set(Record.model_fields)
         print_json([figure.model_dump(include=fields) for figure in results.figures])
-    elif not quiet:
+    else:
         out.print(overview(results.runs))
         if seed_summaries:
             out.print(seeds_table(seed_summaries))
         if comparisons:
             out.print(comparison_table(comparisons))
-        out.print(f"Report: {target}", soft_wrap=True)
+        if not quiet:
+            out.print(f"Report: {target}")
 
 
 def _batch_size(text: str) -> int | None:

@@ -113,7 +113,7 @@ def train(
         best = best_line(folder / "training", result.best_step)
         fields = {"folder": str(folder), "network": network, "task": name, "items": source.splits, **asdict(result)}
         print_json({**fields, "validation": best, "tests": tests})
-    elif not quiet:
+    else:
         accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())
         out.print(summary(folder, result) + accuracy, soft_wrap=True)
 
@@ -175,14 +175,15 @@ def sweep(
         rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
         fields = {"trainings": rows, "best": best, "tables": [asdict(cell) for cell in cells]}
         print_json({"folder": str(output), "page": str(page), **fields})
-    elif not quiet:
+    else:
         for section in sweep_sections(cells, diagnoses)[0]:
             if section.table:
                 columns = ["", *(f">{name}" for name in section.table.header[1:])]
                 out.print(table(columns, section.table.rows, title=section.heading))
         for row in failed:
             err.print(f"{row.folder} failed: {row.error}", soft_wrap=True)
-        out.print(f"{page}: {len(results)} trainings", soft_wrap=True)
+        if not quiet:
+            out.print(f"{page}: {len(results)} trainings")
 
 
 def _train(

@@ -41,9 +41,10 @@ def diagnose(
     if as_json:
         rows = [diagnosis.to_json() for diagnosis in diagnoses]
         print_json({"reasoners": rows, "written": [str(path) for path in written]})
-    elif not quiet:
+    else:
         out.print(_table(diagnoses))
-        out.print(plain(written[0]), soft_wrap=True)
+        if not quiet:
+            out.print(plain(written[0]))
 
 
 def diagnose_with_bars(folder: Path, *, quiet: bool, **options: Any) -> Diagnosis:

@@ -124,8 +124,8 @@ def matrix(
     elif not quiet:
         size = f"{len(built.words)} words in the contexts of {len(built.contexts)} relations"
         out.print(f"{size}: {output}", soft_wrap=True)
-        out.print(f"seesay relations test {output}", soft_wrap=True)
         _report_sources(corpus)
+        out.print(f"Next: seesay relations test {output}")
 
 
 @app.command("test")

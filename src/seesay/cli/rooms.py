@@ -23,4 +23,4 @@ def rooms(
     with progress_bar("rooms", unit="pictures", quiet=quiet) as advance:
         write_rooms(output, count, seed, progress=advance)
     if not quiet:
-        out.print(f"seesay mine --annotations plain:{output / 'annotations.parquet'} -o knowledge", soft_wrap=True)
+        out.print(f"Next: seesay mine --annotations plain:{output / 'annotations.parquet'} -o knowledge")

@@ -142,7 +142,7 @@ def stats(
         err.print(f"seesay: {row}", soft_wrap=True)
     if as_json:
         print_json({"rows": [asdict(row) for row in found], "bad_rows": len(bad), "page": str(output or "") or None})
-    elif not quiet:
+    else:
         shown = area_table(found)
         header = [name if place < 3 else f">{name}" for place, name in enumerate(shown.header)]
         out.print(table(header, shown.rows))

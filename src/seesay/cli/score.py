@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import Json, QuietFigures, Seed
+from seesay.cli.options import Json, Quiet, Seed
 
 if TYPE_CHECKING:
     from seesay.runs.records import Comparison, Record
@@ -33,7 +33,7 @@ def captions(
     jobs: Annotated[int, typer.Option(min=0, help="Processes for METEOR; 0: one per processor.")] = 0,
     resamples: Many = 1000,
     seed: Seed = 0,
-    quiet: QuietFigures = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Score captions as the COCO evaluation does, with intervals. Exit code 1: some rows were left out."""
@@ -63,7 +63,7 @@ def parses(
     per_sentence: Annotated[Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")] = None,
     resamples: Many = 1000,
     seed: Seed = 0,
-    quiet: QuietFigures = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be compared."""

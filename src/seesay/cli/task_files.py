@@ -23,7 +23,7 @@ class _ShowByDefault(TyperGroup):
     """`seesay tasks core-color` shows that task: what is not a command is what `show` takes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or (args[0] not in self.commands and args[0] != "--help"):
+        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
             args = ["show", *args]
         return super().parse_args(ctx, args)
 
@@ -130,7 +130,8 @@ def new(
     if not quiet:
         for doubt in draft.doubts:
             out.print(f"Look at this first: {doubt}.", soft_wrap=True)
-        out.print(f"Wrote {output}. `seesay tasks check {output}` says what is wrong with it.", soft_wrap=True)
+        out.print(f"Wrote {output}.")
+        out.print(f"Next: seesay tasks check {output}")
 
 
 @app.command()

@@ -144,7 +144,9 @@ def describe(task: Task) -> dict[str, Any]:
         "tags": slices(task),
         "published": [{**asdict(row), "slice": row.slice and str(row.slice)} for row in task.published],
         "citation": task.citation,
-        "licence": {need: CATALOGUE[need].licence for need in needs} or {task.name: task.licence},
+        "licence": {task.name: task.licence}
+        if not needs or task.licence == "yours"
+        else {need: CATALOGUE[need].licence for need in needs},
         "data": [*map(str, task.data), *task.data_notes],
         "bad_rows": [asdict(row) for row in task.bad_rows],
     }

@@ -84,7 +84,7 @@ def training_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[Train
 
 
 @contextmanager
-def stage_bars(title: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+def stage_bars(title: str, *, unit: str = "items", quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
     """One bar after the other, for each stage that reports progress."""
     from seesay.cli.output import progress_bar
 
@@ -94,7 +94,7 @@ def stage_bars(title: str, *, quiet: bool = False) -> Iterator[Callable[[str, in
         def show(stage: str, done: int, total: int) -> None:
             if stage not in bars:
                 stack.close()
-                bars[stage] = stack.enter_context(progress_bar(f"{title}, {stage}", unit="items", quiet=quiet))
+                bars[stage] = stack.enter_context(progress_bar(f"{title}, {stage}", unit=unit, quiet=quiet))
             bars[stage](done, total)
 
         yield show

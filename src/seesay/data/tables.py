@@ -84,9 +84,21 @@ def _header(path: Path, columns: Sequence[str], first: tuple[int, str | BadRow] 
         header = []
     missing = [name for name in columns if header.count(name) != 1]
     if missing:
+        refuse_other_separator(path, header, delimiter)
         rule = f"{path} needs a first line that names the columns {', '.join(columns)} once each"
         raise UserError(f"{rule}: look at {', '.join(missing)}.")
     return header
+
+
+def refuse_other_separator(path: Path, header: Sequence[str], delimiter: str) -> None:
+    """Say which character separates the columns of a file whose header is one column of several names."""
+    names = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
+    if len(header) == 1:
+        for other, name in names.items():
+            if other != delimiter and other in header[0]:
+                raise UserError(
+                    f"The columns of {path} are separated by {name}, not by {names.get(delimiter, delimiter)}."
+                )
 
 
 def _split(line: str, delimiter: str) -> list[str]:

@@ -9,6 +9,22 @@ from seesay.judge import security
 from seesay.judge.storage.database import Transaction, first_row, get_setting
 from seesay.judge.study import Study
 
+_FORGET_AFTER = 3600.0
+
+
+class TooManyWorkersError(Exception):
+    """As many participants came by the join link as are allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A worker's visit of the join link: the site's ids of the worker and of the visit, and whether the site signed."""
+
+    site: str
+    worker: str
+    id: str = ""
+    is_signed: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class Participant:
@@ -22,10 +38,10 @@ class Participant:
     code: str
 
 
-def find_by_token(tx: Transaction, token: str) -> int | None:
-    """The id of the participant with this link, if there is one."""
-    row = first_row(tx, "SELECT id FROM person WHERE token = ?", security.digest(token))
-    return None if row is None else int(row[0])
+def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
+    """The id of the participant with this link, and whether they have consented; None if there is no such link."""
+    row = first_row(tx, "SELECT id, consented FROM person WHERE token = ?", security.digest(token))
+    return None if row is None else (int(row[0]), row[1] is not None)
 
 
 def get_participant(tx: Transaction, person: int) -> Participant:
@@ -43,18 +59,51 @@ def create_links(tx: Transaction, count: int, now: float) -> list[str]:
     return tokens
 
 
-def join(tx: Transaction, site: str, worker: str, now: float) -> str:
-    """The token of a worker of a crowdsourcing site: the same one when they return or open a second tab.
+def join(tx: Transaction, study: Study, visit: Visit, now: float) -> str | None:
+    """The token of a worker of a crowdsourcing site; None where their id alone does not prove that it is theirs.
 
-    The worker's id is stored as a keyed digest: enough to recognise them, not enough to identify them.
+    Whoever has a signed id, or the id of the visit with which they came first, gets the same token when they return or
+    open a second tab. The worker's id is stored as a keyed digest: enough to recognise them, not enough to identify
+    them.
     """
     tx.lock_study()
     key = get_setting(tx, "secret") or ""
-    worker_digest = security.sign(key, "outside", site, worker)
-    token = security.sign(key, "token", site, worker)[:32]
-    if not first_row(tx, "SELECT id FROM person WHERE outside = ?", worker_digest):
-        _add(tx, [token], site, now, worker_digest)
+    worker_digest = security.sign(key, "outside", visit.site, visit.worker)
+    token = security.new_token()
+    if visit.is_signed or visit.id:
+        proof = "signed" if visit.is_signed else f"visit {visit.id}"
+        token = security.sign(key, "token", visit.site, visit.worker, proof)[:32]
+    row = first_row(tx, "SELECT token FROM person WHERE outside = ?", worker_digest)
+    if row is None:
+        _make_room(tx, study, now)
+        _add(tx, [token], visit.site, now, worker_digest)
+    elif visit.is_signed:
+        tx.execute("UPDATE person SET token = ? WHERE outside = ?", security.digest(token), worker_digest)
+    elif row[0] != security.digest(token):
+        return None
     return token
+
+
+def max_workers(study: Study) -> int:
+    """How many participants come by the join link: anyone who has it can invent ids."""
+    return max(1000, 20 * study.participants_needed)
+
+
+def _make_room(tx: Transaction, study: Study, now: float) -> None:
+    """Refuse a worker beyond the limit. Those who never agreed to take part are forgotten first, after an hour.
+
+    The last participant stays, so that no number is given out twice.
+    """
+    count = "SELECT COUNT(*) FROM person WHERE outside IS NOT NULL"
+    if tx.execute(count)[0][0] < max_workers(study):
+        return
+    tx.execute(
+        "DELETE FROM person WHERE outside IS NOT NULL AND consented IS NULL AND created < ? "
+        "AND id < (SELECT MAX(id) FROM person)",
+        now - _FORGET_AFTER,
+    )
+    if tx.execute(count)[0][0] >= max_workers(study):
+        raise TooManyWorkersError
 
 
 def record_consent(tx: Transaction, person: int, now: float) -> None:

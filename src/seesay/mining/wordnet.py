@@ -32,8 +32,13 @@ def hyponyms(names: Collection[str], folder: Path | None = None) -> dict[str, li
     and a cardigan is not a dog.
     """
     folder = folder or find()
-    children, visible = _synsets(folder / "data.noun")
-    senses = _senses(folder / "index.noun")
+    try:
+        children, visible = _synsets(folder / "data.noun")
+        senses = _senses(folder / "index.noun")
+    except ValueError as error:
+        raise UserError(
+            f"{folder} holds a damaged data.noun or index.noun ({error}): install WordNet again."
+        ) from error
     by_sense: defaultdict[str, list[str]] = defaultdict(list)
     for name in sorted(set(names) & senses.keys()):
         if (sense := next((synset for synset in senses[name] if synset in visible), None)) is not None:

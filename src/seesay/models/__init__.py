@@ -10,7 +10,7 @@ from pathlib import Path
 from seesay.errors import UserError
 from seesay.models.base import FilledScores, Model, TokenScores
 from seesay.models.options import ModelOptions
-from seesay.registry import Registry, unknown
+from seesay.registry import Registry, did_you_mean, unknown
 
 __all__ = ["MODELS", "FilledScores", "Model", "ModelOptions", "TokenScores", "load_model", "locate", "through_chat"]
 
@@ -35,6 +35,7 @@ MODELS: Registry[Loader] = Registry(
     listing="seesay models",
 )
 
+_ALMOST = 0.75
 CHAT_SUFFIX = " · chat"
 
 OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
@@ -64,12 +65,15 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
     from seesay.models.catalogue import CATALOGUE, source_of
     from seesay.models.hf.gguf import convert_gguf
-    from seesay.models.hf.loading import load_transformers, model_type
+    from seesay.models.hf.loading import device_of, load_transformers, model_type, require_models
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
     if prefix in MODELS.names() and (colon or not path.is_dir()):
         return lambda: _load(prefix, rest, options)
+    if options.device not in ("auto", "cpu"):  # refused before anything is fetched
+        require_models()
+        device_of(options.device)
     if name in CATALOGUE:
         return lambda: load_transformers(name, source_of(CATALOGUE[name], options), options)
     if path.suffix == ".gguf":
@@ -89,6 +93,8 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
         raise UserError(f"A server is named by its model: seesay probe openai:MODEL --base-url {name}")
     if colon or name.count("/") > 1:
         raise unknown("model", name, [*(f"{prefix}:" for prefix in MODELS.names()), *CATALOGUE], MODELS.listing)
+    if "/" not in name and (meant := did_you_mean(name, CATALOGUE, cutoff=_ALMOST)):
+        raise UserError(f"There is no model '{name}'{meant}. `seesay models` lists the names; a Hub id is OWNER/NAME.")
     return lambda: load_transformers(name, name, options)
 
 

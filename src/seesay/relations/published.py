@@ -11,7 +11,9 @@ import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -107,6 +109,13 @@ def read(folder: Path) -> PublishedFiles:
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         raise UserError(f"'{folder}' lacks {missing[0]}: give the folder with the published files of the paper.")
+    try:
+        return _read(folder)
+    except (ValueError, LookupError, TypeError, AttributeError, csv.Error) as error:
+        raise UserError(f"'{folder}' holds a damaged file ({error}): fetch the published files again.") from error
+
+
+def _read(folder: Path) -> PublishedFiles:
     words, contexts = (tuple(map(str, names)) for names in _load(folder / "words_contexts.npy"))
     lexicon = tuple(map(str, _load(folder / "spatial_lexicon.npy")))
     phrases, simple = _load(folder / "composit2simple.npy")
@@ -221,6 +230,6 @@ def _templates(path: Path) -> WordVectors:
 def _load(path: Path) -> Any:
     """An array of numbers or texts. Pickled objects are refused: they could run code."""
     try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))  # mapped: no larger than its file
+    except (ValueError, OSError, EOFError, SyntaxError, OverflowError, TokenError, BadZipFile) as error:
         raise UserError(f"{path} is damaged, or holds Python objects, which seesay does not load ({error}).") from error

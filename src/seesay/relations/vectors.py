@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,7 +80,7 @@ def read_vectors(path: Path, words: Iterable[str]) -> WordVectors:
             for word, row in entries:
                 if word in requested and requested[word] not in rows:
                     rows[requested[word]] = row
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path} cannot be read as word vectors ({error}).") from error
     if not rows:
         raise UserError(f"{path} has a vector for none of the relations: is it a file of English word vectors?")
@@ -111,7 +112,7 @@ def write_vectors(path: Path, vectors: WordVectors) -> None:
 def _shape(header: bytes) -> tuple[int, int] | None:
     """The numbers of words and dimensions on the first line of a word2vec file; GloVe's have none."""
     parts = header.split()
-    if len(parts) == 2 and all(part.isdigit() for part in parts):
+    if len(parts) == 2 and all(part.isdigit() and len(part) < 10 for part in parts):
         return int(parts[0]), int(parts[1])
     return None
 

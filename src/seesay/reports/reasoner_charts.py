@@ -57,7 +57,8 @@ def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
             elif row.test == test:
                 by_rule[row.group[0]] = row
     rules = [Bar(RULES[rule], row.accuracy, row.low, row.high, "rules") for rule, row in by_rule.items()]
-    return bars([*reasoners, *rules], title=f"{title_of(test)}: share of items answered right", x_label="accuracy")
+    title = f"{title_of(test)}: share of items answered right"
+    return bars([*reasoners, *rules], title=title, x_label="accuracy", x_end=1)
 
 
 def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
@@ -76,8 +77,8 @@ def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
         if row.test in diagnosis.own
     ]
     return [
-        bars(by_type, title=f"{name}: by sentence type and shape", x_label="accuracy"),
-        bars(by_color, title=f"{name}: by colour of the target", x_label="accuracy"),
+        bars(by_type, title=f"{name}: by sentence type and shape", x_label="accuracy", x_end=1),
+        bars(by_color, title=f"{name}: by colour of the target", x_label="accuracy", x_end=1),
     ]
 
 
@@ -89,7 +90,9 @@ def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
         kinds = sorted({row.share.group for row in rows}, key=_true_first)
         series = [_curve(", ".join(kind), [row for row in rows if row.share.group == kind]) for kind in kinds]
         if rows:
-            charts.append(lines(series, title=f"{title}: by the scene's k", x_label="k", y_label="accuracy"))
+            charts.append(
+                lines(series, title=f"{title}: by the scene's k", x_label="k", y_label="accuracy", y_ends=(0, 1))
+            )
     return charts
 
 
@@ -102,7 +105,8 @@ def by_distance(diagnosis: Diagnosis, name: str) -> list[Markup]:
             series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
             heading, label = f"{title}: {{}} by distance from the threshold", "distance, in shares of the set's range"
             charts.append(right_and_wrong(rows, heading.format("right and wrong answers"), label))
-            charts.append(lines(series, title=heading.format("accuracy"), x_label=label, y_label="accuracy"))
+            title = heading.format("accuracy")
+            charts.append(lines(series, title=title, x_label=label, y_label="accuracy", y_ends=(0, 1)))
     return charts
 
 
@@ -128,7 +132,7 @@ def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
     return lines(
         series, title="Accuracy on unseen combinations, by how many of them were in training",
         x_label="unseen-combination examples among the training items", y_label="accuracy on unseen combinations",
-        log_x=True,
+        log_x=True, y_ends=(0, 1),
     )  # fmt: skip
 
 
@@ -153,7 +157,7 @@ def _shares(name: str, x: Sequence[float], rows: Sequence[GroupAccuracy]) -> Ser
 def right_and_wrong(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
     """Columns of right answers with the wrong ones on top, one per bin."""
     parts, top = svg.series_legend(("right", "wrong"), svg.square("fill"))
-    y = svg.axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True)
+    y = svg.axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True, whole=True)
     parts += svg.y_axis(y, LEFT, svg.WIDTH, "items", top + 12)
     step = (svg.WIDTH - LEFT) / len(rows)
     for i, row in enumerate(rows):

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, lock_folder, write_text
+from seesay.files import atomic_write, lock_folder, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
@@ -129,6 +129,8 @@ def write_dataset(
         progress(total, total)
         return plan.splits()
     with lock_folder(output.folder / "parts"):
+        for written in ("", "dataset", "annotation", "data", "arrays"):
+            remove_unfinished(output.folder / written)
         _prepare(plan, output)
         jobs = [
             _Job(config, plan, output, split, start, min(start + CHUNK, size))

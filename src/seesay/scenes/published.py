@@ -69,7 +69,7 @@ def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
             split = str(row.get("split", path.stem))
             index, answer = int(row["image_index"]), row["answer"] == "yes"
             questions.append(SceneQuestion(index, row["question"], answer, image, original, split))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             bad.append(BadRow(number, f"{type(error).__name__} {error}"))
     if not questions:
         raise UserError(f"'{path}' has no question that can be read{f': {bad[0].reason}' if bad else ''}.")
@@ -93,8 +93,8 @@ def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]
 
 def _name(text: object) -> str:
     """A file's name, which stays inside its folder."""
-    if not isinstance(text, str) or not text or text != Path(text).name or text in (".", ".."):
-        raise ValueError(f"image_filename {text!r}")
+    if not isinstance(text, str) or not text or text != Path(text).name or text in (".", "..") or len(text) > 200:
+        raise ValueError(f"image_filename {str(text)[:80]!r}")
     return text
 
 

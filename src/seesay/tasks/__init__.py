@@ -186,9 +186,15 @@ def load_task(name: str, data: Path | None = None) -> Task:
         )
     task = replace(task, title=task.title or summary(name).title, licence=task.licence or summary(name).licence)
     if task.data or (data is None and name not in _BUILTIN):  # a task that records itself what it read
-        return task
+        return task if data is None or task.as_published else own_data(task, data)
     task = with_provenance(task, data, summary(name).needs)
-    return replace(task, citation="") if data is not None and name in GROUPS["core"] else task
+    return task if data is None or task.as_published else own_data(task, data)
+
+
+def own_data(task: Task, data: Path) -> Task:
+    """The task about rows that the user gave: the licence of ours or of the published ones is not theirs."""
+    citation = "" if task.name in GROUPS["core"] else task.citation
+    return replace(task, title=f"{task.title} (from {data.name or data})", licence="yours", citation=citation)
 
 
 def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task:

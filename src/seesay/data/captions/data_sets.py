@@ -39,10 +39,13 @@ def read(path: Path) -> tuple[str, Rows]:
     def rows() -> Rows:
         number = 0
         for file in files:
-            for batch in _batches(file, fields.names):
-                for record in batch.to_pylist():
-                    number += 1
-                    yield from captions_of(fields, record, number, path.name)
+            try:
+                for batch in _batches(file, fields.names):
+                    for record in batch.to_pylist():
+                        number += 1
+                        yield from captions_of(fields, record, number, path.name)
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+                raise UserError(f"{file} is damaged after row {number:,} ({error}): fetch it again.") from error
 
     return ("Hugging Face data set" if path.is_dir() else f"{path.suffix[1:].title()} file"), rows()
 

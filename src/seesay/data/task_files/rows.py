@@ -7,8 +7,10 @@ reported and costs only itself.
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from seesay.data.jsonl import MOST_LINES, BadValueError
 from seesay.data.lines import open_bytes, read_lines
+from seesay.data.tables import refuse_other_separator
 from seesay.data.task_files.schema_rows import Reading
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.questions import BadRow
@@ -177,6 +180,7 @@ def _delimited(path: Path, reading: Reading, delimiter: str) -> Table:
             continue
         if not header:
             header = [name.strip() or f"column-{place}" for place, name in enumerate(cells, start=1)]
+            refuse_other_separator(path, header, delimiter)
             if repeated := next((name for name in header if header.count(name) > 1), None):
                 raise UserError(f"{path} has two columns named '{repeated}'.")
             continue
@@ -239,8 +243,11 @@ def _json_lines(path: Path) -> Numbered:
 
 def _json(path: Path, reading: Reading) -> Numbered:
     """A JSON document that is a list of rows, or has one under a key; JSON lines are recognised."""
-    with open_bytes(path) as file:
-        raw = file.read(LARGEST_DOCUMENT + 1)
+    try:
+        with open_bytes(path) as file:
+            raw = file.read(LARGEST_DOCUMENT + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"{path} is damaged ({error}): fetch it again.") from error
     if len(raw) > LARGEST_DOCUMENT:
         raise UserError(f"{path} is larger than {LARGEST_DOCUMENT >> 20} MB: write its rows as JSON lines.")
     try:

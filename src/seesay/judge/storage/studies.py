@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from seesay.command_line import remove_secrets
 from seesay.errors import UserError, missing_extra
 from seesay.judge import participants, security
-from seesay.judge.storage.database import Database, Transaction, get_setting, set_setting
+from seesay.judge.storage.database import Database, Transaction, UnavailableError, get_setting, set_setting
 from seesay.judge.storage.sqlite import SqliteDatabase
 from seesay.judge.study import Study
 from seesay.judge.study_builder import build_study, option_name
@@ -124,7 +124,11 @@ def is_postgres(location: str) -> bool:
 
 def find_study(database: Database) -> Study | None:
     """The study in a database, if there is one."""
-    return database.submit(_read).result()
+    try:
+        return database.submit(_read).result()
+    except (UnavailableError, UnicodeDecodeError) as error:
+        database.close()
+        raise UserError(f"The study is damaged ({error}): restore it from a copy.") from error
 
 
 def create_study(database: Database, study: Study) -> Study:

@@ -60,7 +60,8 @@ class JsonApi:
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "body"
-            raise RequestRejectedError(422, f"{where}: {first['msg']}") from None
+            status = 400 if first["type"] == "json_invalid" else 422  # such as a number of 5,000 digits
+            raise RequestRejectedError(status, f"{where}: {first['msg']}") from None
         now, study = self.context.clock(), self.context.study
         answer = ItemAnswer(body.value, body.how)
         progress = await self.context.run(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from seesay.judge.answers import RequestRejectedError
+from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import Database, get_setting
 from seesay.judge.study import Study
 from seesay.judge.web.api import JsonApi
@@ -24,11 +26,29 @@ from seesay.judge.web.rendering import ASSETS, asset, error_response
 from seesay.judge.web.researcher import ResearcherPages
 
 
+class NumberConvertor(Convertor[int]):
+    """A number in a path. `int` fails on thousands of digits."""
+
+    regex = "[0-9]+"
+
+    def convert(self, value: str) -> int:
+        if len(value) > 9:
+            raise RequestRejectedError(400, "A number in this address is too long.")
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        return str(value)
+
+
+register_url_convertor("number", NumberConvertor())
+
+
 def make_app(
     study: Study,
     database: Database,
     *,
     public_url: str = "",
+    signed_ids: SignedIds | None = None,
     clock: Callable[[], float] = time.time,
     limiter: RateLimiter | None = None,
 ) -> Starlette:
@@ -36,17 +56,18 @@ def make_app(
     secret, join = database.submit(lambda tx: (get_setting(tx, "secret"), get_setting(tx, "join"))).result()
     if not secret or not join:
         raise ValueError("the study has not been initialised")
-    context = AppContext(study, database, secret, join, public_url.rstrip("/"), clock, limiter or RateLimiter())
+    limiter = limiter or RateLimiter()
+    context = AppContext(study, database, secret, join, public_url.rstrip("/"), signed_ids, clock, limiter)
     pages, researcher, api = ParticipantPages(context), ResearcherPages(context), JsonApi(context)
     return Starlette(
         routes=[
             Route("/", pages.front),
             Route("/join/{key}", pages.join),
-            Route("/a/preview/picture/0/{place:int}", researcher.picture),
+            Route("/a/preview/picture/0/{place:number}", researcher.picture),
             Route("/a/{token}", pages.show),
             Route("/a/{token}/consent", pages.consent, methods=["POST"]),
-            Route("/a/{token}/page/{page:int}", pages.submit, methods=["POST"]),
-            Route("/a/{token}/picture/{page:int}/{place:int}", pages.picture),
+            Route("/a/{token}/page/{page:number}", pages.submit, methods=["POST"]),
+            Route("/a/{token}/picture/{page:number}/{place:number}", pages.picture),
             Route("/researcher", researcher.show),
             Route("/researcher/login", researcher.login, methods=["POST"]),
             Route("/researcher/logout", researcher.logout, methods=["POST"]),

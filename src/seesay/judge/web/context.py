@@ -13,9 +13,10 @@ from starlette.requests import Request
 
 from seesay.judge import participants, security
 from seesay.judge.answers import RequestRejectedError
+from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import Database, Transaction, UnavailableError, first_row
 from seesay.judge.study import Study
-from seesay.judge.web.rate_limits import PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateLimit, RateLimiter
+from seesay.judge.web.rate_limits import PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateLimit, RateLimiter, address_key
 
 T = TypeVar("T")
 COOKIE = "seesay_researcher"
@@ -34,6 +35,7 @@ class AppContext:
     secret: str
     join_key: str
     public_url: str = ""
+    signed_ids: SignedIds | None = None
     clock: Callable[[], float] = time.time
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _person_ids: dict[str, int] = field(default_factory=dict)
@@ -60,12 +62,15 @@ class AppContext:
     async def person(self, request: Request, token: str) -> int:
         """The id of the participant with this link."""
         person = self._person_ids.get(token)
-        if person is None and security.is_token(token):
-            person = await self.run(lambda tx: participants.find_by_token(tx, token))
         if person is None:
-            self.reject_unknown(request, 404, UNKNOWN_LINK)
-        if len(self._person_ids) < _MAX_CACHED:  # a link never changes its participant, so it is looked up once
-            self._person_ids[token] = person
+            row = None
+            if security.is_token(token):
+                row = await self.run(lambda tx: participants.find_by_token(tx, token))
+            if row is None:
+                self.reject_unknown(request, 404, UNKNOWN_LINK)
+            person, has_consented = row
+            if has_consented and len(self._person_ids) < _MAX_CACHED:  # this link stays theirs: it is looked up once
+                self._person_ids[token] = person
         self.limit(PARTICIPANT_LIMIT, str(person))
         return person
 
@@ -93,7 +98,7 @@ class AppContext:
 
 def client_address(request: Request) -> str:
     """The address of the client; used for rate limits and never stored."""
-    return request.client.host if request.client else ""
+    return address_key(request.client.host) if request.client else ""
 
 
 async def read_form(request: Request) -> dict[str, str]:

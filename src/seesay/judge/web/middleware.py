@@ -62,7 +62,7 @@ class RequestGuard:
             return
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.max_bytes:
+        if not length.isascii() or not length.isdigit() or len(length) > 9 or int(length) > self.max_bytes:
             await error_response(scope["path"], self._too_large)(scope, receive, send)
             return
         origin = headers.get("origin")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,11 +14,14 @@ from starlette.responses import RedirectResponse, Response
 from seesay.judge import participants, security
 from seesay.judge.answers import RequestRejectedError, submit_page
 from seesay.judge.assignment import ItemAnswer, NextStep, PageItem, next_step
+from seesay.judge.participants import Visit
 from seesay.judge.storage.database import Transaction, get_setting
 from seesay.judge.study import Study, StudyItem
 from seesay.judge.web.context import UNKNOWN_LINK, AppContext, client_address, read_form
 from seesay.judge.web.rate_limits import JOIN_LIMIT
 from seesay.judge.web.rendering import html_page
+
+logger = logging.getLogger(__name__)
 
 _FIELD = re.compile(r"(v|ok)([1-9][0-9]{0,3})")
 _NUMBER = re.compile(r"[0-9]{1,4}")
@@ -28,7 +32,8 @@ _PICTURES = {
     ".gif": ("image/gif", b"GIF8"),
     ".webp": ("image/webp", b"RIFF"),
 }
-_WORKER_PARAMETERS = (("prolific", "PROLIFIC_PID"), ("mturk", "workerId"))
+_WORKER_PARAMETERS = (("prolific", "PROLIFIC_PID", "SESSION_ID"), ("mturk", "workerId", "assignmentId"))
+_SIGNED_PARAMETER = "prolific_token"
 _MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
@@ -51,13 +56,35 @@ class ParticipantPages:
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
             return html_page("preview.html", study=study, page_items=sample_page(study), token="")
         self.context.limit(JOIN_LIMIT, client_address(request))
-        workers = [(site, request.query_params.get(parameter, "")) for site, parameter in _WORKER_PARAMETERS]
-        site, worker = next(((site, worker) for site, worker in workers if 0 < len(worker) <= 200), ("", ""))
-        if not worker:
-            raise RequestRejectedError(400, "This link lacks the id that your site adds to it. Open it from the site.")
         now = self.context.clock()
-        token = await self.context.run(lambda tx: participants.join(tx, site, worker, now))
+        visit = self._visit(request.query_params, now)
+        try:
+            token = await self.context.run(lambda tx: participants.join(tx, study, visit, now))
+        except participants.TooManyWorkersError:
+            logger.warning("The join link has let in %d people, and no more.", participants.max_workers(study))
+            raise RequestRejectedError(
+                403, "No more people can take part by this link. Please tell the researcher who invited you."
+            ) from None
+        if token is None:
+            raise RequestRejectedError(
+                403,
+                "This id has been used before, on another visit. To continue, open the page where you were from your "
+                "browser's history, or ask the researcher.",
+            )
         return RedirectResponse(f"/a/{token}", 303)
+
+    def _visit(self, parameters: Mapping[str, str], now: float) -> Visit:
+        """Who comes, by the parameters that their site adds to the link."""
+        if self.context.signed_ids is not None:
+            worker = self.context.signed_ids.worker(parameters.get(_SIGNED_PARAMETER, ""), now)
+            if worker is None:
+                raise RequestRejectedError(403, "This link is not signed by your site. Open it from the site again.")
+            return Visit("prolific", worker, is_signed=True)
+        for site, parameter, visit_parameter in _WORKER_PARAMETERS:
+            worker, visit_id = parameters.get(parameter, ""), parameters.get(visit_parameter, "")
+            if 0 < len(worker) <= 200 and len(visit_id) <= 200:
+                return Visit(site, worker, visit_id)
+        raise RequestRejectedError(400, "This link lacks the id that your site adds to it. Open it from the site.")
 
     async def show(self, request: Request) -> Response:
         """What a participant sees now."""

@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Network, ip_address
 
 _MAX_KEYS = 20_000
 
@@ -24,8 +25,8 @@ UNKNOWN_LIMIT = RateLimit(burst=30, per_second=0.5)
 """Requests from one address without a valid link or session."""
 LOGIN_LIMIT = RateLimit(burst=8, per_second=0.1)
 """Login attempts from one address."""
-JOIN_LIMIT = RateLimit(burst=300, per_second=5)
-"""New participants from one address: a whole class may share it."""
+JOIN_LIMIT = RateLimit(burst=300, per_second=0.2)
+"""Visits of the join link from one address: a whole class may share it."""
 
 
 class RateLimiter:
@@ -44,3 +45,14 @@ class RateLimiter:
         while len(self._buckets) > _MAX_KEYS:
             self._buckets.popitem(last=False)
         return tokens >= 1
+
+
+def address_key(host: str) -> str:
+    """What counts as one address: in IPv6 the network of 64 bits that one customer gets."""
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, IPv4Address):
+        return host
+    return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))

@@ -33,7 +33,7 @@ class ResearcherPages:
         session = await self.context.session(request)
         if session is None:
             return self._login_page()
-        return await self._overview(request, session, [])
+        return await self._overview(session, [])
 
     async def login(self, request: Request) -> Response:
         """Check the password and open a session."""
@@ -81,11 +81,11 @@ class ResearcherPages:
         """Create personal links; they are shown only once."""
         session = await self._require_session(request)
         count = (await self._read_form(request, session)).get("count", "")
-        if not count.isascii() or not count.isdigit() or not 1 <= int(count) <= _MAX_LINKS:
+        if not count.isascii() or not count.isdigit() or len(count) > 9 or not 1 <= int(count) <= _MAX_LINKS:
             raise RequestRejectedError(422, f"Create between 1 and {_MAX_LINKS} links at a time.")
         now = self.context.clock()
         tokens = await self.context.run(lambda tx: participants.create_links(tx, int(count), now))
-        return await self._overview(request, session, [f"{self._base(request)}/a/{token}" for token in tokens])
+        return await self._overview(session, [f"{self.context.public_url}/a/{token}" for token in tokens])
 
     async def preview(self, request: Request) -> Response:
         """A page as a participant would see it; nothing is stored."""
@@ -112,7 +112,7 @@ class ResearcherPages:
         headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
         return Response(content, media_type="application/zip", headers=headers)
 
-    async def _overview(self, request: Request, session: str, links: list[str]) -> Response:
+    async def _overview(self, session: str, links: list[str]) -> Response:
         now, study = self.context.clock(), self.context.study
         progress = await self.context.run(lambda tx: study_progress(tx, study, now))
         return html_page(
@@ -120,7 +120,7 @@ class ResearcherPages:
             study=study,
             progress=progress,
             links=links,
-            join=f"{self._base(request)}/join/{self.context.join_key}",
+            join=f"{self.context.public_url}/join/{self.context.join_key}",
             form=self.context.form_token("researcher", session),
         )
 
@@ -134,9 +134,6 @@ class ResearcherPages:
         form = await read_form(request)
         self.context.check_form(form, "researcher", session)
         return form
-
-    def _base(self, request: Request) -> str:
-        return self.context.public_url or f"{request.url.scheme}://{request.url.netloc}"
 
     def _check_login_token(self, token: str) -> None:
         """Accept a login form for one to two hours."""

@@ -6,9 +6,11 @@ import asyncio
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from seesay.command_line import remove_secrets
 from seesay.errors import UserError
+from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import get_setting
 from seesay.judge.storage.studies import OpenStudy
 
@@ -34,25 +36,31 @@ def serve_study(
     port: int = 8080,
     public_url: str = "",
     behind_proxy: bool = False,
+    prolific_keys: Path | None = None,
     links: int = 0,
 ) -> None:
     """Serve until interrupted. `announce` gets the addresses and new links once the port is bound."""
     import uvicorn
 
     from seesay.judge.web.app import make_app
+    from seesay.judge.web.connections import ConnectionLimits, allow_open_files, limited_protocol
 
+    signed_ids = SignedIds(prolific_keys, public_url).check() if prolific_keys else None
     bound = _bind(host, port)
     url_host = f"[{host}]" if ":" in host else host
     base = public_url.rstrip("/") or f"http://{url_host}:{bound.getsockname()[1]}"
+    limits = ConnectionLimits(total=allow_open_files(ConnectionLimits.total))
+    if behind_proxy:
+        limits.per_address = limits.total  # all of them are the proxy's
     config = uvicorn.Config(
-        make_app(opened.study, opened.database, public_url=public_url),
+        make_app(opened.study, opened.database, public_url=base, signed_ids=signed_ids),
+        http=limited_protocol(limits),
         log_level="warning",
         access_log=False,  # it would contain people's links
         server_header=False,
         proxy_headers=behind_proxy,
         forwarded_allow_ips="127.0.0.1,::1",
         timeout_keep_alive=30,
-        limit_concurrency=2000,
         backlog=2048,
     )
     join_key = opened.database.submit(lambda tx: get_setting(tx, "join")).result()

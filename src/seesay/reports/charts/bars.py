@@ -25,15 +25,15 @@ class Bar:
     series: str = ""
 
 
-def bars(rows: Sequence[Bar], *, title: str, x_label: str = "") -> Markup:
-    """Bars from zero with their numbers at the right; a missing value leaves a gap."""
+def bars(rows: Sequence[Bar], *, title: str, x_label: str = "", x_end: float = 0.0) -> Markup:
+    """Bars from zero with their numbers at the right, on an axis that reaches `x_end`; a missing value leaves a gap."""
     names = list(dict.fromkeys(row.name for row in rows))
     series = list(dict.fromkeys(row.series for row in rows))
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None and math.isfinite(end)]
     if not ends:
         return svg.empty_chart("bars", title)
     left = svg.text_width(names, ROOM) + 8
-    x = svg.axis(ends, left, svg.WIDTH - 46, zero=True)
+    x = svg.axis([x_end, *ends], left, svg.WIDTH - 46, zero=True)
     thick = 15.0 if len(series) == 1 else 11.0
     parts, y = svg.series_legend(series, svg.square("fill")) if len(series) > 1 else ([], 0.0)
     top = y = y + 4

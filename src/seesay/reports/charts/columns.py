@@ -19,7 +19,7 @@ def columns(counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_
     finite = [value for _, value in counts if math.isfinite(value)]
     if not finite:
         return svg.empty_chart("columns", title)
-    y = svg.axis(finite, HEIGHT, 20, zero=True)
+    y = svg.axis(finite, HEIGHT, 20, zero=True, whole=all(float(value).is_integer() for value in finite))
     step = (svg.WIDTH - LEFT) / len(counts)
     parts = svg.y_axis(y, LEFT, svg.WIDTH, y_label)
     upright = any(svg.truncate(name, step - 4) != name for name, _ in counts)
@@ -60,7 +60,7 @@ def histograms(
             tally[min(int((value - x.low) / (x.high - x.low) * bins), bins - 1)] += 1
     parts, top = svg.series_legend([name for name, _ in series], svg.square("fill")) if len(series) > 1 else ([], 0.0)
     top += 6.0 if top else 0.0
-    y = svg.axis([count for tally in counts for count in tally], HEIGHT + top, top + 20, zero=True)
+    y = svg.axis([count for tally in counts for count in tally], HEIGHT + top, top + 20, zero=True, whole=True)
     parts += svg.y_axis(y, LEFT, svg.WIDTH, y_label, top + 8)
     width = (x.end - x.start) / bins
     broad = (width - 1) / len(series)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from seesay.reports.charts import kernel as svg
 from seesay.reports.formatting import brief
 
-ROOM = 130.0
+ROOM = 190.0
 NUMBERED = 30.0
 """Cells at least this wide show their number."""
 
@@ -51,8 +51,8 @@ def heat_map(
     left = svg.text_width(rows, ROOM) + 8
     top = svg.text_width(columns, ROOM) + 8
     cell = min((svg.WIDTH - left) / len(columns), 44.0)
-    if cell < CROWDED:
-        cell = max(min((WIDE - left) / len(columns), NUMBERED - 1), 11.0)
+    if cell < NUMBERED:
+        cell = max(min((WIDE - left) / len(columns), 44.0), 11.0)
     high_cell = min(cell, 26.0)
     small = " small" if high_cell < CROWDED else ""
     width, bottom = max(left + cell * len(columns), svg.WIDTH), top + high_cell * len(rows)

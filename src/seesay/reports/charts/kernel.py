@@ -122,8 +122,13 @@ TINY = 1e-290
 """Values closer than this are drawn as equal: a step between them could not be computed."""
 
 
-def axis(values: Iterable[float], start: float, end: float, zero: bool = False, tight: bool = False) -> Axis:
-    """An axis over the finite values with round numbers at its ends, or with `tight`, the outermost values."""
+def axis(
+    values: Iterable[float], start: float, end: float, zero: bool = False, tight: bool = False, whole: bool = False
+) -> Axis:
+    """An axis over the finite values with round numbers at its ends, or with `tight`, the outermost values.
+
+    Ticks of counts are `whole` numbers.
+    """
     finite = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = min(finite), max(finite)
     if zero:
@@ -131,7 +136,7 @@ def axis(values: Iterable[float], start: float, end: float, zero: bool = False, 
     if high - low < TINY:
         margin = abs(low) / 2 if abs(low) >= TINY else 0.5
         low, high = (low, high + 2 * margin) if zero and low == 0 else (low - margin, high + margin)
-    step = _step(high - low)
+    step = max(_step(high - low), 1.0) if whole else _step(high - low)
     if not tight:
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -41,8 +41,14 @@ class Series:
         return sorted(points, key=lambda point: point[0])
 
 
-def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, log_x: bool = False) -> Markup:
-    """Curves on shared axes: one mark per point, a gap where a value is missing, a band where both ends are known."""
+def lines(
+    series: Sequence[Series], *, title: str, x_label: str, y_label: str, log_x: bool = False,
+    y_ends: Sequence[float] = (),
+) -> Markup:  # fmt: skip
+    """Curves on shared axes: one mark per point, a gap where a value is missing, a band where both ends are known.
+
+    `y_ends` belong to the axis whatever the values are, so that charts side by side can be compared.
+    """
     curves = [(i, s.name, [p for p in s.points if math.isfinite(p[0])]) for i, s in enumerate(series)]
     finite = [point for _, _, points in curves for point in points if math.isfinite(point[1])]
     if not finite:
@@ -50,7 +56,7 @@ def lines(series: Sequence[Series], *, title: str, x_label: str, y_label: str, l
     right = svg.WIDTH - 12 - svg.text_width([s.name for s in series], ROOM)
     xs = [point[0] for point in finite]
     x = svg.log_axis(xs, LEFT, right) if log_x else svg.axis(xs, LEFT, right, tight=True)
-    y = svg.axis([value for point in finite for value in point[1:]], HEIGHT, 20)
+    y = svg.axis([*y_ends, *(value for point in finite for value in point[1:])], HEIGHT, 20)
     parts = [*svg.y_axis(y, x.start, x.end, y_label), *svg.x_axis(x, HEIGHT, x_label)]
     parts.append(svg.element("line", x1=x.start, x2=x.end, y1=HEIGHT, y2=HEIGHT, class_="base"))
     for draw in (_bands, _curves):  # no band lies on a curve

@@ -58,7 +58,7 @@ def training_page(
     """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); the paths written."""
     charts = curves(history, labels)
     keys = [*PLACE, *dict.fromkeys(key for line in history for key in line if key not in PLACE)]
-    table = DataTable(keys, [[_cell(line.get(key)) for key in keys] for line in history])
+    table = DataTable(keys, [[_cell(key, line.get(key)) for key in keys] for line in history])
     sections = [
         Section("Curves", f"{_ended(history, result)}\n\n{EXPLANATION.format(labels.held_out)}", list(charts.values())),
         Section("Numbers", "", (), table),
@@ -85,14 +85,24 @@ def curves(history: Sequence[Mapping[str, float]], labels: CurveLabels = CAPTION
     return charts
 
 
-def _cell(value: float | None) -> str | None:
-    """Losses with four decimals, steps as integers."""
-    return None if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+def _cell(key: str, value: float | None) -> str | None:
+    """Losses with four decimals, steps and whole epochs as integers."""
+    if value is None:
+        return None
+    return _epochs(value) if key == "epoch" else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+
+
+def _epochs(epoch: float) -> str:
+    """
+    >>> _epochs(2.999), _epochs(0.25)
+    ('3', '0.25')
+    """
+    return f"{round(epoch):,}" if abs(epoch - round(epoch)) < 0.005 else f"{epoch:,.2f}"
 
 
 def _ended(history: Sequence[Mapping[str, float]], result: Result | None) -> str:
     last = history[-1]
-    so_far = f"{last['step']:,} steps, {last['epoch']:.3g} epochs, {last['seconds'] / 60:.1f} minutes"
+    so_far = f"{last['step']:,} steps, {_epochs(last['epoch'])} epochs, {last['seconds'] / 60:.1f} minutes"
     if result is None:
         return f"So far: {so_far}; the training has not ended."
     early = ", stopped early" if result.stopped_early else ""

@@ -30,7 +30,10 @@
       if (share) svg.append(part);
       start += share;
     });
-    return svg;
+    const box = make("div");
+    const largest = shares.map((share, i) => [share, i]).filter(([share]) => share).sort((a, b) => b[0] - a[0]).slice(0, 3);
+    box.append(svg, make("small", "share", largest.map(([share, i]) => `${names[i]} ${Math.round((100 * share) / total)} %`).join(", ")));
+    return box;
   };
   const pictures = (places) => {
     const box = make("span", "looks");
@@ -48,16 +51,19 @@
   const KINDS = {
     colors: {
       header: ["object", "colours", "answers", "pictures"],
+      legend: () => data.names.map((name) => [name, `c-${name}`]),
       names: (row) => [row[0]],
       cells: ([object, answers, shares, examples]) => [make("bdi", "", object), bar(shares, data.names.map((name) => `c-${name}`), data.names), answers, pictures(examples)],
     },
     sizes: {
       header: ["larger", "smaller", "how often", "pictures counted", "pictures"],
+      legend: () => [["the first is larger", "k0"], ["the second is larger", "k2"]],
       names: (row) => [row[0], row[1]],
       cells: ([a, b, larger, smaller, examples]) => [make("bdi", "", a), make("bdi", "", b), bar([larger, smaller], ["k0", "k2"], [`${a} larger`, `${b} larger`]), larger + smaller, pictures(examples)],
     },
     places: {
       header: ["scene", "object", "other object", "above, level, below", "pictures counted", "pictures"],
+      legend: () => [["above", "k0"], ["level", "k2"], ["below", "k3"]],
       names: (row) => [row[1], row[2]],
       cells: ([room, a, b, above, level, below, examples]) => [room.replaceAll("_", " "), make("bdi", "", a), make("bdi", "", b), bar([above, level, below], ["k0", "k2", "k3"], ["above", "level", "below"]), above + level + below, pictures(examples)],
     },
@@ -75,6 +81,13 @@
     const head = make("tr");
     for (const name of chosen.header) head.append(make("th", "", name));
     table.tHead.replaceChildren(head);
+    byId("legend").replaceChildren(
+      ...chosen.legend().map(([name, paint]) => {
+        const entry = make("li", "chip");
+        entry.append(make("span", `swatch ${paint}`), make("span", "", name));
+        return entry;
+      }),
+    );
     table.tBodies[0].replaceChildren(
       ...rows.slice(0, MAX_ROWS).map((row) => {
         const line = make("tr");

@@ -12,6 +12,7 @@ import numpy as np
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact
 from seesay.errors import UserError
 from seesay.reports.charts import Bar, Series, bars, lines, stacked_bars
+from seesay.reports.formatting import metric_name
 from seesay.reports.groups import LabelledRun
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.material import CURVES, Material
@@ -166,7 +167,7 @@ def few_shot(task: str) -> Callable[[Material], Rendered]:
         series = curve_series(curves, 100)
         for model, values in FEW_SHOT[task].items():
             series.append(Series(f"{model} (published)", list(FEW_SHOT_FRACTIONS), list(values)))
-        x_label, y_label = "fraction of the training questions", "percent"
+        x_label, y_label = "fraction of the training questions", f"{metric_name(headline)}, percent"
         chart = lines(series, title=f"{task}: learning curve", x_label=x_label, y_label=y_label, log_x=True)
         text = (
             "The published curves train the whole probe for one epoch, ours until the best of 50 on the validation "

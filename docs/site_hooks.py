@@ -1,0 +1,85 @@
+"""Hooks of the documentation site: the reference of commands comes from the command line itself.
+
+A folder in the navigation (`tasks/*`) stands for all its pages, so that a new task card needs no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+COMMANDS = "reference/commands.md"
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the pages of the folders that the navigation names."""
+    config.nav = [_with_pages(entry, Path(config.docs_dir)) for entry in config.nav or []]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the page of commands."""
+    files.append(File.generated(config, COMMANDS, content=commands_page()))
+    return files
+
+
+def commands_page() -> str:
+    """Every command with its arguments and options, as Markdown."""
+    from typer.main import get_command
+
+    from seesay.cli import app
+
+    parts = [
+        "# Commands",
+        "Made from the program itself: `seesay COMMAND --help` prints the same. Options have to follow their command.",
+    ]
+    for path, command in _commands(get_command(app), ("seesay",)):
+        parts += _section(" ".join(path), command)
+    return "\n\n".join(parts) + "\n"
+
+
+def _with_pages(entry: Any, root: Path) -> Any:
+    if isinstance(entry, dict):
+        return {title: _with_pages(value, root) for title, value in entry.items()}
+    if isinstance(entry, list):
+        return [_with_pages(value, root) for value in entry]
+    if isinstance(entry, str) and entry.endswith("/*"):
+        return sorted(page.relative_to(root).as_posix() for page in root.glob(f"{entry[:-1]}*.md"))
+    return entry
+
+
+def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The commands below this one that are not hidden, each with the words that call it."""
+    subcommands: dict[str, Any] = getattr(command, "commands", {})
+    if path != ("seesay",):
+        yield path, command
+    for name, subcommand in subcommands.items():
+        if not subcommand.hidden:
+            yield from _commands(subcommand, (*path, name))
+
+
+def _section(name: str, command: Any) -> list[str]:
+    depth = "##" if name.count(" ") == 1 else "###"
+    context = command.make_context(name, [], resilient_parsing=True)
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    rows = [record for parameter in command.params if (record := parameter.get_help_record(context))]
+    lines = [f"{depth} {name}", _escaped(command.help or ""), f"```\n{usage}\n```"]
+    if rows:
+        table = ["| argument or option | |", "|---|---|"]
+        table += [f"| {_code(names)} | {_escaped(' '.join(text.split()))} |" for names, text in rows]
+        lines.append("\n".join(table))
+    return lines
+
+
+def _code(text: str) -> str:
+    return f"`{text.replace('|', chr(92) + '|')}`"
+
+
+def _escaped(text: str) -> str:
+    for mark in "\\|<>*_[]":
+        text = text.replace(mark, f"\\{mark}")
+    return text

@@ -1,0 +1,127 @@
+"""Connections that do not finish their request: they get a deadline, and make room for others.
+
+A server that waits for every request to arrive is blocked by a few thousand connections that never send one to its end.
+Here a request has to arrive within a time, an address holds a limited number of connections, and where there are too
+many, the oldest that waits for its client is dropped: one that sends nothing, or is kept alive between two requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from seesay.judge.web.rate_limits import address_key
+
+_SPARE_FILES = 256
+"""Files that the process needs besides connections."""
+
+
+@dataclass
+class ConnectionLimits:
+    """The limits of one server, and its connections, the oldest first."""
+
+    total: int = 2000
+    per_address: int = 512
+    receive_seconds: float = 20
+    send_seconds: float = 60
+    connections: dict[LimitedProtocol, str] = field(default_factory=dict)
+
+    def admit(self, protocol: LimitedProtocol, address: str) -> bool:
+        """Count a connection, dropping another one if there are too many; False where all are at work."""
+        neighbours = [other for other, of in self.connections.items() if of == address]
+        for limit, others in ((self.per_address, neighbours), (self.total, list(self.connections))):
+            if len(others) >= limit:
+                waiting = [other for other in others if not other.is_answering]
+                if not waiting:
+                    return False
+                min(waiting, key=lambda other: other.cycle is not None).drop()  # before those that sent a request once
+        self.connections[protocol] = address
+        return True
+
+
+class LimitedProtocol(H11Protocol):
+    """HTTP/1.1 within the limits of its server."""
+
+    limits: ConnectionLimits
+    _deadline: asyncio.TimerHandle | None = None
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether a whole request is here whose response is not."""
+        at_work = self.cycle is not None and not self.cycle.response_complete
+        return at_work and self.conn.their_state is not h11.SEND_BODY
+
+    def drop(self) -> None:
+        """Close the connection without waiting for its client."""
+        self._stop_timer()
+        self.limits.connections.pop(self, None)
+        if not self.transport.is_closing() or self.transport.get_write_buffer_size():
+            self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if self.limits.admit(self, address_key(self.client[0] if self.client else "")):
+            self._start_timer(self.limits.receive_seconds)
+        else:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._check_request()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.trailing_data[0]:  # a part of the next request is here
+            self._check_request()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stop_timer()
+        self._start_timer(self.limits.send_seconds)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        self.limits.connections.pop(self, None)
+        super().connection_lost(exc)
+
+    def _check_request(self) -> None:
+        """Start the time of a request that has begun to arrive; what comes later does not prolong it."""
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._stop_timer()
+        elif self._deadline is None and not self.transport.is_closing():
+            self._start_timer(self.limits.receive_seconds)
+
+    def _start_timer(self, seconds: float) -> None:
+        self._deadline = self.loop.call_later(seconds, self.drop)
+
+    def _stop_timer(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+def limited_protocol(limits: ConnectionLimits) -> type[LimitedProtocol]:
+    """The protocol of a server with these limits."""
+    return type("ServerProtocol", (LimitedProtocol,), {"limits": limits})
+
+
+def allow_open_files(connections: int) -> int:
+    """Raise the process's limit of open files as far as allowed; returns how many connections fit."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return connections
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return connections
+    most = connections + _SPARE_FILES if hard == resource.RLIM_INFINITY else min(connections + _SPARE_FILES, hard)
+    if soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return min(connections, max(soft, most) - min(_SPARE_FILES, max(soft, most) // 2))

@@ -1,0 +1,591 @@
+"""Every reader of other people's files, with small good files to begin from."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch  # noqa: F401  before children are made, who would need seconds for it
+from PIL import Image
+
+import seesay
+from seesay.data import json_stream, jsonl, knowledge, lines, viphy
+from seesay.data.captions import Corpus
+from seesay.data.captions.pairs import pair, read_captions, read_references
+from seesay.data.colors import COLORS
+from seesay.judge.signed_ids import SignedIds
+from seesay.judge.storage.studies import create_or_open_study, open_study
+from seesay.judge.study import StudyDesign
+from seesay.judge.study_builder import study_from_pairs
+from seesay.metrics.captions.meteor.paraphrases import open_table
+from seesay.metrics.parses.parameters import read_parameters
+from seesay.metrics.parses.trees import read_trees
+from seesay.mining import conceptnet, wordnet
+from seesay.mining import readers as annotation_readers
+from seesay.mining.records import SCHEMA
+from seesay.models.words import arpa, lstm
+from seesay.reasoners import checkpoints
+from seesay.reasoners.sources import folder_source
+from seesay.relations import published as relations_published
+from seesay.relations.correlation import read_human
+from seesay.relations.vectors import read_vectors
+from seesay.runs.journal import Journal
+from seesay.runs.store import find_runs
+from seesay.scenes import annotation, published
+from seesay.scoring import score_parses
+from seesay.tasks import coda, load_task, property_norms
+from seesay.tasks.from_file.check import check
+from seesay.tasks.from_file.draft import draft_file
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader: the file that is mutated, good contents of it, the files beside it, and how it is read."""
+
+    name: str
+    file: str
+    seeds: list[bytes]
+    read: Callable[[Path], object]
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+    batch: int = 12
+
+    def run(self, folder: Path, content: bytes) -> None:
+        """Read this content; rows that are made on demand are made."""
+        for name, other in self.beside.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(other)
+        path = folder / self.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        rows = self.read(path)
+        if isinstance(rows, Iterable):
+            for _ in rows:
+                pass
+
+
+READERS: dict[str, Reader] = {}
+
+
+def _add(
+    name: str, file: str, seeds: Iterable[str | bytes | object], read: Callable[[Path], object], **more: Any
+) -> None:
+    READERS[name] = Reader(name, file, [_bytes(seed) for seed in seeds], read, **more)
+
+
+def _bytes(seed: object) -> bytes:
+    if isinstance(seed, bytes):
+        return seed
+    return seed.encode() if isinstance(seed, str) else json.dumps(seed).encode()
+
+
+def _parquet(rows: list[dict[str, Any]], schema: pa.Schema | None = None) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
+    return file.getvalue()
+
+
+def _npy(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.asarray(array))
+    return file.getvalue()
+
+
+def _png() -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(file, "PNG")
+    return file.getvalue()
+
+
+def _json_lines(*rows: object) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _corpus(path: Path) -> object:
+    with Corpus(path) as corpus:
+        return list(corpus.read())
+
+
+COCO = {
+    "images": [{"id": 1, "file_name": "1.jpg", "width": 640, "height": 480}, {"id": 2, "width": 10, "height": 20}],
+    "categories": [{"id": 3, "name": "dog"}],
+    "annotations": [
+        {"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 30, 40], "segmentation": [[1, 2, 30, 2, 30, 40]]},
+        {"id": 2, "image_id": 1, "caption": "a dog under a table"},
+        {"id": 3, "image_id": 2, "caption": "a red apple"},
+    ],
+}  # fmt: skip
+REGIONS = [
+    {
+        "id": 1,
+        "regions": [{"region_id": 4, "image_id": 1, "phrase": "a red apple", "x": 1, "y": 2, "width": 3, "height": 4}],
+    }
+]
+QUESTIONS = {"questions": [{"image_id": 1, "question_id": 7, "question": "What colour is the dog?"}]}
+CAPTIONS = [
+    "a dog under a table\na red apple on a plate\n",
+    "1.jpg#0\tA dog under a table .\n1.jpg#1\tA red apple .\n",
+    "a dog under a table\thttp://example.org/1.jpg\n",
+    'image,caption\n1.jpg,"a dog, under ""a"" table"\n',
+    _json_lines({"image": 1, "caption": "a dog"}, {"image": 2, "captions": ["a cat", "a red cat"]}),
+    COCO,
+    REGIONS,
+    QUESTIONS,
+    [{"image_id": 1, "caption": "a dog"}, {"image_id": 2, "caption": "a cat"}],
+    {"1": ["a dog", "the dog"], "2": ["a cat"]},
+]
+
+_add("corpus", "corpus.txt", CAPTIONS, _corpus)
+_add("corpus-json", "corpus.json", CAPTIONS[4:], _corpus)
+_add("corpus-tsv", "corpus.tsv", CAPTIONS[1:4], _corpus)
+_add("corpus-parquet", "corpus.parquet", [_parquet([{"image": "1", "caption": "a dog"}])], _corpus)
+_add("caption-pairs", "captions.json", CAPTIONS, lambda path: read_captions(path, single=True))
+_add(
+    "references",
+    "references.json",
+    CAPTIONS,
+    lambda path: pair(read_captions(path.with_name("h.json"), single=True), read_references([path])).images,
+    beside={"h.json": _bytes({"1": "a dog", "2": "a cat"})},
+)
+_add("lines", "text.txt", CAPTIONS[:4], lines.read_lines)
+_add("json-stream", "stream.json", CAPTIONS[5:], lambda path: _entries(path))
+_add(
+    "json-lines",
+    "rows.jsonl",
+    [CAPTIONS[4]],
+    lambda path: jsonl.read(path, lambda row: jsonl.text_field(row, "caption")),
+)
+
+SCENE: list[dict[str, Any]] = [
+    {"image_url": "0.png"},
+    {"objects": [
+        {"shape": "circle", "color": "red", "radius": "20", "rr": "100", "cc": "100", "size": "big", "k": "0.29"},
+        {"shape": "triangle", "color": "blue", "radius": "25", "rr": "300", "cc": "300", "size": "small", "k": "0.29"},
+    ]},
+    {"captions": [{"caption_true": "The circle is big"}, {"caption_false": "The circle is small"}]},
+]  # fmt: skip
+DATASET = {
+    "questions": [
+        {"image_index": 0, "image_filename": "0.png", "question": "A circle", "answer": "yes", "split": "train"},
+        {"image_index": 1, "image_filename": "1.png", "question": "A square", "answer": "no", "split": "train"},
+    ]
+}  # fmt: skip
+PNGS = {f"images/{split}/{name}.png": _png() for split in ("train", "val") for name in (0, 1)}
+_add("scenes", "scenes.json", [{"0": SCENE, "1": SCENE}], annotation.read)
+_add("scene-questions", "train.json", [DATASET], published.read_questions)
+_add(
+    "scene-captions",
+    "captions.txt",
+    ["image\tcaptions\n0.png\t" + repr(SCENE[2]["captions"]) + "\n"],
+    published.read_captions,
+)
+_add(
+    "scene-folder",
+    "dataset/train.json",
+    [DATASET],
+    lambda path: folder_source(path.parent.parent).splits,
+    beside={"dataset/val.json": _bytes(DATASET), **PNGS},
+)
+
+TABLE = "fruit,color,n\nlemon,yellow,1\napple,red,2\nlime,green,3\n"
+TASK = """name: fruit
+rows: rows.csv
+object: fruit
+options: [red, green, yellow]
+gold: color
+tags: {size: n}
+templates:
+  is: The color of {a fruit} is [MASK].
+"""
+WEIGHTED = """name: weighted
+version: "2"
+rows:
+  - {fruit: lemon, red: 1, yellow: 9}
+  - {fruit: apple, red: 7, yellow: 3}
+object: fruit
+options: [red, yellow]
+gold: {columns: [red, yellow]}
+templates:
+  is: {text: "A {fruit} is [MASK].", options: {red: reddish}}
+metrics: [accuracy]
+"""
+_add(
+    "task-file",
+    "fruit.yaml",
+    [TASK, WEIGHTED],
+    lambda path: load_task(str(path)).questions,
+    beside={"rows.csv": TABLE.encode()},
+)
+_add(
+    "task-check", "fruit.yaml", [TASK, WEIGHTED], lambda path: check(path).problems, beside={"rows.csv": TABLE.encode()}
+)
+for suffix, seed in (
+    ("csv", TABLE),
+    ("tsv", TABLE.replace(",", "\t")),
+    ("jsonl", _json_lines({"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2})),
+    ("json", [{"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": ["red", "green"], "n": 2}]),
+    ("parquet", _parquet([{"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2}])),
+):
+    task = TASK.replace("rows.csv", f"rows.{suffix}").encode()
+    _add(
+        f"task-rows-{suffix}",
+        f"rows.{suffix}",
+        [seed],
+        lambda path: load_task(str(path.with_name("fruit.yaml"))).questions,
+        beside={"fruit.yaml": task},
+    )
+_add("task-draft", "table.csv", [TABLE], lambda path: draft_file(path).text)
+
+
+@cache
+def _run() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="seesay-fuzz-"))
+    seesay.probe("mock", "core-color", limit=3, resamples=100, output=folder)
+    return folder
+
+
+def _add_runs() -> None:
+    (manifest,) = _run().rglob("manifest.json")
+    files = {
+        path.name: path.read_bytes() for path in manifest.parent.iterdir() if path.is_file() and path.name != ".lock"
+    }
+    for name in files:
+        beside = {f"run/{other}": content for other, content in files.items() if other != name}
+        _add(
+            f"run-{name}",
+            f"run/{name}",
+            [files[name]],
+            lambda path: [run.figures for run in find_runs([path.parent.parent])],
+            beside=beside,
+        )
+    shutil.rmtree(_run())
+
+
+_add_runs()
+_add(
+    "journal",
+    "answers.jsonl",
+    [
+        _json_lines(
+            {"key": "a", "logp": [-1.0, -2.0], "tokens": [1, 1], "chars": [3, 4], "rank": None},
+            {
+                "key": "b",
+                "logp": "AAAAAAAA8L8=",
+                "tokens": "AQAAAA==",
+                "chars": "AQAAAA==",
+                "rank": "AQAAAA==",
+                "picks": [0],
+                "hidden": None,
+                "replies": [["red", "exact", True]],
+            },
+        )
+    ],
+    lambda path: Journal(path).read(),
+)
+
+ARPA = (
+    "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1.0\t<s>\t-0.3\n-0.6\t</s>\n-0.7\ta\t-0.2\n-0.9\t<unk>\n\n"
+    "\\2-grams:\n-0.1\t<s> a\n\n\\end\\\n"
+)
+_add("arpa", "model.arpa", [ARPA, gzip.compress(ARPA.encode(), mtime=0)], arpa.read_arpa)
+
+
+def _add_networks() -> None:
+    """A word LSTM of a few numbers, each of its files in turn; the configuration of a reasoner."""
+    from safetensors.numpy import save
+
+    words = ["<unk>", "<s>", "</s>", "a", "dog"]
+    shapes = {
+        "embedding.weight": (5, 2),
+        "lstm.weight_ih_l0": (12, 2),
+        "lstm.weight_hh_l0": (12, 3),
+        "lstm.bias_ih_l0": (12,),
+        "lstm.bias_hh_l0": (12,),
+        "output.weight": (5, 3),
+        "output.bias": (5,),
+    }
+    files = {
+        "config.json": _bytes(
+            {"model_type": lstm.MODEL_TYPE, "vocabulary": 5, "drop": False, "embedding": 2, "hidden": 3}
+        ),
+        "vocabulary.txt": ("\n".join(words) + "\n").encode(),
+        "model.safetensors": save({name: np.zeros(shape, np.float32) for name, shape in shapes.items()}),
+    }
+    for name in files:
+        _add(
+            f"lstm-{name}",
+            name,
+            [files[name]],
+            lambda path: len(lstm.load(path.parent)),
+            beside={n: c for n, c in files.items() if n != name},
+        )
+    config = {
+        "network": "film",
+        "features": "pixels",
+        "image_size": 64,
+        "features_fingerprint": "x",
+        "config": {"vocabulary": ["a"], "channels": 8},
+    }
+    _add(
+        "reasoner-config",
+        "config.json",
+        [config],
+        lambda path: len(checkpoints.load(path.parent)),
+        beside={"model.safetensors": files["model.safetensors"]},
+    )
+
+
+_add_networks()
+
+TREES = "(S (NP (DT the) (NN dog)) (VP (VBZ is) (ADJP (JJ red))))\n\n(ROOT\n  (S (NP (NNP Ann)) (VP (VBZ sees))))\n"
+_add("parses", "parses.txt", [TREES, TREES.split("\n\n")[0]], read_trees)
+_add(
+    "parse-scores",
+    "parses.txt",
+    [TREES.split("\n\n")[0]],
+    lambda path: score_parses(path.with_name("gold.txt"), path, resamples=100).figures,
+    beside={"gold.txt": TREES.split("\n\n")[0].encode()},
+)
+_add(
+    "evalb",
+    "evalb.prm",
+    ["DEBUG 0\nMAX_ERROR 10\nCUTOFF_LEN 40\nLABELED 1\nDELETE_LABEL TOP\nEQ_LABEL ADVP PRT\n# x\n"],
+    read_parameters,
+)
+
+PICTURE = {
+    "id": "1",
+    "width": 64,
+    "height": 48,
+    "regions": [{"name": "dog", "box": [1, 2, 3, 4], "polygon": [1, 2, 3, 2, 3, 4]}],
+    "captions": ["a dog"],
+}
+_add(
+    "mine-plain",
+    "pictures.jsonl",
+    [_json_lines(PICTURE, PICTURE | {"id": 2, "path": "x.png"})],
+    lambda path: annotation_readers.read(f"plain:{path}"),
+)
+_add(
+    "mine-parquet",
+    "pictures.parquet",
+    [
+        _parquet(
+            [{"id": "1", "width": 64, "height": 48}],
+            pa.schema([f for f in SCHEMA if f.name in ("id", "width", "height")]),
+        )
+    ],
+    lambda path: annotation_readers.read(f"plain:{path}"),
+)
+_add(
+    "mine-coco",
+    "instances.json",
+    [COCO],
+    lambda path: annotation_readers.read(f"coco:{path}", None if len(path.read_bytes()) % 2 else path.parent),
+)
+VG = [{"image_id": 1, "width": 64, "height": 48}, {"image_id": 2, "width": 64, "height": 48}]
+VG_OBJECTS = [{"image_id": 1, "objects": [{"object_id": 5, "names": ["dog"], "x": 1, "y": 2, "w": 3, "h": 4}]}]
+VG_FILES = {"image_data.json": VG, "objects.json": VG_OBJECTS, "region_descriptions.json": REGIONS}
+for name in VG_FILES:
+    _add(
+        f"mine-vg-{name}",
+        name,
+        [VG_FILES[name]],
+        lambda path: annotation_readers.read(f"visual-genome:{path.parent}"),
+        beside={other: _bytes(value) for other, value in VG_FILES.items() if other != name},
+    )
+ADE = {
+    "annotation": {
+        "filename": "a.jpg",
+        "folder": "x",
+        "imsize": [48, 64, 3],
+        "scene": ["street"],
+        "object": [
+            {
+                "id": 0,
+                "raw_name": "dog",
+                "name": "dog, canine",
+                "polygon": {"x": [1, 9, 9], "y": [1, 1, 9]},
+                "parts": {"part_level": 0, "hasparts": [], "ispartof": []},
+            }
+        ],
+    }
+}
+_add("mine-ade20k", "a/a.json", [ADE], lambda path: annotation_readers.read(f"ade20k:{path.parent.parent}"))
+_add(
+    "conceptnet",
+    "isa.ndjson",
+    [_json_lines({"concept": "animal", "emittingConcepts": ["dog", "cat"]})],
+    lambda path: conceptnet.hyponyms(["dog", "animal"], path),
+)
+NOUN_DATA = (
+    "  1 licence\n00001740 05 n 01 animal 0 001 ~ 00001930 n 0000 | lives\n"
+    "00001930 05 n 01 dog 0 001 @ 00001740 n 0000 | barks\n"
+)
+NOUN_INDEX = "  1 licence\nanimal n 1 1 ~ 1 0 00001740\ndog n 1 1 @ 1 0 00001930\n"
+_add(
+    "wordnet-data",
+    "data.noun",
+    [NOUN_DATA],
+    lambda path: wordnet.hyponyms(["dog", "animal"], path.parent),
+    beside={"index.noun": NOUN_INDEX.encode()},
+)
+_add(
+    "wordnet-index",
+    "index.noun",
+    [NOUN_INDEX],
+    lambda path: wordnet.hyponyms(["dog", "animal"], path.parent),
+    beside={"data.noun": NOUN_DATA.encode()},
+)
+
+_add(
+    "viphy-colors",
+    "color.json",
+    [{"apple": {"red": 0.75, "green": 0.25}}],
+    lambda path: viphy.read(path, knowledge.ColorFact),
+)
+_add("viphy-subtypes", "subtypes.json", [{"dog": {"poodle": 3}}], lambda path: viphy.read(path, knowledge.SubtypeFact))
+_add("viphy-categories", "categories.json", [{"dog": "animal"}], viphy.categories)
+_add(
+    "viphy-sizes",
+    "sizes.csv",
+    ["o1,o2,>,<,typical\ncar,ant,9,0,>\n"],
+    lambda path: viphy.read(path, knowledge.SizeFact),
+)
+_add(
+    "viphy-places",
+    "places.csv",
+    ["scene,o1,o2,>,=,<,typical\nroom,lamp,floor,9,1,0,>\n"],
+    lambda path: viphy.read(path, knowledge.PlaceFact),
+)
+
+
+def _add_knowledge(fact: Any) -> None:
+    columns = knowledge.schema(fact)
+    values = {pa.string(): "dog", pa.int64(): 1, pa.list_(pa.string()): ["red"], pa.list_(pa.float64()): [0.5]}
+    seed = _parquet([{column.name: values[column.type] for column in columns}], columns)
+    name = f"knowledge-{fact.__name__}"
+    _add(name, knowledge.FILES[fact], [seed], lambda path: knowledge.read_checked(path.parent, fact))
+
+
+for fact in (knowledge.ColorFact, knowledge.SizeFact, knowledge.PlaceFact):
+    _add_knowledge(fact)
+
+NORMS = (
+    "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
+    "animal\tvisual perceptual\tdog\thas legs\t20\thas legs; has four legs\t1;2\n"
+    "food\tvisual perceptual\tapple\tis red\t12\tis red\t3\n"
+)
+_add("norms", "norms.dat", [NORMS], property_norms.read_norms)
+_add("norms-words", "words.txt", ["red\nlegs\n"], property_norms.read_words)
+_add("norms-articles", "articles.csv", ["concept,descriptor\ndog,a\napple,an\n"], property_norms.read_articles)
+CODA = {
+    "annotations.jsonl": _json_lines(
+        {"class_id": "/m/1", "worker_id": 1, "included": True} | dict.fromkeys(COLORS, 1),
+        {"class_id": "/m/1", "worker_id": 2, "included": False},
+    ),
+    "objects.jsonl": _json_lines(
+        {"class_id": "/m/1", "display_name": "Apple", "object_pl": "apples", "areis_pl": "are"}
+    ),
+}
+for name in CODA:
+    _add(
+        f"coda-{name}",
+        name,
+        [CODA[name]],
+        lambda path: coda.load(path.parent).questions,
+        beside={other: text.encode() for other, text in CODA.items() if other != name},
+    )
+
+VECTORS = "3 2\nabove 0.1 0.2\nover 0.2 0.1\nin_front_of 1 1\n"
+_add(
+    "vectors",
+    "vectors.txt",
+    [VECTORS, VECTORS.partition("\n")[2], gzip.compress(VECTORS.encode(), mtime=0)],
+    lambda path: read_vectors(path, ["above", "over"]).words,
+)
+_add(
+    "vectors-binary",
+    "vectors.bin",
+    [b"2 2\nabove " + np.array([1, 2], np.float32).tobytes() + b"\nover " + np.array([1, 2], np.float32).tobytes()],
+    lambda path: read_vectors(path, ["above", "over"]).words,
+)
+_add(
+    "ratings",
+    "human.csv",
+    ["a,b,similarity\nabove,over,0.9\nabove,below,0.1\n", ",above,over\nabove,1,0.9\nover,0.8,1\n"],
+    lambda path: read_human(path).pairs if hasattr(read_human(path), "pairs") else None,
+)
+PUBLISHED = {
+    "words_contexts.npy": _npy([["above", "over"], ["c1", "c2"]]),
+    "spatial_lexicon.npy": _npy(["above", "over"]),
+    "composit2simple.npy": _npy([["in front of"], ["front"]]),
+    "perplexity_vectors.npy": _npy([[1.0, 2.0], [3.0, 4.0]]),
+    "embeddings.npy": _npy([[1.0, 2.0], [3.0, 4.0]]),
+    "logan_sadler_templates.csv": (
+        "relation," + ",".join(f"c{i}" for i in range(7)) + "\n" + "above,1,2,3,4,5,6,7\n" * 7
+    ).encode(),
+    "word_association_from_figure.csv": b",above,over\nabove,1,0.9\nover,0.8,1\n",
+    "word_similarity_judgments_from_figure.csv": b",above,over\nabove,1,0.9\nover,0.8,1\n",
+}
+for name in ("words_contexts.npy", "perplexity_vectors.npy", "composit2simple.npy", "logan_sadler_templates.csv"):
+    _add(
+        f"relations-{name}",
+        name,
+        [PUBLISHED[name]],
+        lambda path: relations_published.read(path.parent) and None,
+        beside={other: value for other, value in PUBLISHED.items() if other != name},
+    )
+
+_add(
+    "paraphrases",
+    "paraphrase.gz",
+    [gzip.compress(b"0.5\nthe dog\na dog\n0.25\nred\nscarlet\n", mtime=0)],
+    lambda path: open_table(path, path.parent / "cache") and None,
+)
+_add(
+    "study-pairs",
+    "pairs.csv",
+    ["a,b,similarity\nabove,over,0.9\nabove,below,0.1\nleft,right,\n"],
+    lambda path: study_from_pairs(path, StudyDesign()).items,
+)
+
+
+def _study() -> bytes:
+    with tempfile.TemporaryDirectory() as temporary:
+        pairs = Path(temporary) / "pairs.csv"
+        pairs.write_text("a,b\nabove,over\n", encoding="utf-8")
+        with create_or_open_study(str(pairs), location=f"{temporary}/s.sqlite", password="a long password"):
+            pass
+        return (Path(temporary) / "s.sqlite").read_bytes()
+
+
+def _open_study(path: Path) -> None:
+    with open_study(str(path)):
+        pass
+
+
+_add("study-file", "study.sqlite", [_study()], _open_study)
+_add(
+    "prolific-keys",
+    "jwks.json",
+    [{"keys": [{"kty": "RSA", "kid": "k", "alg": "RS256", "n": "AQAB", "e": "AQAB"}]}],
+    lambda path: SignedIds(path, "https://x.example").check().worker("a.b.c", 0),
+)
+
+
+def _entries(path: Path) -> object:
+    try:
+        return list(json_stream.entries(path))
+    except json_stream.BrokenFileError:
+        return None  # what its callers report as a bad row

@@ -1,0 +1,363 @@
+"""Half-open connections, ids that are not one's own, invented ids, forged hosts and very long numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
+from starlette.testclient import TestClient
+from tests.judge.conftest import Opener
+from tests.judge.crowd import Server, free_port
+from tests.judge.studies import ServedStudy, form_token, pairs_file, rating_study, serve_in_test
+
+from seesay.errors import UserError
+from seesay.judge import participants, security
+from seesay.judge.signed_ids import SignedIds
+from seesay.judge.web.app import make_app
+from seesay.judge.web.connections import ConnectionLimits, allow_open_files, limited_protocol
+from seesay.judge.web.rate_limits import address_key
+
+HALF_REQUEST = b"GET /static/style.css HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
+    opened = serve_in_test(rating_study(tmp_path), str(tmp_path / "study.sqlite"))
+    yield opened
+    opened.database.close()
+
+
+@contextmanager
+def running(served: ServedStudy, limits: ConnectionLimits) -> Iterator[int]:
+    """The study on a real port, with these limits."""
+    port = free_port()
+    app = make_app(served.study, served.database)
+    config = uvicorn.Config(app, port=port, http=limited_protocol(limits), log_level="critical", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield port
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def connect(port: int, text: bytes = HALF_REQUEST, source: str = "127.0.0.1") -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), 10, (source, 0))
+    connection.sendall(text)
+    return connection
+
+
+def status(port: int, source: str = "127.0.0.1") -> int:
+    """A whole request from an address."""
+    with connect(port, HALF_REQUEST + b"Connection: close\r\n\r\n", source) as connection:
+        response = connection.recv(100_000)
+        while piece := connection.recv(100_000):
+            response += piece
+        return int(response.split()[1])
+
+
+def is_closed(connection: socket.socket, seconds: float) -> bool:
+    connection.settimeout(seconds)
+    try:
+        while connection.recv(100_000):
+            pass
+        return True
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"",
+        HALF_REQUEST,
+        b"POST /researcher/login HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\nform=",
+        HALF_REQUEST + b"\r\n" + HALF_REQUEST,  # a whole one, and a half behind it
+    ],
+)
+def test_a_request_has_to_arrive_in_time(served: ServedStudy, beginning: bytes) -> None:
+    with running(served, ConnectionLimits(receive_seconds=0.4)) as port, connect(port, beginning) as slow:
+        start = time.monotonic()
+        reply = b""
+        while time.monotonic() - start < 10:  # a byte at a time prolongs nothing
+            try:
+                slow.sendall(b"x")
+                slow.settimeout(0.05)
+                if not (piece := slow.recv(10_000)):
+                    break
+                reply += piece
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+        assert 0.3 < time.monotonic() - start < 5
+        assert reply.count(b"200 OK") == beginning.count(b"\r\n\r\n") * beginning.startswith(b"GET")
+
+
+def test_an_address_keeps_nobody_else_out(served: ServedStudy) -> None:
+    limits = ConnectionLimits(total=20, per_address=5, receive_seconds=60)
+    with running(served, limits) as port:
+        attackers = [connect(port, source="127.0.0.2") for _ in range(12)]
+        assert status(port) == 200
+        assert status(port, "127.0.0.2") == 200  # who shares the address is served, too
+        assert sum(is_closed(attacker, 0.05) for attacker in attackers) == 8  # one made room for the last request
+        many = [connect(port, source=f"127.0.1.{number}") for number in range(30)]
+        assert status(port) == 200
+        assert len(limits.connections) <= 20
+        for connection in (*attackers, *many):
+            connection.close()
+
+
+def test_connections_at_work_are_not_dropped(served: ServedStudy) -> None:
+    """Idle ones that have been served go before; where all are at work, the newcomer is closed."""
+    limits = ConnectionLimits(per_address=1)
+    with running(served, limits) as port:
+        with connect(port, HALF_REQUEST + b"\r\n") as idle:
+            assert idle.recv(10_000).startswith(b"HTTP/1.1 200")
+            assert status(port) == 200
+            assert is_closed(idle, 5)
+        while limits.connections:  # the last one is still being closed
+            time.sleep(0.01)
+        holding = threading.Event()
+        served.database.submit(lambda tx: holding.wait(20))
+        token = security.new_token()
+        with connect(port, f"GET /a/{token} HTTP/1.1\r\nHost: x\r\n\r\n".encode()) as working:
+            while not any(protocol.is_answering for protocol in list(limits.connections)):
+                time.sleep(0.01)
+            with connect(port) as newcomer:
+                assert is_closed(newcomer, 5)
+            holding.set()
+            assert working.recv(10_000).startswith(b"HTTP/1.1 404")
+
+
+def test_connections_fit_into_the_open_files() -> None:
+    assert 0 < allow_open_files(2000) <= 2000
+    assert address_key("192.0.2.7") == "192.0.2.7" == address_key("::ffff:192.0.2.7")
+    assert address_key("2001:db8::1") == address_key("2001:db8::2:3") != address_key("2001:db8:0:1::1")
+    assert address_key("testclient") == "testclient"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("addresses", [1, 100], ids=["one address", "a hundred addresses"])
+def test_two_thousand_half_open_connections(tmp_path: Path, addresses: int) -> None:
+    server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"))
+    attackers: list[socket.socket] = []
+    slowest = 0.0
+    try:
+        tokens = [link.rsplit("/", 1)[1] for link in server.start(links=20)["links"]]
+        for number in range(2100):
+            attackers.append(connect(server.port, source=f"127.0.0.{2 + number % addresses}"))
+        for token in tokens:
+            start = time.monotonic()
+            page = f"GET /a/{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+            with connect(server.port, page) as person:
+                assert person.recv(100).startswith(b"HTTP/1.1 200")
+            slowest = max(slowest, time.monotonic() - start)
+    finally:
+        for attacker in attackers:
+            attacker.close()
+        server.stop()
+    print(f"2,100 half-open connections from {addresses} addresses: the slowest of 20 people waited {slowest:.3f} s")
+    assert slowest < 2
+
+
+def join(served: ServedStudy, **parameters: str) -> Any:
+    key = served.rows("SELECT value FROM study WHERE key = ?", "join")[0][0]
+    return served.client.get(f"/join/{key}", params=parameters, follow_redirects=False)
+
+
+def test_a_workers_id_alone_does_not_open_their_session(serve: Opener, tmp_path: Path) -> None:
+    served = serve(rating_study(tmp_path))
+    for worker, visit in (("PROLIFIC_PID", "SESSION_ID"), ("workerId", "assignmentId")):
+        first = join(served, **{worker: "ann", visit: "s1"})
+        assert first.status_code == 303
+        assert join(served, **{worker: "ann", visit: "s1"}).headers["location"] == first.headers["location"]
+        for attempt in ({}, {visit: ""}, {visit: "s2"}):
+            stolen = join(served, **{worker: "ann", **attempt})
+            assert stolen.status_code == 403
+            assert "This id has been used before" in stolen.text
+        alone = join(served, **{worker: "bob"})  # a link without the site's second parameter
+        assert alone.status_code == 303
+        assert join(served, **{worker: "bob"}).status_code == 403
+        assert served.client.get(alone.headers["location"]).status_code == 200  # their page stays theirs
+    assert served.rows("SELECT COUNT(*) FROM person") == [(4,)]
+
+
+@pytest.fixture(scope="module")
+def private_key() -> RSAPrivateKey:
+    return generate_private_key(65537, 2048)
+
+
+def encoded(value: object) -> str:
+    content = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def signed(key: RSAPrivateKey, header: dict[str, Any] | None = None, **changes: Any) -> str:
+    """A token as Prolific makes it (docs.prolific.com, "Retrieve JSON Web Key Set"), signed by another library."""
+    claims = {
+        "iss": "https://www.prolific.com",
+        "aud": "study.example.org",
+        "exp": 1_800_000_300,
+        "prolific": {"PROLIFIC_PID": "ann", "SESSION_ID": "s1"},
+    } | changes
+    content = f"{encoded({'alg': 'RS256', 'kid': 'k1', 'typ': 'JWT'} | (header or {}))}.{encoded(claims)}"
+    return f"{content}.{encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
+
+
+@pytest.fixture
+def keys_file(tmp_path: Path, private_key: RSAPrivateKey) -> Path:
+    numbers = private_key.public_key().public_numbers()
+    key = {"kty": "RSA", "kid": "k1", "alg": "RS256", "n": encoded(numbers.n.to_bytes(256)), "e": "AQAB"}
+    path = tmp_path / "jwks.json"
+    path.write_text(json.dumps({"keys": [key, {"kty": "EC", "kid": "k2"}]}), encoding="utf-8")
+    return path
+
+
+def test_ids_that_prolific_signed(
+    served: ServedStudy, keys_file: Path, private_key: RSAPrivateKey, tmp_path: Path
+) -> None:
+    unsigned = join(served, PROLIFIC_PID="ann", SESSION_ID="s1").headers["location"]
+    ids = SignedIds(keys_file, "https://study.example.org").check()
+    app = make_app(served.study, served.database, signed_ids=ids, clock=served.clock)
+    served.client = TestClient(app, base_url="http://testserver")
+    token = signed(private_key)
+    first = join(served, prolific_token=token, PROLIFIC_PID="eve")
+    assert first.status_code == 303
+    again = join(served, prolific_token=signed(private_key, aud=["https://study.example.org/join/x"]))
+    assert again.headers["location"] == first.headers["location"] != unsigned  # what was unsigned ends
+    assert served.client.get(unsigned).status_code == 404
+    stranger = generate_private_key(65537, 2048)
+    head, body, signature = token.split(".")
+    forged = [
+        "",
+        "a.b.c",
+        "." * 5,
+        "ü.ü.ü",
+        "x" * 9000,
+        signed(stranger),
+        signed(private_key, exp=1_799_999_999),
+        signed(private_key, exp="9" * 5000),
+        signed(private_key, exp=float("inf"), aud=7),
+        signed(private_key, aud="elsewhere.example"),
+        signed(private_key, prolific={}),
+        signed(private_key, prolific={"PROLIFIC_PID": ""}),
+        signed(private_key, header={"kid": "k2"}),
+        signed(private_key, header={"alg": "none"}),
+        f"{encoded({'alg': 'none', 'kid': 'k1'})}.{body}.",
+        f"{head}.{encoded({'aud': 'study.example.org', 'exp': 1_900_000_000, 'prolific': {}})}.{signature}",
+        f"{head}.{body}.{encoded(bytes(256))}",
+        f"{head}.{body}.{signature[:-4]}",
+        f"{head}.{encoded(b'[' * 3000)}.{signature}",
+    ]
+    for token in forged:
+        assert join(served, prolific_token=token, PROLIFIC_PID="ann", SESSION_ID="s1").status_code in (403, 429), token
+    assert served.rows("SELECT COUNT(*) FROM person") == [(1,)]
+    keys_file.write_text("{", encoding="utf-8")
+    assert join(served, prolific_token=signed(private_key)).status_code == 403
+    with pytest.raises(UserError, match="is not a JWKS document"):
+        ids.check()
+    with pytest.raises(UserError, match="--public-url"):
+        SignedIds(keys_file, "").check()
+
+
+def test_invented_ids_are_capped(serve: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = serve(rating_study(tmp_path))
+    assert participants.max_workers(served.study) == 1000
+    monkeypatch.setattr(participants, "max_workers", lambda study: 5)
+    opened = [join(served, PROLIFIC_PID=f"invented {number}", SESSION_ID="s") for number in range(8)]
+    assert [reply.status_code for reply in opened] == [303] * 5 + [403] * 3
+    assert "tell the researcher" in opened[-1].text
+    location = opened[0].headers["location"]
+    form = {"form": form_token(served.client.get(location).text), "agree": "yes"}
+    assert served.client.post(f"{location}/consent", data=form).status_code == 200
+    served.clock.now += 3700  # those who never agreed make room; who did, and the last number, stay
+    assert join(served, PROLIFIC_PID="real", SESSION_ID="s").status_code == 303
+    assert [row[0] for row in served.rows("SELECT id FROM person ORDER BY id")] == [1, 5, 6]
+    assert served.client.get(location).status_code == 200
+    assert served.client.get(opened[1].headers["location"]).status_code == 404
+    assert join(served, PROLIFIC_PID="invented 1", SESSION_ID="s").headers == opened[1].headers  # and may come back
+    assert served.invite()  # the researcher's own links are not limited by this
+
+
+def test_an_address_invents_ids_slowly(served: ServedStudy) -> None:
+    replies = [join(served, PROLIFIC_PID="ann", SESSION_ID="s").status_code for _ in range(320)]
+    assert replies[:300] == [303] * 300
+    assert replies[-1] == 429
+
+
+def test_links_do_not_come_from_the_host_header(served: ServedStudy) -> None:
+    app = make_app(served.study, served.database, public_url="https://study.example.org/", clock=served.clock)
+    served.client = TestClient(app, base_url="https://testserver", headers={"Host": "evil.example"})
+    served.login()
+    page = served.client.get("/researcher").text
+    shown = served.client.post("/researcher/links", data={"form": form_token(page), "count": "2"}).text
+    assert shown.count("https://study.example.org/a/") == 2
+    assert "https://study.example.org/join/" in page
+    assert "evil.example" not in page + shown
+
+
+def test_links_of_a_server_without_a_public_address(tmp_path: Path) -> None:
+    """They begin with the address that the server listens at, whatever a request says."""
+    server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"))
+    try:
+        password = server.start()["password"]
+        with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", headers={"Host": "evil.example"}) as client:
+            form = {"form": form_token(client.get("/researcher").text), "password": password}
+            cookie = client.post("/researcher/login", data=form).headers["set-cookie"].partition(";")[0]
+            page = client.get("/researcher", headers={"Cookie": cookie}).text
+        assert f"http://127.0.0.1:{server.port}/join/" in page
+        assert "evil.example" not in page
+    finally:
+        server.stop()
+
+
+LONG = "9" * 5000
+
+
+def test_numbers_of_5000_digits(served: ServedStudy) -> None:
+    token = served.begin()
+    form = served.fill(token)
+    bearer = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    assert served.send(token, int("9" * 12), form).status_code == 400
+    for path in (f"/a/{token}/page/{LONG}", f"/a/{token}/picture/{LONG}/1", f"/a/{token}/picture/1/{LONG}"):
+        reply = served.client.post(path, data=form) if "/page/" in path else served.client.get(path)
+        assert reply.status_code == 400, path[:40]
+    assert served.client.get(f"/a/preview/picture/0/{LONG}").status_code == 400
+    for name in ("page", "place", "value"):
+        body = {"page": 1, "place": 1, "value": 1, "how": "moved", "key": security.new_token()} | {name: "LONG"}
+        for number in (LONG, f"-{LONG}", f"{LONG}.0", "1e400", "1e308"):
+            content = json.dumps(body).replace('"LONG"', number)
+            reply = served.client.post("/api/answers", content=content, headers=bearer)
+            assert reply.status_code == (422 if "e" in number else 400), (name, number[:10], reply.text)
+    assert served.send(token, 1, {**form, "v1": LONG}).status_code == 422
+    for length in (LONG, "²", "-1"):
+        headers = [
+            *((name.encode(), value.encode()) for name, value in bearer.items()),
+            (b"Content-Length", length.encode()),
+        ]
+        assert served.client.post("/api/answers", content=b"", headers=headers).status_code == 413
+    served.login()
+    csrf = form_token(served.client.get("/researcher").text)
+    assert served.client.post("/researcher/links", data={"form": csrf, "count": LONG}).status_code == 422
+    assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]

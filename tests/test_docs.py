@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
 
 import nbformat
 import pytest
@@ -76,7 +77,9 @@ def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
 
 @pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
-    notebook = nbformat.read(ROOT / "docs" / "tutorials" / "first-look.ipynb", as_version=4)
+    notebook: Any = nbformat.read(  # type: ignore[no-untyped-call]
+        ROOT / "docs" / "tutorials" / "first-look.ipynb", as_version=4
+    )
     NotebookClient(
         notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
     ).execute()

@@ -7,6 +7,10 @@ class UserError(Exception):
     """A mistake that the user can fix. The command line prints it as one sentence and exits with code 2."""
 
 
+class NewerVersionError(UserError):
+    """A file of a newer version: not damaged, but not for this one to read."""
+
+
 def missing_extra(what: str, extra: str, error: ImportError) -> UserError:
     """The error for a command that needs an extra which is not installed, with its install line."""
     return UserError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -10,9 +11,11 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError, first_line
+
+T = TypeVar("T")
 
 _UNFINISHED = ".unfinished"
 
@@ -52,6 +55,38 @@ def json_value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [json_value(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def checksum(content: bytes | Path) -> str:
+    """A short digest of bytes or of a file, by which a change is noticed."""
+    if isinstance(content, bytes):
+        return hashlib.blake2b(content, digest_size=8).hexdigest()
+    with content.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+
+
+@contextmanager
+def damage_as_user_error(what: object, hint: str) -> Iterator[None]:
+    """One sentence for whatever keeps a file of ours from being read; `hint` says what to do about it."""
+    try:
+        yield
+    except NewerVersionError:
+        raise
+    except FileNotFoundError as error:
+        name = Path(error.filename or "a file").name
+        raise UserError(f"{what} is not complete ({name} is missing): {hint}.") from error
+    except Exception as error:  # pyarrow and safetensors have errors of their own
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # a problem of the disk, not of the file
+        raise UserError(f"{what} is damaged ({first_line(error)}): {hint}.") from error
+
+
+def read_state(path: Path, kind: type[T], hint: str) -> T:
+    """A JSON file in which resumable work keeps its state, checked against its type."""
+    from pydantic import TypeAdapter
+
+    with damage_as_user_error(path, hint):
+        return TypeAdapter(kind).validate_json(path.read_bytes(), strict=True)
 
 
 @contextmanager
@@ -115,12 +150,7 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
     if not path.is_file():
         write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
         return
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(stored, dict):
-            raise ValueError("not a JSON object")
-    except ValueError as error:
-        raise UserError(f"{path} is damaged ({error}): {hint}.") from error
+    stored = read_state(path, dict[str, Any], hint)
     changed = [key for key in {**stored, **wanted} if wanted.get(key) != stored.get(key)]
     if changed:
         key = changed[0]

@@ -62,6 +62,8 @@ def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert told["tests"] == json.loads((folder / "test.json").read_text(encoding="utf-8"))["accuracy"]
     assert f"test {told['tests']['test']:.3f}" in out
     run(*command, "--quiet")
+    assert capsys.readouterr() == (out, "")
+    run(*command, "--silent")
     assert capsys.readouterr() == ("", "")
     assert told["steps"] == 2
     assert (folder / "training" / "result.json").stat().st_mtime_ns == ended
@@ -240,7 +242,7 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (pos,) = (one for one in told["tables"] if one["column"] == "POS")
     assert pos["mean"] == pytest.approx(sum(float(row["test"]) for row in rows if row["task"] == "pos") / 2)
     assert Path(told["page"]).is_file()
-    run(*command, "--tasks", "pos", "--seeds", "1", "--quiet")
+    run(*command, "--tasks", "pos", "--seeds", "1", "--silent")
     assert capsys.readouterr() == ("", "")
     rmtree(tmp_path / "object-centred/compositional/preset-seed0")  # its row stands; there is nothing left to ask
     run(*command, "--tasks", "pos", "--seeds", "1")

@@ -32,7 +32,7 @@ GOOD = '{"name": "sky", "n": 3}'
         ('{"name": 7, "n": 3}', "'name' is not a text"),
         ('{"name": "  ", "n": 3}', "'name' is empty"),
         ('{"name": "a\\u001b[31m", "n": 3}', "'name' holds control characters"),
-        ('{"name": "\\ud800", "n": 3}', "'name' holds control characters"),
+        ('{"name": "\\ud800", "n": 3}', "holds half of a surrogate pair"),
         ('{"name": "a [MASK]", "n": 3}', "'name' holds [MASK] or [SEP]"),
         ('{"name": "' + "a" * 101 + '", "n": 3}', "'name' is longer than 100 characters"),
         ('{"name": "' + "a" * 70_000 + '", "n": 3}', "longer than 65,536 bytes"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -76,7 +77,7 @@ def axe() -> str:
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
 @pytest.mark.parametrize("kind", ["report", "knowledge", "diagnosis", "curve", "relations"])
 def test_no_serious_violation(
-    kind: str, width: int, scheme: str, pages: dict[str, Path], browser: Browser, axe: str
+    kind: str, width: int, scheme: Literal["light", "dark"], pages: dict[str, Path], browser: Browser, axe: str
 ) -> None:
     tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections import Counter
@@ -145,7 +146,8 @@ def test_a_task_of_one_question_gives_figures(tmp_path: Path) -> None:
     )
     overall = next(figure for figure in done.figures if figure.template is None)
     assert overall.n == 1
-    assert overall.low == overall.value == overall.high
+    assert (overall.low, overall.value) == (0, 0)
+    assert overall.high == pytest.approx(1.959964**2 / (1 + 1.959964**2), abs=1e-6)  # Wilson's interval of 0 in 1
     assert overall.spread is None
 
 
@@ -203,7 +205,63 @@ def test_a_resumed_run_that_notes_something_keeps_how_it_was_started(tmp_path: P
     )
     store.write_manifest(path.parent, began)
     done = run(Says((-1.0, -2.0, -3.0), warning="another note"), task(9), tmp_path, replace(FEW, command="again"))
-    assert done.manifest == began.model_copy(update={"notes": [note, "another note"]})
+    assert done.manifest.digests.keys() == {store.QUESTIONS, store.ANSWERS, store.FIGURES}
+    assert done.manifest == began.model_copy(update={"notes": [note, "another note"], "digests": done.manifest.digests})
+
+
+def begun(root: Path) -> Path:
+    """The journal of a run that broke down after six prompts."""
+    with pytest.raises(ConnectionError):
+        run(Counting(breaks_after=6), task(9), root, FEW)
+    [path] = root.rglob(store.JOURNAL)
+    return path
+
+
+def test_damaged_lines_of_a_journal_are_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    whole = run(Counting(), task(9), tmp_path / "whole", FEW)
+    path = begun(tmp_path / "broken")
+    lines = path.read_text().splitlines()
+    short = Scores((-1.0,), (1,), (1,))  # of another length than its options
+    path.write_text("\n".join([lines[0].replace("A", "B"), *lines[2:], ""]))
+    Journal(path).append({json.loads(lines[1])["key"]: short})
+    model = Counting()
+    resumed = run(model, task(9), tmp_path / "broken", FEW)
+    assert len(model.asked) == 9 * 2 + 2 - 6 + 3  # the batch of the two is asked again, all of it
+    assert resumed.answers == whole.answers
+    assert f"2 answers in {path} are damaged: they are asked again." in caplog.messages
+
+
+def test_a_journal_without_checksums_is_resumed(tmp_path: Path) -> None:
+    path = begun(tmp_path)
+    path.write_text(re.sub(', "checksum": "[0-9a-f]+"', "", path.read_text()))
+    assert "checksum" not in path.read_text()
+    model = Counting()
+    run(model, task(9), tmp_path, FEW)
+    assert len(model.asked) == 9 * 2 + 2 - 6
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"format": 3}'])
+@pytest.mark.parametrize("name", [store.MANIFEST, store.QUESTIONS])
+def test_a_good_journal_with_a_damaged_manifest_is_resumed(tmp_path: Path, name: str, damage: bytes) -> None:
+    folder = begun(tmp_path).parent
+    (folder / name).write_bytes(damage)
+    model = Counting()
+    done = run(model, task(9), tmp_path, FEW)
+    assert len(model.asked) == 9 * 2 + 2 - 6
+    assert store.read_run(folder) == done
+
+
+@pytest.mark.parametrize(
+    ("logp", "why"),
+    [
+        ((float("nan"), -1.0, -1.0), "a score is not a number"),
+        ((float("inf"), -1.0, -1.0), "a score is not a number"),
+        ((-1.0, -1.0), "one score per option is missing"),
+    ],
+)
+def test_a_models_answer_passes_the_check_of_the_journal(tmp_path: Path, logp: tuple[float, ...], why: str) -> None:
+    with pytest.raises(UserError, match=f"gave no number for an option of .*: {why}"):
+        run(Says(logp), task(2), tmp_path, FEW)
 
 
 def test_another_picture_or_metric_is_another_task(tmp_path: Path) -> None:

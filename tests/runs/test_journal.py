@@ -66,6 +66,21 @@ def test_a_torn_last_line_is_cut_off_and_appending_goes_on(journal: Journal) -> 
         b'{"key": "b", "logp": [-1.0], "tokens": [1, 2], "chars": [1], "rank": null}',
         b"\xff\xfe",
         b"[" * 100_000,
+        b'{"key": "b", "logp": [NaN, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [Infinity, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [null, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": ["-2", -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [true, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [[-2], [-1]], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": "AAAA", "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [-2, -1], "tokens": [1.5, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [-2, -1], "tokens": [-1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 99999999999], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": [1, null]}',
+        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null, "hidden": NaN}',
+        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null, "picks": ["a"]}',
+        b'{"key": 5, "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
+        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null, "chekcsum": "0"}',
     ],
 )
 def test_a_damaged_line_is_a_prompt_not_yet_answered(journal: Journal, damage: bytes) -> None:
@@ -73,6 +88,16 @@ def test_a_damaged_line_is_a_prompt_not_yet_answered(journal: Journal, damage: b
     first, _, last = journal.path.read_bytes().splitlines()
     journal.path.write_bytes(b"\n".join([first, damage, last, b""]))
     assert journal.read() == {"a": RANKED, "c": RANKED}
+    assert journal.damaged == 1
+
+
+def test_every_changed_byte_of_a_line_is_noticed(journal: Journal) -> None:
+    """A letter of the Base64 is a digit of a score: without the checksum it would be another answer."""
+    journal.append({"b": UNRANKED})
+    line = journal.path.read_bytes()
+    for place, byte in enumerate(line[:-1]):
+        journal.path.write_bytes(line[:place] + bytes([byte ^ 1]) + line[place + 1 :])
+        assert journal.read() == {}, line[:place]
 
 
 @given(st.lists(scores(), min_size=1, max_size=4), st.data())

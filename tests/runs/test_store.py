@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from tests.runs.made_up import Counting, task
 from tests.runs.strategies import answers, names, tasks
 
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 from seesay.files import lock_folder, write_text
-from seesay.questions import Answer, Task
-from seesay.runs import store
+from seesay.questions import Answer, Scores, Task
+from seesay.runs import answer_table, store
 from seesay.runs.ask import Settings, describe, run
+from seesay.runs.upgrades import FORMAT
 
 FEW = Settings(resamples=100)
 
@@ -36,6 +37,29 @@ def test_answers_come_back(written: list[Answer]) -> None:
         path = Path(folder) / store.ANSWERS
         store.write_answers(path, written)
         assert store.read_answers(path) == tuple(written)
+
+
+def test_answers_are_readable_without_the_other_files(tmp_path: Path) -> None:
+    done = run(Counting(), task(6), tmp_path, FEW)
+    rows = pq.read_table(done.folder / store.ANSWERS).to_pylist()
+    first = rows[0]
+    assert (first["prompt"], first["gold"]) == ("The thing 0 is [MASK].", [("red", 1.0)])
+    for row in rows:
+        best = max(row["scores"]["logp"])
+        top = [option for option, logp in zip(row["options"], row["scores"]["logp"], strict=True) if logp == best]
+        assert row["chosen"] == top[0]
+        assert row["right"] == pytest.approx(sum(option == row["gold"][0][0] for option in top) / len(top))
+    accuracy = next(figure for figure in done.figures if figure.metric == "accuracy")
+    assert sum(row["right"] for row in rows) / len(rows) == pytest.approx(accuracy.value)
+
+
+def test_the_chosen_answer_follows_the_length_rule(tmp_path: Path) -> None:
+    asked = task(1)
+    scores = Scores((-3.0, -4.0, -9.0), (1, 2, 1), (3, 5, 4))
+    rows = [Answer("q0", t.name, asked.questions[0].options, scores) for t in asked.templates]
+    for length, chosen in (("sum", "red"), ("mean", "green")):
+        store.write_answers(tmp_path / store.ANSWERS, rows, asked, length)
+        assert pq.read_table(tmp_path / store.ANSWERS)["chosen"].to_pylist() == [chosen] * 2
 
 
 def test_answers_of_an_older_version_are_read(tmp_path: Path) -> None:
@@ -57,6 +81,7 @@ def test_answers_of_an_older_version_are_read(tmp_path: Path) -> None:
     for question in stored["questions"]:
         question["options"] = lists[question["options"]]
     path.write_text(json.dumps(stored))
+    store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
     old = store.read_run(done.folder)
     assert (old.answers, old.task) == (done.answers, done.task)
 
@@ -110,16 +135,74 @@ def damaged(content: bytes) -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("name", [store.MANIFEST, store.QUESTIONS, store.ANSWERS, store.FIGURES])
-def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str) -> None:
-    folder = run(Counting(), task(), tmp_path, FEW).folder
-    content = (folder / name).read_bytes()
+@pytest.mark.parametrize("digests", [True, False])
+@pytest.mark.parametrize("name", [store.MANIFEST, store.QUESTIONS, store.ANSWERS])
+def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, digests: bool) -> None:
+    done = run(Counting(), task(), tmp_path, FEW)
+    if not digests:  # a run of an earlier version
+        store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
+    content = (done.folder / name).read_bytes()
     for bad in damaged(content):
-        if name == store.FIGURES and bad == b"[]":
-            continue  # a run none of whose figures is defined
-        (folder / name).write_bytes(bad)
+        (done.folder / name).write_bytes(bad)
         with pytest.raises(UserError, match=r"is damaged \(.+\): delete the folder"):
-            store.read_run(folder)
+            store.read_run(done.folder)
+
+
+def test_figures_that_were_edited_or_damaged_are_computed_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = run(Counting(), task(), tmp_path, FEW)
+    path = done.folder / store.FIGURES
+    content = path.read_bytes()
+    edited = content.replace(f'"value":{json.dumps(done.figures[0].value)}'.encode(), b'"value":0.99')
+    for bad in (*damaged(content), edited, content.replace(b'"value": 0', b'"value": 1')):
+        if bad == content:
+            continue
+        path.write_bytes(bad)
+        caplog.clear()
+        assert store.read_run(done.folder).figures == done.figures
+        assert "metrics.json was changed after the run: its figures are computed again" in caplog.text
+    assert run(Counting(), task(), tmp_path, FEW).figures == done.figures
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("column", [[-1.0, float("nan"), -2.0], [-1.0, float("inf"), -2.0], [-1.0, -2.0], None])
+@pytest.mark.parametrize("where", ["scores", "neutral"])
+def test_answers_with_bad_numbers_are_damage(tmp_path: Path, column: list[float] | None, where: str) -> None:
+    done = run(Counting(), task(), tmp_path, FEW)
+    rows = pq.read_table(done.folder / store.ANSWERS).to_pylist()
+    rows[0][where]["logp"] = column
+    pq.write_table(pa.Table.from_pylist(rows, answer_table._ANSWER), done.folder / store.ANSWERS)
+    store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
+    with pytest.raises(UserError, match=r"is damaged \(.+\): delete the folder"):
+        store.read_run(done.folder)
+    with pytest.raises(UserError, match=r"is damaged \(.+\): delete the folder"):
+        run(Counting(), task(), tmp_path, FEW)
+
+
+def test_a_run_of_a_newer_version_says_so(tmp_path: Path) -> None:
+    folder = run(Counting(), task(), tmp_path, FEW).folder
+    newer = json.loads((folder / store.MANIFEST).read_text()) | {"format": FORMAT + 1, "invented": 1}
+    (folder / store.MANIFEST).write_text(json.dumps(newer))
+    sentence = rf"by a newer seesay \(format {FORMAT + 1}, .*update seesay"
+    with pytest.raises(NewerVersionError, match=sentence):
+        store.read_run(folder)
+    with pytest.raises(NewerVersionError, match=sentence):
+        run(Counting(), task(), tmp_path, FEW)
+
+
+def test_runs_that_cannot_be_read_are_left_out_with_a_sentence_each(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = [run(Counting(name=f"model {i}"), task(), tmp_path, FEW) for i in range(4)]
+    (done[1].folder / store.ANSWERS).write_bytes(b"PAR1")
+    newer = json.loads((done[2].folder / store.MANIFEST).read_text()) | {"format": FORMAT + 1}
+    (done[2].folder / store.MANIFEST).write_text(json.dumps(newer))
+    runs = store.find_runs([tmp_path])
+    assert [one.manifest.model for one in runs] == ["model 0", "model 3"]
+    assert [r.message.startswith("Left out: The run in") for r in caplog.records] == [True, True]
+    with pytest.raises(UserError, match="is damaged"):
+        store.find_runs([done[1].folder])
 
 
 @given(st.data())
@@ -138,6 +221,10 @@ def test_a_changed_byte_never_ends_in_anything_but_a_run_or_a_sentence(data: st.
 def test_answers_to_other_questions_are_damage(tmp_path: Path) -> None:
     folder = run(Counting(), task(), tmp_path, FEW).folder
     store.write_answers(folder / store.ANSWERS, store.read_answers(folder / store.ANSWERS)[1:])
+    with pytest.raises(UserError, match=r"answers\.parquet was changed after the run"):
+        store.read_run(folder)
+    manifest = store.read_manifest(folder / store.MANIFEST)
+    store.write_manifest(folder, manifest.model_copy(update={"digests": {}}))
     with pytest.raises(UserError, match="its answers do not match its questions"):
         store.read_run(folder)
 

@@ -25,7 +25,7 @@ def rewritten_as_format_1(folder: Path) -> None:
     """The run's files as the first version wrote them."""
     path = folder / store.MANIFEST
     manifest: dict[str, Any] = json.loads(path.read_text())
-    for field in ("format", "probe", "probe_seed", "data_notes"):
+    for field in ("format", "probe", "probe_seed", "data_notes", "digests"):
         del manifest[field]
     manifest |= {
         "data": OLD_DATA,

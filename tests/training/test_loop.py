@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from seesay.errors import UserError
 from seesay.training import checkpoint, loop
@@ -168,6 +168,60 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(UserError, match=r"checkpoint.safetensors is damaged"):
         run(tmp_path)
+
+
+STATE_DAMAGE = {
+    "empty": b"",
+    "zeros": bytes(64),
+    "not UTF-8": b"\xff\xfe\n",
+    "a list": b"[]\n",
+    "null": b"null\n",
+    "no fields": b"{}\n",
+    "another type": b'{"step": "many", "steps": "many", "best": null}\n',
+    "nested too deep": b"[" * 100_000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("damage", STATE_DAMAGE)
+@pytest.mark.parametrize(
+    "name", [checkpoint.SETTINGS, checkpoint.HISTORY, checkpoint.RESULT, checkpoint.CHECKPOINT, checkpoint.BEST]
+)
+def test_a_damaged_state_file_is_one_sentence(tmp_path: Path, name: str, damage: str) -> None:
+    if name in (checkpoint.RESULT, checkpoint.BEST):
+        run(tmp_path)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path, stop_after=5)
+    (tmp_path / name).write_bytes(STATE_DAMAGE[damage])
+    if name == checkpoint.HISTORY and damage in ("empty", "zeros"):
+        return  # a history without a complete line is one that has not begun
+    with pytest.raises(UserError, match=rf"{name} is damaged \(|was started with"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "position", ["", "[]", "{}", '{"step": 1}', '{"step": "1", "epoch": 0, "index": 0, "size": 1}', "[" * 100_000]
+)
+def test_a_checkpoint_without_a_position_or_with_other_shapes_is_damage(tmp_path: Path, position: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, stop_after=5)
+    path = tmp_path / checkpoint.CHECKPOINT
+    tensors = load_file(path)
+    save_file(tensors, path, {"position": position})
+    with pytest.raises(UserError, match=r"checkpoint.safetensors is damaged"):
+        run(tmp_path)
+    save_file({name: t[:1].clone() if t.dim() else t for name, t in tensors.items()}, path, {"position": position})
+    with pytest.raises(UserError, match=r"has another shape"):
+        run(tmp_path)
+
+
+def test_a_missing_file_of_a_finished_training_is_one_sentence(tmp_path: Path) -> None:
+    run(tmp_path)
+    (tmp_path / checkpoint.BEST).unlink()
+    with pytest.raises(UserError, match=r"is not complete \(.* is missing\): delete"):
+        run(tmp_path)
+    with pytest.raises(UserError, match=r"history.jsonl is damaged"):
+        checkpoint.best_line(tmp_path, 12345)
 
 
 def test_it_stops_early_once_validation_gets_no_better(tmp_path: Path) -> None:

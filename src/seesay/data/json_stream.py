@@ -9,16 +9,18 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from seesay.data.lines import open_bytes
 
 CHUNK = 1 << 16
-MAX_ENTRY = 1 << 26
-"""Limit of characters per entry: a bracket that is never closed must not bring the whole file into memory."""
+MAX_ENTRY = 1 << 24
+"""Limit of characters per entry, or line: a bracket that is never closed must not bring the whole file into memory, and
+an entry of brackets takes twenty times its length."""
 BROKEN = "the file is broken from here on"
 _NEAR = 16
 _SPACE = " \t\n\r"
@@ -28,31 +30,74 @@ class BrokenFileError(Exception):
     """The file ends early or is not JSON from here on; the entries before were yielded."""
 
 
-def entries(path: Path) -> Iterator[tuple[str, Any]]:
+class DuplicateKeys(dict[str, Any]):
+    """An object in which a key is there twice; the first value is the one that counts."""
+
+
+def parse_json(text: str | bytes) -> Any:
+    """A JSON value of somebody else's. ValueError for what JSON should not hold: NaN, numbers that overflow, half a
+    surrogate pair, and nesting without end. An object with a key twice comes back as `DuplicateKeys`."""
+    try:
+        value = json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_object_with_keys
+        )
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is a text that can be written: JSON may hold half a surrogate pair."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
+def _refuse_constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _finite(digits: str) -> float:
+    if math.isinf(number := float(digits)):
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return number
+
+
+def _object_with_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    return value if len(value) == len(pairs) else DuplicateKeys(reversed(pairs))
+
+
+def entries(path: Path, duplicates: list[str] | None = None) -> Iterator[tuple[str, Any]]:
     """The entries of a file, gzipped or not: see `decode_entries`."""
     with open_bytes(path) as file:
-        yield from decode_entries(file)
+        yield from decode_entries(file, duplicates)
 
 
-def decode_entries(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
+def decode_entries(file: IO[bytes], duplicates: list[str] | None = None) -> Iterator[tuple[str, Any]]:
     """The entries of a document that is an array (under the key ""), or of every array in an object (under its key).
 
-    Values of the object that are not arrays are one entry each. Raises `BrokenFileError` where the JSON breaks.
+    Values of the object that are not arrays are one entry each. Raises `BrokenFileError` where the JSON breaks. With
+    `duplicates`, keys of the object that come a second time are added there, and what they hold is left out.
     """
-    text = _Text(file)
+    text = _Text(file, None if duplicates is None else _object_with_keys)
     opening = text.peek()
     if opening == "[":
         for value in _array(text):
             yield "", value
     elif opening == "{":
-        yield from _object(text)
+        yield from _object(text, duplicates)
     else:
         raise BrokenFileError("it holds neither a JSON array nor an object")
     if text.peek():
         raise BrokenFileError(f"there is more after the end of the JSON, from character {text.position}")
 
 
-def _object(text: _Text) -> Iterator[tuple[str, Any]]:
+def _object(text: _Text, duplicates: list[str] | None) -> Iterator[tuple[str, Any]]:
+    seen = set[str]()
     text.take("{")
     if text.peek() == "}":
         text.take("}")
@@ -62,11 +107,13 @@ def _object(text: _Text) -> Iterator[tuple[str, Any]]:
         if not isinstance(key, str):
             raise BrokenFileError(f"a key is not a text, at character {text.position}")
         text.take(":")
-        if text.peek() == "[":
-            for value in _array(text):
+        repeated = key in seen
+        if duplicates is not None:
+            seen.add(key)
+            duplicates += [key] * repeated
+        for value in _array(text) if text.peek() == "[" else (text.value(),):
+            if not repeated:
                 yield key, value
-        else:
-            yield key, text.value()
         if text.take(",}") == "}":
             return
 
@@ -85,9 +132,9 @@ def _array(text: _Text) -> Iterator[Any]:
 class _Text:
     """A file of which only a piece is in memory: the next entry, as far as it was needed to decode it."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], hook: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None) -> None:
         self._file, self._decoder = file, codecs.getincrementaldecoder("utf-8-sig")("replace")
-        self._decode = json.JSONDecoder().raw_decode
+        self._decode = json.JSONDecoder(object_pairs_hook=hook).raw_decode
         self._buffer, self._at, self._dropped, self._ended = "", 0, 0, False
 
     @property

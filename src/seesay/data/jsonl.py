@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
+from seesay.data.json_stream import parse_json
 from seesay.data.lines import read_lines
 from seesay.errors import UserError
 from seesay.questions import SEPARATOR, SLOT, BadRow
@@ -51,16 +51,14 @@ def read(path: Path, parse: Callable[[Record], T]) -> tuple[dict[int, T], list[B
 
 def _record(line: str) -> Record:
     try:
-        value = json.loads(line, parse_constant=_not_a_number)
-    except (ValueError, RecursionError):
+        value = parse_json(line)
+    except UnicodeEncodeError:
+        raise BadValueError("holds half of a surrogate pair") from None
+    except ValueError:
         raise BadValueError("not JSON") from None
     if not isinstance(value, dict):
         raise BadValueError("not a JSON object")
     return value
-
-
-def _not_a_number(constant: str) -> NoReturn:
-    raise ValueError(constant)
 
 
 def text_field(record: Record, key: str, *, empty: bool = False) -> str:

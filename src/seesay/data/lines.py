@@ -16,15 +16,44 @@ from seesay.errors import UserError
 from seesay.questions import BadRow
 
 LONGEST_LINE = 1 << 16
-LONGEST_TEXT_LINE = 1 << 26
+LONGEST_TEXT_LINE = 1 << 24
 GZIP = b"\x1f\x8b\x08"
+MOST_UNZIPPED = 1 << 28
+MOST_GROWTH = 100
+"""A gzip file may hold this many bytes, or so many times its own length if that is more: text shrinks to a tenth at
+best, and a bomb to a thousandth."""
+
+
+class BoundedGzipFile(gzip.GzipFile):
+    """A gzip file that is damaged, for its readers, where it holds more than any text would."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        super().__init__(fileobj=file)
+        self._file = file
+        self._most = max(MOST_UNZIPPED, MOST_GROWTH * size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._bounded(super().read(self._most + 1 if size is None or size < 0 else size))
+
+    def readline(self, size: int | None = -1) -> bytes:
+        return self._bounded(super().readline(-1 if size is None else size))
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+
+    def _bounded(self, content: bytes) -> bytes:
+        if self.tell() > self._most:
+            raise gzip.BadGzipFile(f"it holds more than {self._most:,} bytes, which is no text")
+        return content
 
 
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file for reading bytes, decompressed if it is gzipped, whatever its name says."""
-    with path.open("rb") as file:
-        zipped = file.read(len(GZIP)) == GZIP
-    return cast("IO[bytes]", gzip.open(path, "rb")) if zipped else path.open("rb")
+    file = path.open("rb")
+    if file.peek(len(GZIP))[: len(GZIP)] == GZIP:
+        return cast("IO[bytes]", BoundedGzipFile(file, path.stat().st_size))
+    return file
 
 
 def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str | BadRow]]:

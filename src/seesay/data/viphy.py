@@ -6,11 +6,11 @@ JSON. A row that cannot be used is reported, never a reason to stop.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.tables import Cells, column_names, one_of, read_csv
@@ -166,7 +166,7 @@ def _json_object(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > LARGEST:
             raise UserError(f"{path} is larger than {LARGEST >> 20} MB: this is not a file that seesay knows.")
-        value = json.loads(path.read_bytes())
+        value = parse_json(path.read_bytes())
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:

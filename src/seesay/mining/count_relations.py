@@ -6,7 +6,6 @@ no new counting. A folder keeps the counts of every finished part, so that a sto
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.data.knowledge import COLORS
-from seesay.files import refuse_other_settings, write_json
+from seesay.files import damage_as_user_error, read_state, refuse_other_settings, write_json
 from seesay.metrics.base import IntArray
 from seesay.mining import aggregate, fingerprints, places, sizes
 from seesay.mining import engine as engines
@@ -37,6 +36,7 @@ BATCH = 1 << 15
 LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Number of labels by kind of counts. The last label of colours counts answers, since one may name two colours."""
 SETTINGS = "counting.json"
+DELETE_WORK = "delete the folder work and run the same command again"
 SLICES = 8
 """Slices in which counts are gathered, one after the other."""
 
@@ -81,6 +81,14 @@ class CountingConfig:
         if self.classes == CLASSES:
             del settings["classes"]
         return settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """`PART.done.json`: what was counted."""
+
+    pictures: int
+    bad: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,15 +163,16 @@ def count_parts(
 
     def gather_kind(kind: str, labels: int, min_count: int) -> RelationCounts:
         files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in paths] for i in range(SLICES))
-        return combine(
-            [empty_counts(labels), *(aggregate.gather(slice_files, labels, min_count) for slice_files in files)]
-        )
+        with damage_as_user_error(folder, DELETE_WORK):
+            return combine(
+                [empty_counts(labels), *(aggregate.gather(slice_files, labels, min_count) for slice_files in files)]
+            )
 
     with ThreadPoolExecutor() as pool:  # sorting and reading release the interpreter's lock
         counts = list(pool.map(gather_kind, LABELS, LABELS.values(), min_counts))
     bad: Counter[str] = Counter()
     for stem in paths:
-        bad.update(json.loads((folder / f"{stem}.done.json").read_text())["bad"])
+        bad.update(read_state(folder / f"{stem}.done.json", _Done, DELETE_WORK).bad)
     return MinedCounts(counts[0], counts[1], counts[2], total, bad)
 
 
@@ -200,7 +209,7 @@ def _color_observations(
 
 
 def _batches(path: Path, rows: int) -> Iterator[pa.Table]:
-    with pq.ParquetFile(path) as file:
+    with damage_as_user_error(path, DELETE_WORK), pq.ParquetFile(path) as file:
         for batch in file.iter_batches(rows):
             yield pa.Table.from_batches([batch])
 

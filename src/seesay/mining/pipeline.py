@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 from seesay.data import knowledge
 from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError, missing_extra
-from seesay.files import refuse_other_settings, write_json
+from seesay.files import damage_as_user_error, lock_folder, read_state, refuse_other_settings, write_json
 from seesay.mining import fingerprints, subtypes
 from seesay.mining.choices import Engine, LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
-from seesay.mining.count_relations import CountingConfig, count_parts
+from seesay.mining.count_relations import DELETE_WORK, CountingConfig, count_parts
 from seesay.mining.facts import PUBLISHED, Thresholds
 from seesay.mining.natural_breaks import CLASSES
 from seesay.mining.region_names import NameRules, normalize_names
@@ -37,6 +37,22 @@ from seesay.progress import ProgressBars, no_progress
 
 AUTO, NONE = "auto", "none"
 CAPTIONS = "captions:"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """`cut.json`: the parts of the annotation and, by kind, how many annotations were bad."""
+
+    parts: list[str]
+    bad: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """`sources.json`: how much of the captions was read."""
+
+    bad: dict[str, int]
+    sources: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,44 +113,45 @@ def mine(
         _require_extra()
     start = time.perf_counter()
     workers = workers or os.cpu_count() or 1
-    work = output / "work"
-    _refuse_other_pictures(annotations, output, images, rows)
-    bad: Counter[str] = Counter()
-    sources: list[CorpusSummary] = []
-    if without_pictures:
-        from seesay.mining.caption_nouns import read_captions
+    with lock_folder(output, hint="give another --output"):
+        work = output / "work"
+        _refuse_other_pictures(annotations, output, images, rows)
+        bad: Counter[str] = Counter()
+        sources: list[CorpusSummary] = []
+        if without_pictures:
+            from seesay.mining.caption_nouns import read_captions
 
-        captions = read_captions(annotations, bad, sources)
-    else:
-        parts, bad = _split(annotations, work / "pictures", images, rows, progress)
-        counting = _resolve_auto(counting, parts, lexicons)
-        captions = _captions(parts)
-    subtype_counts, by_ending, coverage = find_subtypes(
-        caption_names(captions, work, workers, progress), subtype_rule, lexicons
-    )
-    result = MiningResult(annotations, output, 0, {}, {})
-    if without_pictures:
-        bad, sources = _remember_reading(work / "sources.json", bad, sources)
-        result = replace(result, sources=sources)
-    else:
-        subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
-        renamed, nameless = normalize_names(parts)
-        count_start = time.perf_counter()
-        with progress("Sizes, places, colours", "pictures") as advance:
-            names, min_counts = NameRules(renamed, subtypes_of), (min_seen, min_seen, 1)
-            counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names, min_counts)
-        rate = round(counts.pictures / max(time.perf_counter() - count_start, 1e-9), 1)
-        facts, unused = write_facts(output, counts, thresholds, subtypes_of, by_ending, transitive=transitive)
-        bad += nameless + counts.bad + unused
-        result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
-    if subtype_counts or without_pictures:
-        subtype_facts = subtypes.subtype_facts(subtype_counts)
-        knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
-        result.facts["subtypes"] = len(subtype_facts)
-    result = replace(result, lexicons=coverage or None)
-    result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
-    write_json(output / "summary.json", result.to_json())
-    return result
+            captions = read_captions(annotations, bad, sources)
+        else:
+            parts, bad = _split(annotations, work / "pictures", images, rows, progress)
+            counting = _resolve_auto(counting, parts, lexicons)
+            captions = _captions(parts)
+        subtype_counts, by_ending, coverage = find_subtypes(
+            caption_names(captions, work, workers, progress), subtype_rule, lexicons
+        )
+        result = MiningResult(annotations, output, 0, {}, {})
+        if without_pictures:
+            bad, sources = _remember_reading(work / "sources.json", bad, sources)
+            result = replace(result, sources=sources)
+        else:
+            subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
+            renamed, nameless = normalize_names(parts)
+            count_start = time.perf_counter()
+            with progress("Sizes, places, colours", "pictures") as advance:
+                names, min_counts = NameRules(renamed, subtypes_of), (min_seen, min_seen, 1)
+                counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names, min_counts)
+            rate = round(counts.pictures / max(time.perf_counter() - count_start, 1e-9), 1)
+            facts, unused = write_facts(output, counts, thresholds, subtypes_of, by_ending, transitive=transitive)
+            bad += nameless + counts.bad + unused
+            result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
+        if subtype_counts or without_pictures:
+            subtype_facts = subtypes.subtype_facts(subtype_counts)
+            knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
+            result.facts["subtypes"] = len(subtype_facts)
+        result = replace(result, lexicons=coverage or None)
+        result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
+        write_json(output / "summary.json", result.to_json())
+        return result
 
 
 def _remember_reading(
@@ -143,8 +160,11 @@ def _remember_reading(
     """How much of the captions was read and left out: now, or by the run that is resumed."""
     if sources:
         write_json(path, {"bad": bad, "sources": [source.as_json() for source in sources]})
-    note = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"bad": {}, "sources": []}
-    return Counter(note["bad"]), [CorpusSummary(**source) for source in note["sources"]]
+    if not path.is_file():
+        return Counter(), []
+    note = read_state(path, _Reading, DELETE_WORK)
+    with damage_as_user_error(path, DELETE_WORK):
+        return Counter(note.bad), [CorpusSummary(**source) for source in note.sources]
 
 
 def _refuse_unused(options: Mapping[str, Any]) -> None:
@@ -175,28 +195,50 @@ def _split(
         with bars(f"Reading {annotations}", "pictures") as progress:
             parts, bad = to_parquet(annotations, folder, rows, images, progress)
         write_json(path, {"parts": [part.name for part in parts], "bad": bad})
-    note = json.loads(path.read_text())
-    if not note["parts"]:
+    note = read_state(path, _Parts, DELETE_WORK)
+    if not note.parts:
         with (folder / BAD_ROWS).open(encoding="utf-8") as file:
             first = file.readline()
         why = f" ({json.loads(first)['reason']}, and so on)" if first else ""
         raise UserError(f"'{annotations}' holds no picture that can be used{why}.")
-    return [folder / name for name in note["parts"]], Counter(note["bad"])
+    parts = [folder / name for name in note.parts]
+    for part in parts:
+        with damage_as_user_error(part, DELETE_WORK):
+            if part.parent != folder or not pq.read_metadata(part).num_rows:
+                raise ValueError("not a part of this mining")
+    return parts, Counter(note.bad)
 
 
 def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
     """The files of pictures of a knowledge folder, by id; pictures without a file are left out."""
+    return {row["id"]: row["path"] for row in _pictures(folder, ids, ["id", "path"]) if row["path"]}
+
+
+Box = tuple[str, float, float, float, float]
+"""The name of a region, and its left, top, width and height as shares of the picture."""
+
+
+def picture_boxes(folder: Path, ids: Collection[str]) -> dict[str, list[Box]]:
+    """The regions of pictures of a knowledge folder, by the picture's id."""
+    boxes: dict[str, list[Box]] = {}
+    for row in _pictures(folder, ids, ["id", "width", "height", "regions"]):
+        if row["width"] and row["height"]:
+            scale = (row["width"], row["height"]) * 2
+            for region in row["regions"] or ():
+                left, top, width, height = (side / of for side, of in zip(region["box"], scale, strict=True))
+                boxes.setdefault(row["id"], []).append((region["name"], left, top, width, height))
+    return boxes
+
+
+def _pictures(folder: Path, ids: Collection[str], columns: list[str]) -> Iterator[dict[str, Any]]:
     note = folder / "work/pictures/cut.json"
     if not note.is_file():
-        return {}
+        return
     id_array = pa.array(sorted(ids), pa.string())
-    files: dict[str, str] = {}
-    for name in json.loads(note.read_text())["parts"]:
-        with pq.ParquetFile(note.parent / name) as file:
-            for batch in file.iter_batches(columns=["id", "path"]):
-                rows = batch.filter(pc.is_in(batch.column("id"), id_array)).to_pydict()
-                files |= {key: path for key, path in zip(rows["id"], rows["path"], strict=True) if path}
-    return files
+    for name in read_state(note, _Parts, DELETE_WORK).parts:
+        with damage_as_user_error(note.parent / name, DELETE_WORK), pq.ParquetFile(note.parent / name) as file:
+            for batch in file.iter_batches(columns=columns):
+                yield from batch.filter(pc.is_in(batch.column("id"), id_array)).to_pylist()
 
 
 def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]) -> CountingConfig:
@@ -242,7 +284,7 @@ def caption_names(captions: Iterator[str], work: Path, processes: int, bars: Pro
     if not path.is_file():
         with bars("Names in captions", "captions") as progress:
             write_json(path, caption_nouns.count_names(captions, processes, progress))
-    return caption_nouns.frequent_names(json.loads(path.read_text()))
+    return caption_nouns.frequent_names(read_state(path, dict[str, int], DELETE_WORK))
 
 
 class FoundSubtypes(NamedTuple):
@@ -272,7 +314,7 @@ def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] =
 
 def _captions(parts: Sequence[Path]) -> Iterator[str]:
     for path in parts:
-        with pq.ParquetFile(path) as file:
+        with damage_as_user_error(path, DELETE_WORK), pq.ParquetFile(path) as file:
             for batch in file.iter_batches(1024, columns=["captions"]):
                 yield from batch.column(0).flatten().to_pylist()
 

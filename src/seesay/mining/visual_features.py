@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from seesay.data.pictures import open_rgb
 from seesay.mining.depth_maps import BadDepthMapError, RegionDepths, read_map, region_depths
 from seesay.mining.records import Picture, from_batch, to_batch
 from seesay.mining.regions import DEPTHS
@@ -69,25 +70,29 @@ class VisualFeatureExtractor:
         bad: Counter[str] = Counter()
         if not self.opens_files:
             return table, None, bad
-        pictures = list(from_batch(table))
-        images = [self._open(picture, bad) for picture in pictures]
+        pictures: list[Picture] = []
+        depths: list[RegionDepths | None] = []
+        colors: list[list[tuple[str, ...]]] | None = None if self._colors is None else []
+        for picture in from_batch(table):  # one at a time: a batch of photographs takes gigabytes
+            image = self._open(picture, bad)
+            if self._select is not None:
+                picture = self._select_names(picture, image)
+            pictures.append(picture)
+            if self._given or self._depth is not None:
+                depths.append(self._depths(picture, image, bad))
+            if colors is not None:
+                usable = image is not None and picture.regions
+                colors.append(self._colors(np.asarray(image), picture.regions) if usable else [])
         if self._select is not None:
-            pictures = [self._select_names(picture, image) for picture, image in zip(pictures, images, strict=True)]
             regions = to_batch(pictures).column("regions")
             table = table.set_column(table.column_names.index("regions"), "regions", regions)
         if self._given or self._depth is not None:
-            depths = self._depths(pictures, images, bad)
             table = table.drop_columns([name for name in DEPTHS.names if name in table.column_names])
             for field in DEPTHS:
                 empty: Any = [] if pa.types.is_list(field.type) else float("nan")
                 values = [empty if depth is None else getattr(depth, field.name) for depth in depths]
                 table = table.append_column(field, pa.array(values, field.type))
-        colors = None
-        if self._colors is not None:
-            colors = [
-                [] if image is None or not picture.regions else self._colors(np.asarray(image), picture.regions)
-                for picture, image in zip(pictures, images, strict=True)
-            ]
+        if colors is not None:
             bad[_NO_COLOR] += sum(not answer for answers in colors for answer in answers)
         return table, colors, +bad
 
@@ -102,36 +107,26 @@ class VisualFeatureExtractor:
     def _open(self, picture: Picture, bad: Counter[str]) -> Image | None:
         if not self._opens_pictures:
             return None
-        from PIL import Image
-
         if not picture.path:
             bad["no picture file is named"] += 1
             return None
         try:
-            with Image.open(picture.path) as image:
-                return image.convert("RGB")
+            return open_rgb(picture.path)
         except Exception as error:  # image libraries raise nearly anything on broken files
             bad[f"the picture file cannot be opened ({type(error).__name__})"] += 1
             return None
 
-    def _depths(
-        self, pictures: Sequence[Picture], images: Sequence[Image | None], bad: Counter[str]
-    ) -> list[RegionDepths | None]:
-        depths: list[RegionDepths | None] = []
-        opened = [image for image in images if image is not None]
-        maps = iter(self._depth.maps(opened) if self._depth is not None and opened else ())
-        for picture, image in zip(pictures, images, strict=True):
-            depths.append(None)
-            try:
-                if self._given:
-                    if not picture.depth:
-                        raise BadDepthMapError("no depth map is named")
-                    depth_map, relative = read_map(Path(picture.depth))
-                elif image is not None:
-                    depth_map, relative = next(maps), self._depth.relative
-                else:
-                    continue
-                depths[-1] = region_depths(depth_map, picture.width, picture.height, picture.regions, relative=relative)
-            except BadDepthMapError as error:
-                bad[str(error)] += 1
-        return depths
+    def _depths(self, picture: Picture, image: Image | None, bad: Counter[str]) -> RegionDepths | None:
+        try:
+            if self._given:
+                if not picture.depth:
+                    raise BadDepthMapError("no depth map is named")
+                depth_map, relative = read_map(Path(picture.depth))
+            elif image is not None:
+                depth_map, relative = self._depth.maps([image])[0], self._depth.relative
+            else:
+                return None
+            return region_depths(depth_map, picture.width, picture.height, picture.regions, relative=relative)
+        except BadDepthMapError as error:
+            bad[str(error)] += 1
+            return None

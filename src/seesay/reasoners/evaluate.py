@@ -106,7 +106,7 @@ def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
         network = json.loads((folder / "config.json").read_text(encoding="utf-8"))["network"]
         settings = json.loads((folder / "training" / "settings.json").read_text(encoding="utf-8"))
         trained_task = settings.get("task", task)
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise UserError(
             f"There is no trained reasoner in '{folder}': give a folder of `seesay reasoner train`."
         ) from error

@@ -104,7 +104,7 @@ def accuracies(folder: Path, splits: Mapping[str, ReasonerDataset], device: str 
             cached: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             if {name: cached.get(name) for name in key} == key:
                 return dict(cached["accuracy"])
-        except (ValueError, AttributeError, KeyError):
+        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
             log.warning("%s is damaged: the accuracies are computed again.", path)
     network, config, _ = checkpoints.load(folder)
     network.to(Accelerator(cpu=device == "cpu").device)

@@ -36,7 +36,7 @@ def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
             continue
         try:
             best = float(json.loads(result.read_text(encoding="utf-8"))["best"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise UserError(f"{result} is damaged ({error}): train the reasoner again.") from error
         found.append(TrainedReasoner(folder, network, task, best))
     return found

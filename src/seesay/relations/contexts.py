@@ -148,7 +148,7 @@ def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str
     """
     try:
         trained = json.loads((model / "training" / SETTINGS).read_text(encoding="utf-8"))["captions"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "unknown"
     if trained != corpus.fingerprint:
         return "other"

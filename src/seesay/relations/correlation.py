@@ -173,7 +173,7 @@ def _describe(path: Path) -> str:
         agreement = "" if halves is None else f", split-half agreement {halves:.2f}"
         people = f"{report['people_kept']} of {report['people']} people"
         return f"{people}, {report['judgements_an_item']:.1f} judgements per pair{agreement}"
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise UserError(
             f"{path} is not as `seesay judge export` writes it ({type(error).__name__}: {error}): export again."
         ) from error

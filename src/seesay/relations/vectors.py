@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -110,11 +111,9 @@ def write_vectors(path: Path, vectors: WordVectors) -> None:
 
 
 def _shape(header: bytes) -> tuple[int, int] | None:
-    """The numbers of words and dimensions on the first line of a word2vec file; GloVe's have none."""
-    parts = header.split()
-    if len(parts) == 2 and all(part.isdigit() and len(part) < 10 for part in parts):
-        return int(parts[0]), int(parts[1])
-    return None
+    """The number of words and of dimensions in a word2vec header; None for a line that is none."""
+    match = re.fullmatch(rb"([0-9]{1,12})\s+([0-9]{1,5})", header.strip())
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _text(

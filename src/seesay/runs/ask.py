@@ -13,8 +13,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic
 
-import numpy as np
-
 import seesay
 from seesay import metrics
 from seesay.errors import UserError
@@ -26,7 +24,7 @@ from seesay.progress import ProgressCallback, duration
 from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.figures import figures
-from seesay.runs.journal import Journal, packed
+from seesay.runs.journal import Journal, flaw, packed
 from seesay.runs.records import Manifest
 from seesay.runs.run import Run
 
@@ -76,21 +74,21 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
     manifest = describe(model, task, settings)
     folder = store.folder_for(root, manifest)
     with lock_folder(folder, hint="give this one its own --output"):
-        manifest = store.stored_manifest(folder) or store.write_manifest(folder, manifest)
-        if not (folder / store.QUESTIONS).is_file():
+        manifest = store.stored_manifest(folder, manifest)
+        if not (folder / store.ANSWERS).is_file() or not store.is_intact(folder, store.QUESTIONS, manifest):
             store.write_task(folder / store.QUESTIONS, task)
         if not (folder / store.ANSWERS).is_file():
             assembled = assemble(task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder))
             store.write_replies(folder / store.REPLIES, assembled)
-            store.write_answers(folder / store.ANSWERS, assembled)
+            store.write_answers(folder / store.ANSWERS, assembled, task, settings.length)
             del assembled  # they are read again from the file, which holds them for good
         elif progress:
             total = manifest.questions * len(manifest.templates)
             progress(total, total)
-        with store.damage_as_user_error(folder):
+        with store.damaged_run(folder):
             answers = store.read_answers(folder / store.ANSWERS)
-        if not (folder / store.FIGURES).is_file():
-            store.write_figures(folder / store.FIGURES, figures(manifest, task, answers))
+        if not store.is_intact(folder, store.FIGURES, manifest):
+            store.finish(folder, figures(manifest, task, answers))
         (folder / store.JOURNAL).unlink(missing_ok=True)
         return store.read_run(folder, answers)
 
@@ -109,7 +107,11 @@ def ask(
     digits equal those of a run that was never stopped. In `folder`, what the model notes is kept in the manifest.
     """
     prompts = list({p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}.values())
-    answered = journal.read()
+    stored = journal.read()
+    answered = {p.key: stored[p.key] for p in prompts if p.key in stored and len(stored[p.key].logp) == len(p.options)}
+    if damaged := journal.damaged + sum(prompt.key in stored for prompt in prompts) - len(answered):
+        log.warning("%d answers in %s are damaged: they are asked again.", damaged, journal.path)
+    del stored
     lengths: dict[bytes, array[int]] = {}
     unanswered = [prompt for prompt in prompts if prompt.key not in answered]
     if estimate := model.estimate(unanswered):
@@ -159,15 +161,18 @@ def size(prompts: Sequence[Prompt]) -> int:
 
 def collect_notes(notes: Sequence[str], folder: Path | None) -> None:
     """Add notes to the run's manifest: what a model warns of belongs to its figures."""
-    manifest = store.stored_manifest(folder) if folder and notes else None
+    manifest = store.read_manifest(folder / store.MANIFEST) if folder and notes else None
     if folder and manifest and (new := [note for note in notes if note not in manifest.notes]):
         store.write_manifest(folder, manifest.model_copy(update={"notes": [*manifest.notes, *new]}))
 
 
 def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
     """The scores, if there is one number per option: a model that overflows must not pass for one that abstains."""
-    if len(scores.logp) != len(prompt.options) or np.isnan(scores.logp).any():
-        raise UserError(f"'{model}' gave no number for an option of {prompt.text!r} (its weights may be damaged).")
+    problem = "one score per option is missing" if len(scores.logp) != len(prompt.options) else flaw(scores)
+    if problem:
+        raise UserError(
+            f"'{model}' gave no number for an option of {prompt.text!r}: {problem} (its weights may be damaged)."
+        )
     return scores
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 from array import array
 from collections.abc import Mapping, Sequence
@@ -13,23 +14,30 @@ from typing import Any
 
 import numpy as np
 
+from seesay.files import checksum
 from seesay.questions import Scores
 
 _KINDS = {"logp": "<f8", "tokens": "<i4", "chars": "<i4", "rank": "<i4"}
+_FIELDS = {"key", *_KINDS, "picks", "hidden", "replies", "checksum"}
+_CHECKSUM = ', "checksum": '
 
 
 class Journal:
-    """One line of JSON per prompt, under the prompt's key. A line torn by a crash is dropped when the file is read."""
+    """One line of JSON per prompt, under the prompt's key, with a checksum of what stands before it.
+
+    A line torn by a crash is dropped when the file is read; `damaged` counts the other lines that could not be used.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.damaged = 0
 
     def read(self) -> dict[str, Scores]:
         """All complete entries; a torn end is cut off, so that appending is safe."""
         answered: dict[str, Scores] = {}
         if not self.path.exists():
             return answered
-        whole = 0
+        whole = self.damaged = 0
         lengths: dict[bytes, array[int]] = {}
         with self.path.open("rb") as file:  # line by line: a long run's journal does not fit into memory as text
             for line in file:
@@ -37,21 +45,57 @@ class Journal:
                     break
                 whole += len(line)
                 try:
-                    entry = json.loads(line)
-                    answered[entry["key"]] = packed(_scores(entry), lengths)
+                    key, scores = _parse(line)
+                    answered[key] = packed(scores, lengths)
                 except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-                    continue  # a damaged line is a prompt not yet answered
+                    self.damaged += 1  # a damaged line is a prompt not yet answered
         if whole < self.path.stat().st_size:
             os.truncate(self.path, whole)
         return answered
 
     def append(self, answered: Mapping[str, Scores]) -> None:
         """Add a batch; when this returns, it is on the disk."""
-        lines = "".join(json.dumps({"key": key, **_entry(scores)}) + "\n" for key, scores in answered.items())
+        lines = "".join(_line(key, scores) for key, scores in answered.items())
         with self.path.open("a", encoding="utf-8") as file:
             file.write(lines)
             file.flush()
             os.fsync(file.fileno())
+
+
+def flaw(scores: Scores) -> str:
+    """What is wrong with the numbers of a model or a file; "" if nothing is.
+
+    A log-probability of -inf is a probability of 0; for every option it is `NO_ANSWER`.
+    """
+    logp = np.asarray(scores.logp, np.float64)
+    lengths = [len(column) for column in (scores.tokens, scores.chars, scores.rank) if column is not None]
+    if any(length != len(logp) for length in lengths):
+        return "the scores differ in length"
+    finite = np.isfinite(logp)
+    if not finite.all() and not np.isneginf(logp[~finite]).all():
+        return "a score is not a number"
+    if any(np.min(c, initial=0) < 0 for c in (scores.tokens, scores.chars, scores.rank) if c is not None):
+        return "a length or rank is negative"
+    others = [*(scores.picks or ()), *(() if scores.hidden is None else (scores.hidden,))]
+    return "" if all(map(math.isfinite, others)) else "a share is not a number"
+
+
+def _line(key: str, scores: Scores) -> str:
+    body = json.dumps({"key": key, **_entry(scores)})[:-1]
+    return f'{body}{_CHECKSUM}"{checksum(body.encode())}"}}\n'
+
+
+def _parse(line: bytes) -> tuple[str, Scores]:
+    """A line's key and scores; lines of older versions have no checksum."""
+    entry = json.loads(line)
+    if not isinstance(entry["key"], str) or not entry.keys() <= _FIELDS:
+        raise ValueError("not a line of a journal")
+    if "checksum" in entry and entry["checksum"] != checksum(line.rpartition(_CHECKSUM.encode())[0]):
+        raise ValueError("the checksum does not fit")
+    scores = _scores(entry)
+    if problem := flaw(scores):
+        raise ValueError(problem)
+    return entry["key"], scores
 
 
 def _entry(scores: Scores) -> dict[str, Any]:
@@ -67,14 +111,28 @@ def _encode(column: Sequence[float], kind: str) -> str:
 
 def _scores(entry: Mapping[str, Any]) -> Scores:
     """The scores of a line: arrays as Base64, or lists of numbers in journals of older versions."""
-    columns: list[Any] = [
-        np.frombuffer(base64.b64decode(entry[name]), kind) if isinstance(entry[name], str) else entry[name]
-        for name, kind in _KINDS.items()
-    ]
+    columns: list[Any] = [_decode(entry[name], kind, optional=name == "rank") for name, kind in _KINDS.items()]
     picks, replies = entry.get("picks"), entry.get("replies")  # older journals have neither
+    if picks is not None:
+        picks = tuple(_decode(picks, "<f8").tolist())
     if replies is not None:
         replies = tuple((str(text), str(outcome), bool(named)) for text, outcome, named in replies)
-    return replace(Scores(*columns), picks=picks and tuple(picks), hidden=entry.get("hidden"), replies=replies)
+    hidden = entry.get("hidden")
+    if hidden is not None and type(hidden) not in (int, float):
+        raise TypeError("not a number")
+    return replace(Scores(*columns), picks=picks, hidden=hidden, replies=replies)
+
+
+def _decode(column: Any, kind: str, *, optional: bool = False) -> Any:
+    """A column of numbers; null, texts and truth values, which NumPy would convert, are refused."""
+    if column is None and optional:
+        return None
+    if isinstance(column, str):
+        return np.frombuffer(base64.b64decode(column, validate=True), kind)
+    accepted = (int, float) if kind == "<f8" else (int,)
+    if not isinstance(column, list) or any(type(value) not in accepted for value in column):
+        raise TypeError("not a list of numbers")
+    return np.asarray(column, kind)
 
 
 def packed(scores: Scores, lengths: dict[bytes, array[int]]) -> Scores:

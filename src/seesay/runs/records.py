@@ -27,7 +27,9 @@ class Record(Document):
         description="`tag=value` for a part of the questions, `tag=value × tag=value` for a crossed one; null for all."
     )
     value: float = Field(description="The figure itself.")
-    low: float = Field(description="Lower end of the 95 % interval (bootstrap clustered by object).")
+    low: float = Field(
+        description="Lower end of the 95 % interval (bootstrap clustered by object; Wilson's where all are alike)."
+    )
     high: float = Field(description="Upper end of the 95 % interval.")
     n: int = Field(description="How many questions it rests on.")
     signature: str = Field(description="How the number was made, in one line.")
@@ -82,6 +84,9 @@ class Manifest(Document):
     data: list[DataSource] = Field(
         default_factory=list, description="The data files read: name, SHA-256, and whether as published."
     )
+    digests: dict[str, str] = Field(
+        default_factory=dict, description="Digests of the finished run's files, by which an edit is noticed."
+    )
     data_notes: list[str] = Field(default_factory=list, description="What else was done to the data.")
     bad_rows: list[BadRow] = Field(
         default_factory=list, description="Rows of the data files that were left out, with the reason."
@@ -105,7 +110,7 @@ class Comparison(Document):
     high: float = Field(description="Upper end of the difference's 95 % interval.")
     p_bootstrap: float = Field(description="Two-sided p-value of the paired bootstrap.")
     p_signflip: float = Field(description="Two-sided p-value of the sign-flip test, objects exchanged whole.")
-    p_holm: float = Field(description="p_signflip after Holm's correction for all the comparisons made at once.")
+    p_holm: float = Field(description="p_signflip after Holm's correction for all the comparisons of the task.")
     p_mcnemar: float | None = Field(description="Exact McNemar p-value; null for metrics that are not right-or-wrong.")
     n: int = Field(description="How many questions both answered.")
     signature_a: str = Field(description="How the first figure was made.")

@@ -6,15 +6,15 @@ triangle's or rectangle's `turn`, and the `level` of an object that does not shi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.scenes import labels
@@ -134,7 +134,7 @@ def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
     raw = load_json(path)
     if not isinstance(raw, dict):
         raise UserError(f"'{path}' is not an annotation of scenes: expected an object of index to scene.")
-    order = sorted(raw, key=lambda key: (not key.isdigit(), int(key) if key.isdigit() else 0, key))
+    order = sorted(raw, key=lambda key: (not key.isdecimal(), int(key) if key.isdecimal() else 0, key))
     for number, key in enumerate(order):
         try:
             scenes.append(parse(key, raw[key]))
@@ -150,7 +150,7 @@ def load_json(path: Path) -> Any:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise UserError(f"'{path}' is larger than {LARGEST_FILE >> 30} GB: split it.")
-        return json.loads(path.read_bytes())
+        return parse_json(path.read_bytes())
     except FileNotFoundError as error:
         raise UserError(f"There is no file '{path}'.") from error
     except (ValueError, RecursionError) as error:
@@ -170,7 +170,15 @@ def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
     both = [pair["captions"] for pair in value[2:]]
     captions = tuple((str(true["caption_true"]), str(false["caption_false"])) for true, false in both)
     scene = Scene(fit_turns(objects, unknown), k)
-    return AnnotatedScene(str(key), str(value[0]["image_url"]), scene, tuple(map(_label, rows)), captions)
+    return AnnotatedScene(str(key), picture_name(value[0]["image_url"]), scene, tuple(map(_label, rows)), captions)
+
+
+def picture_name(name: Any) -> str:
+    """The name of a picture's file below its folder: no other file of the machine can be named."""
+    path = PurePosixPath(str(name))
+    if path.is_absolute() or ".." in path.parts or "\0" in str(name) or "\\" in str(name) or not path.name:
+        raise ValueError(f"the picture's name {str(name)[:80]!r} leads out of its folder")
+    return str(name)
 
 
 def _parse_object(o: Mapping[str, str]) -> SceneObject:

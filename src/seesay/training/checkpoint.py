@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, refuse_other_settings, write_text
+from seesay.files import atomic_write, damage_as_user_error, refuse_other_settings, write_text
 
 if TYPE_CHECKING:
     import torch
@@ -39,16 +40,19 @@ def check_settings(folder: Path, settings: Mapping[str, Any]) -> None:
 def read_history(folder: Path) -> list[dict[str, float]]:
     """The lines of a training's history; an incomplete last line is left out."""
     path = folder / HISTORY
-    complete, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
-    try:
-        return [json.loads(line) for line in complete.splitlines()]
-    except ValueError as error:
-        raise _damaged(path, error) from error
+    with damaged_training(path):
+        complete, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+        lines = [json.loads(line) for line in complete.splitlines()]
+        for line in lines:
+            if not isinstance(line["step"], int) or not all(isinstance(value, int | float) for value in line.values()):
+                raise ValueError("a line holds something other than numbers")
+        return lines
 
 
 def best_line(folder: Path, best_step: int) -> dict[str, float]:
     """The line of the history that belongs to the best weights."""
-    return next(line for line in read_history(folder) if line["step"] == best_step)
+    with damaged_training(folder / HISTORY):
+        return {line["step"]: line for line in reversed(read_history(folder))}[best_step]
 
 
 def cut_history(folder: Path, step: int) -> None:
@@ -75,27 +79,30 @@ def load(network: torch.nn.Module, optimizer: torch.optim.Optimizer | None, path
     import torch
     from safetensors import safe_open
 
-    try:
-        with safe_open(path, framework="pt") as file, torch.no_grad():
-            for name, tensor in _tensors(network).items():
-                tensor.copy_(file.get_tensor(name))
-            if optimizer is not None:
-                state: dict[int, dict[str, torch.Tensor]] = {}
-                for key in file.keys():  # noqa: SIM118 - not a dict
-                    kind, _, rest = key.partition(".")
-                    if kind == "optimizer":
-                        number, _, name = rest.partition(".")
-                        state.setdefault(int(number), {})[name] = file.get_tensor(key)
-                optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-            return str(file.metadata()["position"])
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # safetensors has errors of its own
-        raise _damaged(path, error) from error
+    with damaged_training(path), safe_open(path, framework="pt") as file, torch.no_grad():
+        for name, tensor in _tensors(network).items():
+            if (stored := file.get_tensor(name)).shape != tensor.shape:  # copy_ would broadcast it
+                raise ValueError(f"{name} has another shape")
+            tensor.copy_(stored)
+        if optimizer is not None:
+            state: dict[int, dict[str, torch.Tensor]] = {}
+            for key in file.keys():  # noqa: SIM118 - not a dict
+                kind, _, rest = key.partition(".")
+                if kind == "optimizer":
+                    number, _, name = rest.partition(".")
+                    state.setdefault(int(number), {})[name] = file.get_tensor(key)
+            optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+        return str(file.metadata()["position"])
 
 
-def _damaged(path: Path, error: Exception) -> UserError:
-    return UserError(f"{path} is damaged ({error}): delete {path.parent} and start again.")
+def damaged_training(path: Path) -> AbstractContextManager[None]:
+    """One sentence for whatever keeps a training's file from being read."""
+    return damage_as_user_error(path, start_again(path))
+
+
+def start_again(path: Path) -> str:
+    """What to do about a damaged file of a training."""
+    return f"delete {path.parent} and start again"
 
 
 def _tensors(network: torch.nn.Module) -> dict[str, torch.Tensor]:

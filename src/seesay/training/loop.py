@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import lock_folder, write_text
+from seesay.files import lock_folder, read_state, write_text
 from seesay.training import checkpoint
 from seesay.training.checkpoint import BEST, CHECKPOINT, HISTORY, RESULT
 from seesay.training.schedule import Schedule
@@ -61,6 +61,16 @@ class Position:
     def epochs(self) -> float:
         """Epochs done, with the share of this one."""
         return self.epoch + self.index / self.size
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """The position in a checkpoint; those of earlier versions have not all fields."""
+        from pydantic import TypeAdapter
+
+        at = TypeAdapter(cls).validate_json(text, strict=True)
+        if not {"step", "epoch", "index", "size"} <= json.loads(text).keys() or not 0 <= at.index <= max(at.size, 1):
+            raise ValueError("it holds no position in a training")
+        return at
 
     def means(self) -> Measurements:
         """Mean losses per step since the last validation."""
@@ -145,7 +155,9 @@ class _Training(Generic[N, B]):
         self.folder, self.schedule, self.accelerator = folder, schedule, accelerator
         optimizer, self.at = _adam(network, schedule), Position()
         if (folder / CHECKPOINT).is_file():
-            self.at = Position(**json.loads(checkpoint.load(network, optimizer, folder / CHECKPOINT)))
+            stored = checkpoint.load(network, optimizer, folder / CHECKPOINT)
+            with checkpoint.damaged_training(folder / CHECKPOINT):
+                self.at = Position.parse(stored)
         checkpoint.cut_history(folder, self.at.step)
         self.model, self.optimizer = accelerator.prepare(network, optimizer)
         self.saved = self.shown = time.perf_counter()
@@ -264,7 +276,7 @@ def mean_losses(
 def read_result(folder: Path) -> Result | None:
     """How the training ended, or None while it runs."""
     path = folder / RESULT
-    return Result(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+    return read_state(path, Result, checkpoint.start_again(path)) if path.is_file() else None
 
 
 def _seed(*numbers: int) -> int:

@@ -23,8 +23,8 @@ from typing import IO, Any, Self, cast
 
 from seesay.data.captions import data_sets, forms
 from seesay.data.captions.records import Caption, answer_of
-from seesay.data.json_stream import BrokenFileError, decode_entries, entries
-from seesay.data.lines import GZIP, LONGEST_TEXT_LINE, decode_lines, open_bytes
+from seesay.data.json_stream import BrokenFileError, decode_entries, entries, is_text
+from seesay.data.lines import GZIP, LONGEST_TEXT_LINE, BoundedGzipFile, decode_lines, open_bytes
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -108,6 +108,8 @@ class Corpus:
                 self.leave_out(row.row, row.reason)
             elif "\0" in row.text:
                 self.leave_out(row.row, "holds NUL characters, which no text does")
+            elif not is_text(row.text):
+                self.leave_out(row.row, "holds half of a surrogate pair")
             elif not row.text.strip():
                 self.blank += 1
             else:
@@ -164,7 +166,7 @@ class Corpus:
             while len(head) < forms.HEAD and (more := file.read(min(4096, forms.HEAD - len(head)))):
                 head += more
         zipped = raw.peek(len(GZIP)).startswith(GZIP)
-        file = cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=raw))) if zipped else raw
+        file = cast("IO[bytes]", stack.enter_context(BoundedGzipFile(raw, self.size))) if zipped else raw
         return file, head, len(head) < forms.HEAD
 
     def _whole(self, rows: Iterator[Caption | BadRow]) -> Iterator[Caption | BadRow]:

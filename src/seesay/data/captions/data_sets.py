@@ -5,14 +5,15 @@ Arrow files are memory-mapped and only the columns with text are decoded: pictur
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from seesay.data.captions.forms import Rows, UnknownFormError
 from seesay.data.captions.records import captions_of, find_fields
+from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
+from seesay.files import damage_as_user_error
 
 _BATCH = 1_000
 
@@ -55,14 +56,23 @@ def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if (path / "dataset_dict.json").is_file():
-        splits = json.loads((path / "dataset_dict.json").read_text(encoding="utf-8"))["splits"]
-        return [file for split in splits for file in _files(path / split)]
+        with damage_as_user_error(path / "dataset_dict.json", "fetch it again"):
+            splits = [path / _own(split) for split in parse_json((path / "dataset_dict.json").read_bytes())["splits"]]
+        return [file for split in splits for file in _files(split)]
     if (path / "state.json").is_file():
-        state = json.loads((path / "state.json").read_text(encoding="utf-8"))
-        return [path / entry["filename"] for entry in state["_data_files"]]
+        with damage_as_user_error(path / "state.json", "fetch it again"):
+            state = parse_json((path / "state.json").read_bytes())
+            return [path / _own(entry["filename"]) for entry in state["_data_files"]]
     if files := sorted(path.rglob("*.parquet")):
         return files
     raise UnknownFormError("it is a folder without a data set")
+
+
+def _own(name: object) -> str:
+    """The name of a file or folder directly in the data set's: a list may name no other of the machine."""
+    if not isinstance(name, str) or Path(name).name != name or name == "..":
+        raise ValueError(f"it names {str(name)[:80]!r}, which is not one of its own files")
+    return name
 
 
 def _schema(file: Path) -> Any:

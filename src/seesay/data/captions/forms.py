@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple
 
 from seesay.data.captions.records import Caption, Fields, captions_of, find_fields, texts_of
+from seesay.data.json_stream import parse_json
 from seesay.questions import BadRow
 
 HEAD = 1 << 16
@@ -74,8 +74,8 @@ def _most(lines: Sequence[str], test: Callable[[str], object]) -> bool:
 def _json_lines(lines: Sequence[str]) -> TextForm | None:
     """JSON lines with captions: the first line is an object by itself, and others follow."""
     try:
-        record = json.loads(lines[0])
-    except (ValueError, RecursionError):
+        record = parse_json(lines[0])
+    except ValueError:
         return None
     if not isinstance(record, dict) or len(lines) == 1:
         return None
@@ -139,8 +139,8 @@ def _read_json_lines(lines: Iterator[Line], file: str, fields: Fields) -> Rows:
             yield Caption("", "", number)
         else:
             try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
+                record = parse_json(line)
+            except ValueError:
                 yield BadRow(number, "not JSON")
             else:
                 yield from captions_of(fields, record, number, file)

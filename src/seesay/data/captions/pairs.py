@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from seesay.data.lines import read_lines
+from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, is_text, parse_json
+from seesay.data.lines import open_bytes, read_lines
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
-LARGEST_FILE = 1 << 30
+MOST_ROWS = 2_000_000
 MOST_WORDS = 2000
 """METEOR's search grows with the square of a text that repeats itself: a longer one is no caption."""
+MOST_CHARACTERS = 20_000
 _IDS = ("image_id", "id", "image")
 _TEXTS = ("caption", "captions", "references", "text")
 
@@ -42,15 +43,17 @@ class CaptionSet:
         """Add one row's captions; with `single`, a second caption of an image is a bad row."""
         if single and (image in self.texts or len(texts) != 1):
             self.bad.append(BadRow(row, f"a second caption for image {image}"))
-        elif any(len(text.split()) > MOST_WORDS for text in texts):
-            self.bad.append(BadRow(row, f"a caption of more than {MOST_WORDS:,} words"))
+        elif not all(map(is_text, (image, *texts))):
+            self.bad.append(BadRow(row, "holds half of a surrogate pair"))
+        elif any(len(text) > MOST_CHARACTERS or len(text.split()) > MOST_WORDS for text in texts):
+            self.bad.append(BadRow(row, f"a caption of more than {MOST_WORDS:,} words, or {MOST_CHARACTERS:,} letters"))
         else:
             self.texts.setdefault(image, []).extend(texts)
 
     def add_row(self, number: int, row: object, *, single: bool) -> None:
         """Add what a JSON object says of an image."""
-        if not isinstance(row, dict):
-            self.bad.append(BadRow(number, "not a JSON object"))
+        if not isinstance(row, dict) or isinstance(row, DuplicateKeys):
+            self.bad.append(BadRow(number, "a key is there twice" if isinstance(row, dict) else "not a JSON object"))
             return
         image = next((row[key] for key in _IDS if key in row), None)
         texts = next((row[key] for key in _TEXTS if key in row), None)
@@ -93,8 +96,8 @@ def load_references(source: ReferenceSource) -> CaptionSet:
 def read_captions(path: Path, *, single: bool = False) -> CaptionSet:
     """A file's captions; with `single`, one per image."""
     captions = CaptionSet(str(path))
-    first_lines = islice(read_lines(path, longest=LARGEST_FILE), 3)
-    head = "\n".join(line for _, line in first_lines if isinstance(line, str))
+    first_lines = islice(read_lines(path), 3)
+    head = "\n".join(line if isinstance(line, str) else _first_character(path) for _, line in first_lines)
     start = head.lstrip()[:1]
     if start == "[" or (start == "{" and not _is_json_lines(head)):
         _read_document(captions, path, single)
@@ -162,8 +165,8 @@ def _is_json_lines(head: str) -> bool:
     """Whether a line by itself is an object with an image, and not COCO's annotations all in one."""
     for line in head.splitlines():
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
+            row = parse_json(line)
+        except ValueError:
             continue
         if isinstance(row, dict) and any(key in row for key in _IDS):
             return True
@@ -173,28 +176,44 @@ def _is_json_lines(head: str) -> bool:
 def _read_by_line(captions: CaptionSet, path: Path, single: bool, *, is_json: bool) -> None:
     """JSON lines, or one caption per line; references may stand side by side, separated by tabs."""
     captions.plain = not is_json
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, most=MOST_ROWS):
         if isinstance(line, BadRow):
             captions.bad.append(line)
         elif not is_json:
             captions.add(number, str(number), [line] if single else line.split("\t"), single=single)
         elif line.strip():
             try:
-                captions.add_row(number, json.loads(line), single=single)
-            except (ValueError, RecursionError):
+                captions.add_row(number, parse_json(line), single=single)
+            except ValueError:
                 captions.bad.append(BadRow(number, "not JSON"))
 
 
 def _read_document(captions: CaptionSet, path: Path, single: bool) -> None:
+    """COCO's annotations, a list of records, or an object of captions by image, entry by entry."""
     captions.unit = "entry"
-    lines = [line for _, line in read_lines(path, longest=LARGEST_FILE)]
+    by_image: dict[str, list[object]] = {}
+    duplicates: list[str] = []
+    number = 0
+    has_records = False
     try:
-        document = json.loads("\n".join(line if isinstance(line, str) else "\0" for line in lines))
-    except (ValueError, RecursionError) as error:
+        for key, entry in entries(path, duplicates):
+            if (number := number + 1) > MOST_ROWS:
+                raise UserError(f"{path} has more than {MOST_ROWS:,} entries: split it.")
+            if key in ("", "annotations"):
+                has_records = True
+                captions.add_row(number, entry, single=single)
+            elif not has_records:
+                by_image.setdefault(key, []).append(entry if isinstance(entry, str) else None)
+    except BrokenFileError as error:
         raise UserError(f"{path} is not JSON: {error}.") from error
-    if isinstance(document, dict) and isinstance(document.get("annotations"), list):
-        document = document["annotations"]
-    if isinstance(document, dict):
-        document = [{"image_id": image, "captions": texts} for image, texts in document.items()]
-    for number, row in enumerate(document, 1):
-        captions.add_row(number, row, single=single)
+    except OSError as error:
+        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
+    for number, (image, texts) in enumerate(() if has_records else by_image.items(), 1):
+        captions.add_row(number, {"image_id": image, "captions": texts}, single=single)
+    captions.bad += [BadRow(number, f"the key {key!r} is there twice: the first is kept") for key in duplicates]
+
+
+def _first_character(path: Path) -> str:
+    """How a file begins whose first line is too long for a line: one JSON document, most likely."""
+    with open_bytes(path) as file:
+        return file.read(64).decode("utf-8-sig", "replace").lstrip()[:1]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
+from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import MOST_LINES, BadValueError
 from seesay.data.lines import open_bytes, read_lines
 from seesay.data.tables import refuse_other_separator
@@ -234,7 +234,7 @@ def _json_lines(path: Path) -> Numbered:
             yield number, line
         elif line.strip():
             try:
-                yield number, _object(json.loads(line, parse_constant=_not_a_number))
+                yield number, _object(parse_json(line))
             except BadValueError as error:
                 yield number, BadRow(number, str(error))
             except (ValueError, RecursionError):
@@ -251,7 +251,7 @@ def _json(path: Path, reading: Reading) -> Numbered:
     if len(raw) > LARGEST_DOCUMENT:
         raise UserError(f"{path} is larger than {LARGEST_DOCUMENT >> 20} MB: write its rows as JSON lines.")
     try:
-        value = json.loads(raw, parse_constant=_not_a_number)
+        value = parse_json(raw)
     except (ValueError, RecursionError) as error:
         if raw.lstrip()[:1] == b"{" and not reading.list:
             yield from _json_lines(path)
@@ -284,10 +284,6 @@ def _object(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise BadValueError("not a JSON object")
     return value
-
-
-def _not_a_number(constant: str) -> NoReturn:
-    raise ValueError(constant)
 
 
 def _parquet(path: Path) -> Numbered:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import BadValueError
 from seesay.data.task_files import row_rules as rules
 from seesay.data.task_files.row_rules import Rule, as_number
@@ -173,7 +174,7 @@ def entries(value: Any, separator: str, column: str) -> list[str]:
     """The entries of a cell that lists something: a list, a JSON list written as a text, or a text with separators."""
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
         try:
-            loaded = json.loads(value)
+            loaded = parse_json(value)
         except (ValueError, RecursionError):
             loaded = None
         if isinstance(loaded, list):

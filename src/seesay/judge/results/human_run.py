@@ -73,8 +73,8 @@ def write_human_run(
     with lock_folder(folder, hint="choose another --output"):
         store.write_manifest(folder, manifest)
         store.write_task(folder / store.QUESTIONS, task)
-        store.write_answers(folder / store.ANSWERS, answers)
-        store.write_figures(folder / store.FIGURES, run_figures)
+        store.write_answers(folder / store.ANSWERS, answers, task)
+        store.finish(folder, run_figures)
         return store.read_run(folder)
 
 

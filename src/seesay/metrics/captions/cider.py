@@ -55,7 +55,7 @@ class DocumentFrequency:
             good = isinstance(images, int) and images > 0 and all(type(n) is int and n >= 0 for n in counts.values())
         except OSError as error:
             raise UserError(f"Cannot read the document frequencies {path}: {error.strerror or error}.") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
                 f"{path} is not a table of document frequencies: expected 'images' and 'counts'."
             ) from error

@@ -195,6 +195,8 @@ def step(text: str, at: int) -> tuple[str, int]:
 
     What is in no class, such as a blank or an emoji, gives an empty token: it is dropped and parts words.
     """
+    if text[at] == '"':  # no other rule begins with it, and a text may hold nothing else
+        return "''", at + 1
     reach = stop = at
     write: Write = str
     for pattern, how in rules():

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
-LONGEST_TREE = 1 << 22
+LONGEST_TREE = 1 << 18
+DEEPEST_TREE = 1000
+MOST_BRACKETS = 5000
+_STEPS = {"(": 1, ")": -1}
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
@@ -118,7 +122,12 @@ def _read(number: int, text: str) -> ParseTree | BadRow | None:
         return BadRow(number, f"a parse of more than {LONGEST_TREE:,} characters")
     if "\ufffd" in text:
         return BadRow(number, "not UTF-8 text")
+    if max(accumulate(_STEPS.get(character, 0) for character in text)) > DEEPEST_TREE:
+        return BadRow(number, f"nested more than {DEEPEST_TREE:,} deep")
     try:
-        return parse(text)
+        tree = parse(text)
     except BadTreeError as error:
         return BadRow(number, str(error))
+    if len(tree.brackets) > MOST_BRACKETS:  # each is compared with each
+        return BadRow(number, f"more than {MOST_BRACKETS:,} constituents")
+    return tree

@@ -6,12 +6,12 @@ A part is named after its whole ("cabinet door"), one level up only, and names a
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
 from seesay.mining.readers.join import DUPLICATE, DiskJoin
 from seesay.mining.readers.validation import (
@@ -87,7 +87,7 @@ def _load(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         text = raw.decode("latin-1")  # as some of the published files are
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise BadAnnotationError("the file is not JSON", str(error)) from error
     annotation = document.get("annotation") if isinstance(document, dict) else None

@@ -6,7 +6,6 @@ maps are relative to the file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay.data.json_stream import MAX_ENTRY, is_text, parse_json
 from seesay.errors import UserError
 from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
-from seesay.mining.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
+from seesay.mining.readers.validation import (
+    BadAnnotationError,
+    check_picture,
+    clean_picture,
+    clean_size,
+    inside,
+    is_file,
+)
 from seesay.mining.records import SCHEMA, BadAnnotation, Picture
 
-MAX_LINE = 1 << 26
+MAX_LINE = MAX_ENTRY
 BATCH = 256
 REQUIRED = ("id", "width", "height")
 
@@ -81,8 +88,8 @@ def _lines(path: Path) -> Iterator[tuple[str, RawPicture]]:
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
+                row = parse_json(line)
+            except ValueError as error:
                 yield where, BadAnnotationError("the line is not JSON", str(error))
                 continue
             yield where, row if isinstance(row, dict) else BadAnnotationError("the line is not a JSON object")
@@ -101,7 +108,7 @@ def _picture(
         depth = _beside(folder, row.get("depth"))
         if path is not None:
             check_picture(path, size)
-        if depth is not None and not depth.is_file():
+        if depth is not None and not is_file(depth):
             raise BadAnnotationError("the depth map is missing")
         if not ids.add_picture(picture_id):
             raise BadAnnotationError(DUPLICATE)
@@ -118,7 +125,7 @@ def _beside(folder: Path, name: Any) -> Path | None:
     """The file that a row names. Absolute paths are accepted too: `to_parquet` writes them."""
     if name is None or name == "":
         return None
-    if isinstance(name, str) and "\0" not in name and Path(name).is_absolute():
+    if is_text(name) and "\0" not in name and Path(name).is_absolute():
         return Path(name)
     if (path := inside(folder, name)) is None:
         raise BadAnnotationError("a file's name leads out of the folder")

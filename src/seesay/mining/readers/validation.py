@@ -12,9 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import is_text
+from seesay.data.pictures import TooManyPixelsError, check_pixels
 from seesay.mining.records import BadAnnotation, Box, Picture, Region
 
 MAX_SIDE = 1 << 20
+MAX_CAPTION = 10_000
+"""Characters of a caption that are tagged: memory and time of the tagger grow with them."""
 MAX_REGIONS = 500
 """Regions kept per picture: all pairs of them are compared, so memory grows with the square, and faster."""
 _SPACES = re.compile(r"\s+")
@@ -35,7 +39,7 @@ def clean_name(name: Any) -> str:
     """A name in lower case with single spaces."""
     if not isinstance(name, str):
         raise BadAnnotationError("the name is not a text")
-    if "\ufffd" in name:
+    if "\ufffd" in name or not is_text(name):
         raise BadAnnotationError("the name is not UTF-8")
     if not (cleaned := _SPACES.sub(" ", name).strip().lower()):
         raise BadAnnotationError("the name is empty")
@@ -101,20 +105,36 @@ def clean_picture(
             yield error.at(f"{where}, region {number}")
     captions: list[str] = []
     for number, text in enumerate(raw_captions):
-        if isinstance(text, str) and text.strip():
-            captions.append(_SPACES.sub(" ", text).strip())
-        else:
+        if not is_text(text) or not text.strip():
             yield BadAnnotation(f"{where}, caption {number}", "the caption is not a text, or empty")
+        elif len(text) > MAX_CAPTION:
+            yield BadAnnotation(f"{where}, caption {number}", f"the caption has more than {MAX_CAPTION:,} characters")
+        else:
+            captions.append(_SPACES.sub(" ", text).strip())
+    if not is_text(scene):
+        yield BadAnnotation(where, "the scene is not a text")
+        scene = ""
     files = (str(file.resolve()) if file else "" for file in (path, depth))
     yield Picture(picture_id, *size, tuple(regions), tuple(captions), scene, *files)
 
 
 def inside(folder: Path, name: Any) -> Path | None:
     """The file of this name, if it is under the folder: an annotation may name no other file of the machine."""
-    if not isinstance(name, str) or not name or "\0" in name:
+    if not is_text(name) or not name or "\0" in name:
         return None
     path = folder / name
-    return path if path.resolve().is_relative_to(folder.resolve()) else None
+    try:
+        return path if path.resolve().is_relative_to(folder.resolve()) else None
+    except (OSError, RuntimeError):  # a loop of links, or a name that is too long
+        return None
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; `Path.is_file` raises for names that are too long."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def check_picture(path: Path, size: tuple[int, int]) -> None:
@@ -124,15 +144,17 @@ def check_picture(path: Path, size: tuple[int, int]) -> None:
     """
     from PIL import Image
 
-    if not path.is_file():
+    if not is_file(path):
         raise BadAnnotationError("the picture file is missing")
     try:
         with Image.open(path) as image:
-            file_format, file_size = image.format, image.size
+            file_format, file_size = image.format, check_pixels(image).size
             image.verify()
         with path.open("rb") as file:
             file.seek(max(-64, -path.stat().st_size), 2)
             has_end = b"\xff\xd9" in file.read()
+    except TooManyPixelsError as error:
+        raise BadAnnotationError("the picture file has too many pixels", str(error)) from error
     except Exception as error:  # image libraries raise nearly anything on broken files
         raise BadAnnotationError("the picture file is broken", type(error).__name__) from error
     if file_format == "JPEG" and not has_end:

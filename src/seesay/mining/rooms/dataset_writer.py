@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from seesay.errors import UserError, missing_extra
-from seesay.files import write_json
+from seesay.files import atomic_write, lock_folder, refuse_other_settings, write_json
 from seesay.mining.records import SCHEMA, Picture, Region, to_row
 from seesay.mining.rooms.captions import describe
 from seesay.mining.rooms.kinds import KINDS, SCENES
@@ -28,6 +28,7 @@ MIN_PIXELS = 24
 MIN_VISIBLE = 0.5
 OUTLINE_ROWS = 12
 BATCH = 256
+SETTINGS = "settings.json"
 CATEGORIES = {name: number for number, name in enumerate(KINDS, start=1)}
 
 
@@ -76,25 +77,41 @@ def write_rooms(
     """Write `count` rooms and their truth into a new folder; `pictures=False` leaves out the JPEG and depth files.
 
     Depth maps are 16-bit PNGs in millimetres along the camera's axis. `things.jsonl` holds the true size, height and
-    colour of the object in each region, `truth.json` the counts over all pictures.
+    colour of the object in each region, `truth.json`, which is written last, the counts over all pictures. A folder in
+    which the same rooms were begun before is finished.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise UserError(f"'{folder}' is not empty: name a new folder.")
     try:
-        from PIL import Image
+        from PIL import Image  # noqa: F401
     except ImportError as error:
         raise missing_extra("Making rooms", "mine", error) from error
+    begun = folder / SETTINGS
+    if folder.exists() and any(path.name != ".lock" for path in folder.iterdir()) and not begun.is_file():
+        raise UserError(f"'{folder}' is not empty: name a new folder.")
+    with lock_folder(folder, hint="name a new folder"):
+        if (folder / "truth.json").is_file():
+            raise UserError(f"'{folder}' is not empty: name a new folder.")
+        settings = {"count": count, "seed": seed, "width": width, "height": height, "pictures": pictures}
+        refuse_other_settings(begun, settings, what=f"Making rooms in '{folder}'", hint="name a new folder")
+        _write(folder, count, snapshots(count, seed, width, height), pictures, progress)
+    return folder
+
+
+def _write(folder: Path, count: int, shots: Iterator[Snapshot], pictures: bool, progress: ProgressCallback) -> None:
+    from PIL import Image
 
     for part in ("images", "depth"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     truth, rows = RoomTruth(), []
     lists: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     with (
-        (folder / "annotations.jsonl").open("w", encoding="utf-8") as annotations,
-        (folder / "things.jsonl").open("w", encoding="utf-8") as things,
-        pq.ParquetWriter(folder / "annotations.parquet", SCHEMA) as parquet,
+        atomic_write(folder / "annotations.jsonl") as annotations_path,
+        annotations_path.open("w", encoding="utf-8") as annotations,
+        atomic_write(folder / "things.jsonl") as things_path,
+        things_path.open("w", encoding="utf-8") as things,
+        atomic_write(folder / "annotations.parquet") as parquet_path,
+        pq.ParquetWriter(parquet_path, SCHEMA) as parquet,
     ):
-        for done, shot in enumerate(snapshots(count, seed, width, height), start=1):
+        for done, shot in enumerate(shots, start=1):
             picture = shot.picture
             if pictures:
                 Image.fromarray(shot.view.rgb).save(folder / picture.path, quality=92)
@@ -118,7 +135,6 @@ def write_rooms(
     write_json(folder / "coco/instances.json", instances, indent=None)
     write_json(folder / "coco/captions.json", captions, indent=None)
     write_json(folder / "truth.json", truth.to_json(), indent=1)
-    return folder
 
 
 def _add_visual_genome(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:

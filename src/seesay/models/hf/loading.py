@@ -17,6 +17,7 @@ from seesay.models.hf.batching import is_out_of_memory
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
 from seesay.models.hf.light_imports import import_transformers, without_compiler
 from seesay.models.hf.precision import weight_arguments, weights_digest
+from seesay.models.hf.untrusted import check_folder
 from seesay.models.options import Family
 
 if TYPE_CHECKING:
@@ -163,6 +164,7 @@ def find_source(name: str, revision: str | None) -> str | Path:
     require_models()
     folder = Path(name).expanduser()
     if folder.is_dir():
+        check_folder(name, folder)
         return folder
     if not on_hub(name, revision):
         raise UserError(
@@ -177,8 +179,7 @@ def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrai
     require_models()
     from transformers import AutoConfig
 
-    if not Path(source).is_dir():
-        find_source(str(source), options.revision)
+    find_source(str(source), options.revision)
     try:
         config: PreTrainedConfig = AutoConfig.from_pretrained(source, **hub_arguments(options))
     except Exception as error:
@@ -330,7 +331,7 @@ def model_type(folder: Path) -> str | None:
     """The model type that the folder's configuration names."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     kind = config.get("model_type") if isinstance(config, dict) else None
     return kind if isinstance(kind, str) else None

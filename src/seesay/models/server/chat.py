@@ -155,7 +155,7 @@ class ChatServer(Model):
         content = self._message(self._client.post("chat/completions", body, reuse=reuse))
         try:
             reply: Any = json.loads(content)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             return content.strip()
         return str(reply.get("answer", "")) if isinstance(reply, dict) else str(reply)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from seesay.data.json_stream import CHUNK, parse_json
 from seesay.errors import UserError, missing_extra
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.spending import Spending
@@ -24,6 +24,8 @@ PARALLEL = 4
 TRIES = 5
 TIMEOUT = 120.0  # seconds without a byte
 DEADLINE = 900.0  # seconds for a whole answer, however it trickles in
+LARGEST_ANSWER = 1 << 26  # bytes after decompression
+SHORTEST_KEY = 8  # characters of a key that is masked wherever it is echoed: a shorter one may be a word
 PATIENCE = 900.0  # seconds of pauses, for a server that says that it is busy
 LONGEST_PAUSE = 60.0
 WORTH_TELLING = 10.0
@@ -83,7 +85,7 @@ class Client:
         self.throttle = Throttle((options and options.concurrency) or PARALLEL)
         self._store = AnswerStore() if options and options.reuse else None
         self._answers = 0
-        self._transport_error = httpx.TransportError
+        self._transport_error, self._request_error = httpx.TransportError, httpx.RequestError
         try:
             address = httpx.URL(self.base)
         except httpx.InvalidURL as error:
@@ -93,6 +95,7 @@ class Client:
         key = os.environ.get("OPENAI_API_KEY", "")
         if not key.isascii():
             raise UserError("OPENAI_API_KEY holds characters that no key has: copy it again.")
+        self._key = key.encode() if len(key) >= SHORTEST_KEY else b""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=self.throttle.most)
         self._http = httpx.Client(headers=headers, timeout=TIMEOUT, limits=limits)
@@ -130,7 +133,7 @@ class Client:
             try:
                 with self.throttle:
                     status, headers, content = self._send(address, body)
-            except self._transport_error as error:
+            except self._request_error as error:  # of the transport, or of the encoding
                 problem = str(error) or type(error).__name__
             else:
                 if 200 <= status < 300:
@@ -157,19 +160,40 @@ class Client:
         raise UserError(f"{self.base} gave no answer in {tries} ({problem}).")
 
     def _send(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
-        """Status, headers and content; an answer that trickles in for too long is a failure of the transport."""
+        """Status, headers and content; an answer that trickles in for too long is a failure of the transport.
+
+        Headers can trickle in too, and then no read ever times out: so the request has a thread, which is left behind.
+        """
+        reply: Future[tuple[int, Any, bytes]] = Future()
+
+        def send() -> None:
+            try:
+                reply.set_result(self._stream(address, body))
+            except BaseException as error:
+                reply.set_exception(error)
+
+        threading.Thread(target=send, daemon=True).start()
+        try:
+            return reply.result(DEADLINE)
+        except TimeoutError:
+            raise self._transport_error(f"no whole answer in {DEADLINE:.0f} s") from None
+
+    def _stream(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
         deadline = time.monotonic() + DEADLINE
         content = bytearray()
         with self._http.stream("POST", address, json=body) as response:
-            for chunk in response.iter_bytes():
+            for chunk in response.iter_bytes(CHUNK):
                 content += chunk
+                if len(content) > LARGEST_ANSWER:
+                    raise UserError(f"{self.base} answers with more than {LARGEST_ANSWER >> 20} MB: that is no answer.")
                 if time.monotonic() > deadline:
                     raise self._transport_error(f"no whole answer in {DEADLINE:.0f} s")
-        return response.status_code, response.headers, bytes(content)
+        masked = content.replace(self._key, b"***") if self._key else content
+        return response.status_code, response.headers, bytes(masked)
 
     def _decoded(self, content: bytes) -> Any:
         try:
-            return json.loads(content)
+            return parse_json(content)
         except ValueError as error:
             raise UserError(f"{self.base} did not answer in JSON: is it an OpenAI-compatible server?") from error
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from seesay.errors import UserError
 
 LOWEST = -9999.0  # an impossible token's, as in vLLM
+ROUNDING = 1e-4
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def prompt_tokens(answer: dict[str, Any]) -> tuple[list[str], list[float | None]
             rows = [(t["token"], t["logprob"]) for t in logprobs["content"] or []]
         else:
             rows = list(zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True))
-        return [str(token) for token, _ in rows], [None if logp is None else _number(logp) for _, logp in rows]
-    except (KeyError, TypeError, ValueError) as error:
+        return [str(token) for token, _ in rows], [None if logp is None else log_probability(logp) for _, logp in rows]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise UserError(f"The server reports log-probabilities in a layout that is not OpenAI's ({error}).") from error
 
 
@@ -63,19 +64,21 @@ def next_tokens(answer: dict[str, Any]) -> NextTokens:
         if "content" in logprobs:
             rows = (logprobs["content"] or [{}])[0].get("top_logprobs") or []
             for row in rows:
-                texts.setdefault(str(row["token"]), _number(row["logprob"]))
+                texts.setdefault(str(row["token"]), log_probability(row["logprob"]))
                 if "id" in row:
-                    ids[int(row["id"])] = _number(row["logprob"])
+                    ids[int(row["id"])] = log_probability(row["logprob"])
         else:
             rows = (logprobs.get("top_logprobs") or [{}])[0] or {}
-            texts = {str(token): _number(logp) for token, logp in rows.items()}
+            texts = {str(token): log_probability(logp) for token, logp in rows.items()}
         return NextTokens(texts, ids, len(rows))
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UserError(f"The server reports log-probabilities in a layout that is not OpenAI's ({error}).") from error
 
 
-def _number(logp: Any) -> float:
-    number = float(logp)
-    if math.isnan(number):
+def log_probability(value: Any) -> float:
+    """A log-probability that a server reports: one above 0 by more than rounding is not one, nor is infinity."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value < math.inf:
         raise ValueError("a log-probability is not a number")
-    return max(number, LOWEST)
+    if value > ROUNDING:
+        raise ValueError("a log-probability is above 0")
+    return float(min(max(value, LOWEST), 0.0))

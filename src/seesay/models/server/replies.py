@@ -10,6 +10,7 @@ from typing import Any
 from seesay.errors import UserError
 from seesay.models.base import Reply, Sampling
 from seesay.models.server.client import Client, RefusedError
+from seesay.models.server.logprobs import log_probability
 from seesay.questions import Prompt
 
 TOPS = (20, 5)  # how many likeliest tokens to ask for: the most that the server grants
@@ -46,12 +47,14 @@ def positions(answer: dict[str, Any]) -> list[ReplyToken]:
         rows = answer["choices"][0]["logprobs"]["content"] or []
         return [
             ReplyToken(
-                str(row["token"]), {str(t["token"]): min(float(t["logprob"]), 0.0) for t in row["top_logprobs"] or []}
+                str(row["token"]), {str(t["token"]): log_probability(t["logprob"]) for t in row["top_logprobs"] or []}
             )
             for row in rows
         ]
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (KeyError, IndexError, TypeError):
         return []
+    except ValueError as error:
+        raise UserError(f"The server does not report log-probabilities ({error}).") from error
 
 
 def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplyScores:

@@ -75,7 +75,7 @@ class Spending:
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and 0 < value < 1 << 40 else 0
 
 
 def _prices(text: str | None) -> tuple[float, float] | None:

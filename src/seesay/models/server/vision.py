@@ -15,10 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from seesay.answers import NO_ANSWER
+from seesay.errors import UserError
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
+from seesay.models.server.logprobs import log_probability
 from seesay.models.server.replies import request_replies
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.questions import Prompt, Scores
@@ -123,6 +125,8 @@ def _alternatives(answer: dict[str, Any]) -> dict[str, float]:
     """The likeliest first tokens of the reply."""
     try:
         first = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-        return {str(token["token"]): float(token["logprob"]) for token in first}
-    except (KeyError, IndexError, TypeError, ValueError):
+        return {str(token["token"]): log_probability(token["logprob"]) for token in first}
+    except (KeyError, IndexError, TypeError):
         return {}
+    except ValueError as error:
+        raise UserError(f"The server does not report log-probabilities ({error}).") from error

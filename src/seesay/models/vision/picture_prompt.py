@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from seesay.data.pictures import open_rgb
 from seesay.errors import UserError, missing_extra
 from seesay.questions import SLOT
 
@@ -27,8 +28,7 @@ def open_picture(path: str | None, name: str) -> Image:
             f"{name} answers questions about pictures: use it with a task that has some, such as malevic-pos."
         )
     try:
-        with Image.open(path) as picture:
-            return picture.convert("RGB")
+        return open_rgb(path)
     except FileNotFoundError as error:
         raise UserError(f"There is no picture '{path}'.") from error
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:

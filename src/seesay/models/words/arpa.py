@@ -19,8 +19,8 @@ from seesay.questions import BadRow
 # A comment before \data\, which every reader skips. It says how texts become words; other files' words are separated
 # by spaces, as in KenLM.
 OURS = "# seesay: lower-cased words without punctuation"
-SECTION = re.compile(r"\\(\d+)-grams:")
-COUNT = re.compile(r"ngram (\d+)\s*=\s*(\d+)")
+SECTION = re.compile(r"\\([0-9]{1,3})-grams:")
+COUNT = re.compile(r"ngram ([0-9]{1,3})\s*=\s*([0-9]{1,15})")
 
 Gram = tuple[str, ...]
 
@@ -107,6 +107,8 @@ def read_arpa(path: Path) -> Ngrams:
             order = int(section.group(1))
         elif order and line:
             gram, logp, backoff = _row(line, order, path, number)
+            if gram in probabilities:
+                raise UserError(f"'{path}', line {number}: the n-gram '{' '.join(gram)[:80]}' is there twice.")
             probabilities[gram] = logp
             if backoff is not None:
                 backoffs[gram] = backoff
@@ -144,7 +146,11 @@ def _row(line: str, order: int, path: Path, number: int) -> tuple[Gram, float, f
     parts = line.split()
     try:
         logp, backoff = float(parts[0]), float(parts[order + 1]) if len(parts) == order + 2 else None
-        if not order + 1 <= len(parts) <= order + 2 or not logp <= 0 or (backoff is not None and math.isnan(backoff)):
+        if (
+            not order + 1 <= len(parts) <= order + 2
+            or not logp <= 0
+            or (backoff is not None and not math.isfinite(backoff))
+        ):
             raise ValueError
     except (ValueError, IndexError):
         raise UserError(

@@ -90,7 +90,7 @@ def _drops_unknown(folder: Path) -> bool:
     for path in (folder / "config.json", folder / "training" / "settings.json"):
         try:
             drops = json.loads(path.read_text(encoding="utf-8"))["drop"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         return drops is True
     return False

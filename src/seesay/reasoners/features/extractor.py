@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.data.pictures import open_rgb
 from seesay.errors import UserError
 from seesay.reasoners.features import objects
 
@@ -68,7 +69,6 @@ def read_picture(path: str, image_size: int) -> Pictures:
     from PIL import Image
 
     try:
-        with Image.open(path) as image:
-            return np.asarray(image.convert("RGB").resize((image_size, image_size), Image.Resampling.BOX))
-    except OSError as error:
+        return np.asarray(open_rgb(path).resize((image_size, image_size), Image.Resampling.BOX))
+    except (OSError, ValueError) as error:
         raise UserError(f"The picture {path} cannot be read: {error}") from error

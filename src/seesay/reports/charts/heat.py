@@ -52,7 +52,7 @@ def heat_map(
     top = svg.text_width(columns, ROOM) + 8
     cell = min((svg.WIDTH - left) / len(columns), 44.0)
     if cell < NUMBERED:
-        cell = max(min((WIDE - left) / len(columns), 44.0), 11.0)
+        cell = max(min((WIDE - left) / len(columns), 64.0), 11.0)
     high_cell = min(cell, 26.0)
     small = " small" if high_cell < CROWDED else ""
     width, bottom = max(left + cell * len(columns), svg.WIDTH), top + high_cell * len(rows)
@@ -108,7 +108,8 @@ def _legend(scale: _Scale, low_label: str, high_label: str, x: float, y: float) 
     steps, width = 20, 6.0
     low = min(scale.low, 0.0) if scale.zero else scale.low
     high = max(scale.high, 0.0) if scale.zero else scale.high
-    before, after = f"{low_label} {brief(low)}".strip(), f"{brief(high)} {high_label}".strip()
+    before, after = (brief(float(f"{value:.3g}")) for value in (low, high))
+    before, after = f"{low_label} {before}".strip(), f"{after} {high_label}".strip()
     start = max(x, svg.text_width([before], ROOM) + 8)
     parts = [svg.text(start - 6, y + 9, before, "note end", ROOM)]
     for i in range(steps):

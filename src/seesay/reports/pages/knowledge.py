@@ -7,12 +7,14 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from markupsafe import Markup
 
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact
+from seesay.data.pictures import check_pixels
 from seesay.files import write_text
 from seesay.reports.charts.ladder import ladder
 from seesay.reports.layout import render_page
@@ -27,28 +29,31 @@ F = TypeVar("F", ColorFact, SizeFact, PlaceFact)
 
 Thumbnails = Callable[[str], bytes | None]
 """A small JPEG of an example by its id, or None if there is no picture."""
+Boxes = Mapping[str, Sequence[tuple[str, float, float, float, float]]]
+"""The regions of a picture by its id: name, left, top, width and height as shares of it."""
 
 
 def write_folder(folder: Path) -> Path:
     """The page of a knowledge folder, from the tables that it has, with thumbnails if the pictures are there."""
-    from seesay.mining.pipeline import picture_files
+    from seesay.mining.pipeline import picture_boxes, picture_files
 
     def facts(table: type[F]) -> list[F]:
         return knowledge.read(folder, table) if (folder / FILES[table]).is_file() else []
 
     colors, sizes, places = facts(ColorFact), facts(SizeFact), facts(PlaceFact)
     all_facts: list[ColorFact | SizeFact | PlaceFact] = [*colors, *sizes, *places]
-    paths = picture_files(folder, {example for fact in all_facts for example in fact.examples})
+    examples = {example for fact in all_facts for example in fact.examples}
+    paths, boxes = picture_files(folder, examples), picture_boxes(folder, examples)
 
     def thumbnail(name: str) -> bytes | None:
         return small_jpeg(Path(paths[name])) if name in paths else None
 
-    return write(folder / "page.html", colors, sizes, places, thumbnail)
+    return write(folder / "page.html", colors, sizes, places, thumbnail, boxes)
 
 
 def write(
     path: Path, colors: Sequence[ColorFact], sizes: Sequence[SizeFact], places: Sequence[PlaceFact],
-    thumbnail: Thumbnails = lambda _: None,
+    thumbnail: Thumbnails = lambda _: None, boxes: Boxes = MappingProxyType({}),
 ) -> Path:  # fmt: skip
     """Write the page as one file that opens offline."""
     shown_colors = _most_frequent(colors, lambda fact: fact.seen)
@@ -65,7 +70,14 @@ def write(
         "colors": [[f.object, f.seen, [round(1000 * s) for s in f.shares], examples(f)] for f in shown_colors],
         "sizes": [[f.a, f.b, f.larger, f.smaller, examples(f)] for f in shown_sizes],
         "places": [[f.scene, f.a, f.b, f.above, f.level, f.below, examples(f)] for f in shown_places],
-        "pictures": [[name, source] for name, source in pictures.items()],
+        "pictures": [
+            [
+                name,
+                source,
+                [[region, *(round(1000 * side) for side in sides)] for region, *sides in boxes.get(name, ())],
+            ]
+            for name, source in pictures.items()
+        ],
     }
     text = render_page(
         "knowledge.html", script="knowledge.js", payload=payload, ladders=ladders(places),
@@ -103,7 +115,7 @@ def small_jpeg(path: Path) -> bytes | None:
 
     try:
         with Image.open(path) as picture:
-            picture.draft("RGB", (THUMBNAIL_SIZE, THUMBNAIL_SIZE))
+            check_pixels(picture).draft("RGB", (THUMBNAIL_SIZE, THUMBNAIL_SIZE))
             small = picture.convert("RGB")
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError):
         return None

@@ -104,7 +104,8 @@ def _heat_map(matrix: PerplexityMatrix, tree: Dendrogram, unit: str) -> Section:
     cells = (bits.mean(axis=0) - bits).tolist()
     title = "How well each word fits each relation's contexts"
     chart = heat_map(cells, tree.order, columns, title=title, low_label="worse", high_label="better", zero=True)
-    return Section("Heat map", HEAT_MAP.format(unit=unit), [chart])
+    rows = [[word, *(round(value, 3) for value in line)] for word, line in zip(tree.order, cells, strict=True)]
+    return Section("Heat map", HEAT_MAP.format(unit=unit), [chart], DataTable(["word", *columns], rows))
 
 
 def pair_table(proximities: Sequence[PairProximity], title: str = "") -> DataTable:

@@ -89,6 +89,8 @@ def _cell(key: str, value: float | None) -> str | None:
     """Losses with four decimals, steps and whole epochs as integers."""
     if value is None:
         return None
+    if key == "seconds":
+        return f"{value:,.0f}"
     return _epochs(value) if key == "epoch" else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 

@@ -35,15 +35,22 @@
     box.append(svg, make("small", "share", largest.map(([share, i]) => `${names[i]} ${Math.round((100 * share) / total)} %`).join(", ")));
     return box;
   };
-  const pictures = (places) => {
+  const pictures = (places, objects) => {
     const box = make("span", "looks");
     for (const place of places) {
-      const [name, source] = data.pictures[place];
+      const [name, source, regions] = data.pictures[place];
+      const look = make("span", "look");
+      const boxes = draw("svg", { viewBox: "0 0 1000 1000", preserveAspectRatio: "none", "aria-hidden": "true" });
+      for (const [region, x, y, width, height] of regions) {
+        const which = objects.findIndex((object) => region === object || region.endsWith(` ${object}`));
+        if (which >= 0) boxes.append(draw("rect", { class: which ? "k2" : "k0", x, y, width, height }));
+      }
       const picture = make("img");
       picture.src = source;
       picture.alt = picture.title = name;
       picture.loading = "lazy";
-      box.append(picture);
+      look.append(picture, boxes);
+      box.append(look);
     }
     return box;
   };
@@ -53,19 +60,19 @@
       header: ["object", "colours", "answers", "pictures"],
       legend: () => data.names.map((name) => [name, `c-${name}`]),
       names: (row) => [row[0]],
-      cells: ([object, answers, shares, examples]) => [make("bdi", "", object), bar(shares, data.names.map((name) => `c-${name}`), data.names), answers, pictures(examples)],
+      cells: ([object, answers, shares, examples]) => [make("bdi", "", object), bar(shares, data.names.map((name) => `c-${name}`), data.names), answers, pictures(examples, [object])],
     },
     sizes: {
       header: ["larger", "smaller", "how often", "pictures counted", "pictures"],
       legend: () => [["the first is larger", "k0"], ["the second is larger", "k2"]],
       names: (row) => [row[0], row[1]],
-      cells: ([a, b, larger, smaller, examples]) => [make("bdi", "", a), make("bdi", "", b), bar([larger, smaller], ["k0", "k2"], [`${a} larger`, `${b} larger`]), larger + smaller, pictures(examples)],
+      cells: ([a, b, larger, smaller, examples]) => [make("bdi", "", a), make("bdi", "", b), bar([larger, smaller], ["k0", "k2"], [`${a} larger`, `${b} larger`]), larger + smaller, pictures(examples, [a, b])],
     },
     places: {
       header: ["scene", "object", "other object", "above, level, below", "pictures counted", "pictures"],
       legend: () => [["above", "k0"], ["level", "k2"], ["below", "k3"]],
       names: (row) => [row[1], row[2]],
-      cells: ([room, a, b, above, level, below, examples]) => [room.replaceAll("_", " "), make("bdi", "", a), make("bdi", "", b), bar([above, level, below], ["k0", "k2", "k3"], ["above", "level", "below"]), above + level + below, pictures(examples)],
+      cells: ([room, a, b, above, level, below, examples]) => [room.replaceAll("_", " "), make("bdi", "", a), make("bdi", "", b), bar([above, level, below], ["k0", "k2", "k3"], ["above", "level", "below"]), above + level + below, pictures(examples, [a, b])],
     },
   };
 

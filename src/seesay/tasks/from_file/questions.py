@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import string
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import BadValueError
 from seesay.data.task_files.row_rules import Cut, as_number
 from seesay.data.task_files.rows import Row, Table, column_values
@@ -212,7 +212,7 @@ class QuestionBuilder:
     def _in_one_column(self, value: Any, column: str) -> dict[str, Any]:
         if isinstance(value, str) and value.startswith("{"):
             try:
-                value = json.loads(value)
+                value = parse_json(value)
             except (ValueError, RecursionError):
                 raise BadValueError(f"'{column}' is not JSON") from None
         if isinstance(value, dict):

@@ -155,7 +155,7 @@ def saved(run: Run, folder: Path) -> Path:
     store.write_manifest(folder, run.manifest)
     store.write_task(folder / store.QUESTIONS, run.task)
     store.write_answers(folder / store.ANSWERS, run.answers)
-    store.write_figures(folder / store.FIGURES, run.figures)
+    store.finish(folder, run.figures)
     return folder
 
 

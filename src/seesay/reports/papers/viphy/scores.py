@@ -77,8 +77,13 @@ def learning_curves(bands: Sequence[Band]) -> list[Analysis]:
 
 def _learning_curve(task: str, metric: str, bands: Sequence[Band]) -> Analysis:
     rows = [band for band in bands if (band.task, band.metric) == (task, metric)]
-    labels = {"x_label": "fraction of the training questions", "y_label": metric_name(metric)}
-    chart = lines(curve_series(rows), title=f"{task}: learning curve", log_x=True, **labels)
+    chart = lines(
+        curve_series(rows),
+        title=f"{task}: learning curve",
+        x_label="fraction of the training questions",
+        y_label=metric_name(metric),
+        log_x=True,
+    )
     text = "The linear probe trained on a fraction of the training questions; the band is the range over seeds."
     return Analysis("learning-curve", task, "Learning curve", "Fig. 8 and 9", text, rows, (chart,))
 

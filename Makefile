@@ -55,7 +55,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.models
 
-# A browser, a database, Java, npm and WordNet's files, which some tests need: installed where this is Debian and we may; elsewhere those tests
+# A browser, a database, Java, npm, LaTeX and WordNet's files, which some tests need: installed where this is Debian and we may; elsewhere those tests
 # are skipped with a reason.
 system:
 	@missing=""; \
@@ -64,6 +64,7 @@ system:
 	command -v java >/dev/null || missing="$$missing default-jre-headless"; \
 	command -v npm >/dev/null || missing="$$missing npm"; \
 	[ -e /usr/share/wordnet/data.noun ] || missing="$$missing wordnet-base"; \
+	kpsewhich booktabs.sty >/dev/null 2>&1 || missing="$$missing texlive-latex-recommended"; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	  echo "Installing$$missing"; \

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import seesay
-from seesay.api import COLUMNS
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.reports.answer_rows import AnswerRow
+from seesay.reports.formats import COLUMNS
 from seesay.runs.ask import Settings, run
 
 

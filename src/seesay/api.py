@@ -17,7 +17,9 @@ from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.reports.answer_rows import AnswerRow, answer_rows
+from seesay.reports.formats import COLUMNS, FORMATS, as_text, figure_rows
 from seesay.reports.pages import runs as runs_page
+from seesay.reports.site import HUB_DATASET, write_site
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.figures import with_crossed
@@ -28,14 +30,13 @@ from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.store import find_runs
-from seesay.runs.ways import Asker, How
+from seesay.runs.ways import Asker, How, with_categories
 from seesay.tasks import expand, summary
 from seesay.tasks import load_task as load_named_task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("model", "task", "metric", "template", "slice", "value", "low", "high", "n", "chance", "spread", "signature")
 CURVES = "learning-curve.json"
 BAD_ROWS_SHOWN = 5
 
@@ -57,27 +58,51 @@ class Results:
         return [figure for run in self.runs for figure in run.figures]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The figures as a table, one row per model, task, metric, template and slice."""
+        """The figures as a table, one row per run, metric, template and slice."""
         try:
             import pandas as pd
         except ImportError as error:
             raise missing_extra("A DataFrame", "pandas", error) from error
-        return pd.DataFrame([figure.model_dump(include=set(COLUMNS)) for figure in self.figures], columns=list(COLUMNS))
+        return pd.DataFrame(figure_rows(self.runs), columns=list(COLUMNS))
+
+    def table(self, format: str = "markdown") -> str:
+        """Models by tasks as "markdown" or "latex", the best bold where a paired test says so; every figure as "csv" or
+        "json"."""
+        if format not in FORMATS[1:]:
+            raise UserError(f"There is no table as '{format}': choose {', '.join(FORMATS[1:])}.")
+        return as_text(format, self.runs, self.compare() if format in ("markdown", "latex") else ())
 
     def answers(self) -> list[AnswerRow]:
         """One row per run, question and template; of tied options the first counts as chosen."""
         return [row for run in self.runs for row in answer_rows(run)]
 
     def compare(
-        self, *, resamples: int = 10_000, seed: int = 0, strict: bool = False, all_seeds: bool = False
+        self,
+        *,
+        against: str | None = None,
+        all_pairs: bool = False,
+        resamples: int = 10_000,
+        seed: int = 0,
+        strict: bool = False,
+        all_seeds: bool = False,
+        headline_only: bool = False,
     ) -> list[Comparison]:
-        """Paired tests between the runs of each task, on the questions they share.
+        """Paired tests of each run of a task with its best, with the model `against`, or of every pair.
 
+        By every metric, or by the headline's alone.
         With `strict`, having nothing to compare is an error. Of a probe trained with several seeds, the first is taken.
         """
         ask.check_resampling(seed, resamples)
         runs = self.runs if all_seeds else first_seeds(self.runs)
-        return compare_runs(runs, resamples=resamples, seed=seed, strict=strict)
+        return compare_runs(
+            runs,
+            against=against,
+            all_pairs=all_pairs,
+            resamples=resamples,
+            seed=seed,
+            strict=strict,
+            headline_only=headline_only,
+        )
 
     def sliced(self, tags: str | Sequence[str]) -> Results:
         """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
@@ -96,6 +121,10 @@ class Results:
         if path.is_dir():
             raise UserError(f"'{path}' is a folder: name a file for the report.")
         return runs_page.write(path, self.runs, self.compare() if comparisons is None else comparisons)
+
+    def save_site(self, folder: str | Path, *, url: str | None = None, hub_dataset: str = HUB_DATASET) -> Path:
+        """Write a leaderboard as a static site below `folder`; returns its first page."""
+        return write_site(Path(folder), self.runs, self.compare(headline_only=True), url=url, hub_dataset=hub_dataset)
 
     def __repr__(self) -> str:
         runs = ", ".join(f"{run.manifest.model} on {run.manifest.task}" for run in self.runs)
@@ -218,9 +247,18 @@ def results(runs: Paths) -> Results:
     return Results(tuple(find_runs([Path(path) for path in _listed(runs)])))
 
 
-def compare(runs: Paths, *, resamples: int = 10_000, seed: int = 0) -> list[Comparison]:
-    """Paired tests between runs on the questions they share."""
-    return results(runs).compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)
+def compare(
+    runs: Paths,
+    *,
+    against: str | None = None,
+    all_pairs: bool = False,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Paired tests on shared questions: each run with the best one, with the model `against`, or every pair."""
+    return results(runs).compare(
+        against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=True, all_seeds=True
+    )
 
 
 def report(runs: Paths, output: str | Path = "report.html", *, slices: Iterable[str | Sequence[str]] = ()) -> Path:
@@ -268,20 +306,6 @@ def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[l
     for task in tasks:
         _report_bad_rows(task)
     return tasks, errors
-
-
-def with_categories(tasks: Sequence[Task], encoder: str, options: ModelOptions) -> list[Task]:
-    """The tasks about single things with a category for each thing that has none, found by a sentence encoder."""
-    from seesay.models.encoders import load_encoder
-    from seesay.tasks.categories import tagged
-
-    def is_about_single_things(task: Task) -> bool:
-        return "object" in task.questions[0].fields
-
-    if not any(map(is_about_single_things, tasks)):
-        raise UserError("--categories goes with tasks about single things, such as viphy-color.")
-    encode = load_encoder(encoder, replace(options, revision=None)).encode
-    return [tagged(task, encode) if is_about_single_things(task) else task for task in tasks]
 
 
 def _prepare(

@@ -46,7 +46,7 @@ def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     told = json.loads(capsys.readouterr().out)
     assert told["captions"]["train"] + told["captions"]["held_out"] == 600
     assert told["validation"]["validation_loss"] == told["best"]
-    run(*command, "--quiet")
+    run(*command, "--silent")
     assert capsys.readouterr() == ("", "")
     assert load_model(str(folder)).family == "masked"
     assert (folder / "training" / "curve-loss.svg").is_file()

@@ -13,7 +13,7 @@ from tests.metrics.strategies import random_items
 
 from seesay.metrics import Interval, Resamples, bootstrap, get
 from seesay.metrics.base import FloatArray, Value, weighted_mean
-from seesay.metrics.bootstrap import Clusters
+from seesay.metrics.bootstrap import Clusters, not_degenerate, wilson
 
 
 def interval(
@@ -153,3 +153,14 @@ def test_wrong_input_is_named() -> None:
         interval(np.ones((1, 2, 2)), ["a"], weighted_mean)
     with pytest.raises(ValueError, match="level must be between"):
         interval(np.ones((1, 1, 2)), ["a"], weighted_mean, level=95)
+
+
+def test_intervals_at_the_ends_are_wilsons() -> None:
+    # Newcombe 1998, Statistics in Medicine 17: 857-872, Table I, method 3: 0 of 20 and 1 of 29
+    assert wilson(0, 20) == pytest.approx((0, 0.1611), abs=5e-5)
+    assert wilson(1 / 29, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
+    perfect = not_degenerate(Interval(1, 1, 1), 20)
+    assert (perfect.value, perfect.low, perfect.high) == pytest.approx((1, 1 - 0.1611, 1), abs=5e-5)
+    assert not_degenerate(Interval(0.5, 0.5, 0.5), 1).low < 0.5 < not_degenerate(Interval(0.5, 0.5, 0.5), 1).high
+    for certain in (Interval(0.25, 0.25, 0.25), Interval(0.9, 0.8, 1.0)):  # ties everywhere; resamples that differ
+        assert not_degenerate(certain, 20) == certain

@@ -59,3 +59,8 @@ def test_swatches_and_marks() -> None:
         None,
     ]
     assert len({(series % 6, hue(series)) for series in range(12)}) == 12
+
+
+def test_a_difference_that_correction_takes_away_is_not_called_ahead() -> None:
+    corrected = comparison("a", "b", 0.05).model_copy(update={"p_holm": 0.06})
+    assert finding(corrected) == "No difference shown between a and b: +0.050 (0.020 to 0.080)."

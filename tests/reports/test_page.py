@@ -179,11 +179,45 @@ def test_the_overview_for_notebooks_is_a_fragment() -> None:
 def test_runs_that_share_a_name_are_told_apart() -> None:
     asked = task()
     labels = [e.label for g in group_runs([run(asked), run(asked, length="mean")]) for e in g.entries]
-    assert labels == ["a-model · sum", "a-model · mean"]
-    assert [e.label for g in group_runs([run(asked), run(asked)]) for e in g.entries][1].endswith("(2)")
-    limited, full = group_runs([run(task(count=2)), run(task(count=3))])
-    assert (limited.title, full.title) == ("Task made-up · 2 questions", "Task made-up · 3 questions")
-    assert limited.anchor != full.anchor
+    assert labels == ["a-model · length sum", "a-model · length mean"]
+
+
+def test_one_task_at_two_limits_is_one_task() -> None:
+    full, few = run(task(count=6)), run(task(count=2))
+    few = replace(few, folder=Path("few"), manifest=few.manifest.model_copy(update={"limit": 2}))
+    (group,) = group_runs([few, full])
+    assert (group.title, len(group.task.questions)) == ("Task made-up", 6)
+    assert [entry.label for entry in group.entries] == ["a-model · limit 2", "a-model"]
+    (data,) = page(few, full).data()
+    assert [column["marks"][2:] for column in data["answers"][0]] == ["----", "----"]
+    assert "-" not in data["answers"][1][0]["marks"]
+    other = replace(task(count=3), questions=(replace(task().questions[0], gold={"red": 1.0}), *task().questions[1:]))
+    assert [g.title for g in group_runs([full, run(other)])] == [
+        "Task made-up · 6 questions",
+        "Task made-up · 3 questions",
+    ]
+
+
+def test_the_confusion_matrix_is_of_questions_with_one_right_answer() -> None:
+    both = {"black": 1.0, "blue": 1.0}
+    asked = task(count=3)
+    asked = replace(
+        asked, questions=(replace(asked.questions[0], gold=both), *asked.questions[1:]), metrics=("relaxed_accuracy",)
+    )
+    chosen = {(f"q{i}", "is"): Choice(("blue",), 1.0, 1.0) for i in range(3)}
+    matrix = confusion(asked, chosen, COLORS)
+    assert matrix[:2] == [None, [float(color == "blue") for color in COLORS]]  # q0 accepts both, q1 is blue
+    text = " ".join(" ".join(page(run(asked)).text).split())
+    assert "of the 2 questions with one right answer (others accept several)" in text
+    none = replace(asked, questions=tuple(replace(q, gold=both) for q in asked.questions))
+    assert "Confusion matrix" not in " ".join(page(run(none)).text)
+
+
+def test_slices_show_how_many_questions_they_rest_on() -> None:
+    made = run(task(count=6))
+    figures = tuple(f.model_copy(update={"n": 1234}) if f.slice == Slice.of(half="first") else f for f in made.figures)
+    text = render([replace(made, figures=figures)])
+    assert '<td class="num quiet">1,234</td>' in text
 
 
 def test_a_full_run_stays_small() -> None:

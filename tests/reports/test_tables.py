@@ -67,5 +67,25 @@ def test_comparisons() -> None:
     text = "\n".join(lines)
     assert max(map(len, lines)) <= 80
     assert "…" not in text
-    for expected in ("bert-base-uncased", "− SmolLM2-135M", "+0.050", "0.020–0.080", "−0.040 to 0.020", "<0.001"):
+    for expected in (
+        "bert-base-uncased",
+        "− SmolLM2-135M",
+        "+0.050",
+        "0.020–0.080",
+        "−0.040 to 0.020",
+        "p Holm",
+        "0.020",
+    ):
         assert expected in text
+
+
+def test_many_models_with_one_reference_have_a_line_each() -> None:
+    rows = [comparison(f"model-{i}", "the-best", -0.05) for i in range(3)]
+    rows[2] = rows[2].model_copy(update={"p_holm": 0.3})
+    lines = printed(comparison_table(rows))
+    assert sum("the-best" in line for line in lines) == 1
+    assert [line.split()[-1] for line in lines if "model-" in line] == ["3", "3", "3"]
+    console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system="standard")
+    console.print(comparison_table(rows))
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().count("\x1b[1m−0.050") == 2

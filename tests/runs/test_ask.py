@@ -146,7 +146,8 @@ def test_a_task_of_one_question_gives_figures(tmp_path: Path) -> None:
     )
     overall = next(figure for figure in done.figures if figure.template is None)
     assert overall.n == 1
-    assert overall.low == overall.value == overall.high
+    assert (overall.low, overall.value) == (0, 0)
+    assert overall.high == pytest.approx(1.959964**2 / (1 + 1.959964**2), abs=1e-6)  # Wilson's interval of 0 in 1
     assert overall.spread is None
 
 

@@ -51,9 +51,50 @@ def test_equal_answers_do_not_differ() -> None:
         assert found.p_mcnemar == (1 if found.metric == "accuracy" else None)
 
 
-def test_every_pair_of_one_task_is_compared() -> None:
-    runs = [answered(name, [True, False]) for name in "abc"]
-    assert [(c.a, c.b) for c in compare(runs, resamples=100)] == [("a", "b"), ("a", "c"), ("b", "c")]
+def test_each_run_is_compared_with_the_best_unless_told_otherwise() -> None:
+    runs = [answered("a", [True, False, False]), answered("b", [True] * 3), answered("c", [True, True, False])]
+    assert [(c.a, c.b) for c in compare(runs, resamples=100)] == [("a", "b"), ("c", "b")]
+    assert [(c.a, c.b) for c in compare(runs, against="a", resamples=100)] == [("b", "a"), ("c", "a")]
+    assert [(c.a, c.b) for c in compare(runs, all_pairs=True, resamples=100)] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_a_limited_run_is_not_the_best() -> None:
+    full = [answered("a", [True, False, True]), answered("b", [False, False, True])]
+    assert [(c.a, c.b, c.n) for c in compare([*full, answered("lucky", [True])], resamples=100)] == [
+        ("b", "a", 3),
+        ("lucky", "a", 1),
+    ]
+
+
+def test_a_reference_is_one_run() -> None:
+    a, b = answered("a", [True, False]), answered("b", [True, True])
+    other = replace(b, folder=Path("again"), manifest=b.manifest.model_copy(update={"scope": "sentence"}))
+    with pytest.raises(UserError, match="no run of 'd' to compare with: there are a, b"):
+        compare([a, b], against="d")
+    with pytest.raises(UserError, match="say which, 'b · scope option', 'b · scope sentence'"):
+        compare([a, b, other], against="b")
+    chosen = compare([a, b, other], against="b · scope option", resamples=100)
+    assert [(c.a, c.b) for c in chosen] == [("a", "b · scope option"), ("b · scope sentence", "b · scope option")]
+
+
+def test_all_pairs_agree_with_one_reference() -> None:
+    """What is computed once for many comparisons is what each alone would compute."""
+    runs = [
+        answered(name, [i % k > 0 for i in range(30)], ("accuracy", "macro_f1"))
+        for name, k in zip("abc", (2, 3, 5), strict=True)
+    ]
+    alone = [found for other in runs[:2] for found in compare([other, runs[2]], resamples=300)]
+    together = compare(runs, resamples=300)
+    assert {c.b for c in together} == {"c"}
+    assert [c.model_copy(update={"p_holm": 1.0}) for c in together] == [
+        c.model_copy(update={"p_holm": 1.0}) for c in alone
+    ]
+
+
+def test_always_right_against_never_right_is_not_certain() -> None:
+    (found,) = compare([answered("a", [True] * 5), answered("b", [False] * 5)], resamples=200)
+    assert (found.difference, found.high) == (1, 1)
+    assert found.low == pytest.approx(5 / (5 + 1.959964**2), abs=1e-6)  # Wilson (1927) of 5 of 5
 
 
 def test_different_wordings_are_refused() -> None:
@@ -105,15 +146,18 @@ def test_questions_on_which_a_metric_is_not_defined_for_one_count_for_neither() 
     assert (found.value_a, found.value_b, found.n) == (1.0, 1.0, 2)
 
 
-def test_three_runs_of_two_models_keep_their_names_in_every_pair() -> None:
-    a = answered("a", [True, False])
-    b = answered("b", [True, True])
-    other = replace(b, folder=Path("b-again"), manifest=b.manifest.model_copy(update={"length": "char"}))
-    found = compare([a, b, other], resamples=100)
-    assert [(c.a, c.b) for c in found] == [
-        ("a · sum", "b · sum"),
-        ("a · sum", "b · char"),
-        ("b · sum", "b · char"),
+def test_settings_of_one_model_are_told_apart_in_words() -> None:
+    a = answered("a", [True, True])
+    b = answered("b", [True, False])
+    changes: list[dict[str, object]] = [{"length": "char"}, {"length": "char", "limit": 20}]
+    others = [
+        replace(b, folder=Path(f"b-{i}"), manifest=b.manifest.model_copy(update=change))
+        for i, change in enumerate(changes)
+    ]
+    assert [c.a for c in compare([a, b, *others], resamples=100)] == [
+        "b · length sum",
+        "b · length char",
+        "b · limit 20, length char",
     ]
 
 
@@ -127,5 +171,11 @@ def test_one_pair_that_cannot_be_compared_does_not_cost_the_others(caplog: pytes
 
 def test_p_values_are_corrected_for_how_many_there_are() -> None:
     runs = [answered("a", [True] * 12), answered("b", [False] * 12), answered("c", [True] * 12)]
-    for found in compare(runs, resamples=2000):
+    for found in compare(runs, all_pairs=True, resamples=2000):
         assert found.p_signflip <= found.p_holm <= 3 * found.p_signflip
+
+
+def test_too_many_comparisons_for_the_resamples_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    compare([answered(name, [True] * 3) for name in "abcdefg"], resamples=100)
+    assert "6 comparisons of 'known' at once: with 100 resamples no corrected p-value can be below 0.05" in caplog.text
+    assert "--resamples 240" in caplog.text

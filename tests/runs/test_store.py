@@ -22,8 +22,8 @@ from tests.runs.strategies import answers, names, tasks
 
 from seesay.errors import NewerVersionError, UserError
 from seesay.files import lock_folder, write_text
-from seesay.questions import Answer, Task
-from seesay.runs import store
+from seesay.questions import Answer, Scores, Task
+from seesay.runs import answer_table, store
 from seesay.runs.ask import Settings, describe, run
 from seesay.runs.upgrades import FORMAT
 
@@ -37,6 +37,29 @@ def test_answers_come_back(written: list[Answer]) -> None:
         path = Path(folder) / store.ANSWERS
         store.write_answers(path, written)
         assert store.read_answers(path) == tuple(written)
+
+
+def test_answers_are_readable_without_the_other_files(tmp_path: Path) -> None:
+    done = run(Counting(), task(6), tmp_path, FEW)
+    rows = pq.read_table(done.folder / store.ANSWERS).to_pylist()
+    first = rows[0]
+    assert (first["prompt"], first["gold"]) == ("The thing 0 is [MASK].", [("red", 1.0)])
+    for row in rows:
+        best = max(row["scores"]["logp"])
+        top = [option for option, logp in zip(row["options"], row["scores"]["logp"], strict=True) if logp == best]
+        assert row["chosen"] == top[0]
+        assert row["right"] == pytest.approx(sum(option == row["gold"][0][0] for option in top) / len(top))
+    accuracy = next(figure for figure in done.figures if figure.metric == "accuracy")
+    assert sum(row["right"] for row in rows) / len(rows) == pytest.approx(accuracy.value)
+
+
+def test_the_chosen_answer_follows_the_length_rule(tmp_path: Path) -> None:
+    asked = task(1)
+    scores = Scores((-3.0, -4.0, -9.0), (1, 2, 1), (3, 5, 4))
+    rows = [Answer("q0", t.name, asked.questions[0].options, scores) for t in asked.templates]
+    for length, chosen in (("sum", "red"), ("mean", "green")):
+        store.write_answers(tmp_path / store.ANSWERS, rows, asked, length)
+        assert pq.read_table(tmp_path / store.ANSWERS)["chosen"].to_pylist() == [chosen] * 2
 
 
 def test_answers_of_an_older_version_are_read(tmp_path: Path) -> None:
@@ -149,7 +172,7 @@ def test_answers_with_bad_numbers_are_damage(tmp_path: Path, column: list[float]
     done = run(Counting(), task(), tmp_path, FEW)
     rows = pq.read_table(done.folder / store.ANSWERS).to_pylist()
     rows[0][where]["logp"] = column
-    pq.write_table(pa.Table.from_pylist(rows, store._ANSWER), done.folder / store.ANSWERS)
+    pq.write_table(pa.Table.from_pylist(rows, answer_table._ANSWER), done.folder / store.ANSWERS)
     store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
     with pytest.raises(UserError, match=r"is damaged \(.+\): delete the folder"):
         store.read_run(done.folder)

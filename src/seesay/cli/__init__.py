@@ -29,6 +29,7 @@ from seesay.cli.report import report
 from seesay.cli.rooms import rooms
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
+from seesay.cli.site import site
 from seesay.cli.task_files import app as tasks_app
 from seesay.command_line import typed_words
 from seesay.errors import UserError
@@ -82,6 +83,7 @@ app = typer.Typer(
 app.command(cls=ProbeCommand)(probe)
 app.command()(compare)
 app.command()(report)
+app.command()(site)
 app.command()(paper)
 app.add_typer(tasks_app, name="tasks")
 app.command()(models)

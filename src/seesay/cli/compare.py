@@ -14,6 +14,10 @@ def compare(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN RUN…", help="Run folders, or folders of runs such as runs/MODEL.")
     ],
+    against: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Compare each run with this model's. Default: with the best.")
+    ] = None,
+    all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
@@ -22,10 +26,15 @@ def compare(
     """Is the difference real? Paired tests on the questions that runs share."""
     from seesay import api
     from seesay.cli.output import out, print_json
+    from seesay.errors import UserError
     from seesay.reports.tables import comparison_table
 
+    if against is not None and all_pairs:
+        raise UserError("--against and --all-pairs do not go together: one reference, or every pair.")
     results = api.results(runs)
-    comparisons = results.compare(resamples=resamples, seed=seed, strict=True, all_seeds=True)
+    comparisons = results.compare(
+        against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=True, all_seeds=True
+    )
     if report is not None:
         results.save_report(report, comparisons)
     if as_json:

@@ -1,7 +1,8 @@
-"""`seesay report`: one page for runs that exist."""
+"""`seesay report`: a page or tables of runs that exist."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,24 +11,53 @@ import typer
 from seesay.cli.options import Json
 
 
+class Format(StrEnum):
+    """What a report is written as."""
+
+    HTML = "html"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    JSON = "json"
+
+
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, or folders of runs such as runs/.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write. Default: report.html; other formats are printed."),
+    ] = None,
+    format: Annotated[
+        Format,
+        typer.Option(
+            "--format", "-f", help="html: a page; markdown, latex: models by tasks; csv, json: one row per figure."
+        ),
+    ] = Format.HTML,
     slices: Annotated[
         list[str] | None,
         typer.Option("--slice", metavar="TAG,TAG", help="Cross these tags, as in answers,segment; may be repeated."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write one page for runs that exist, with paired tests; print the figures of crossed slices."""
+    """Write one page for runs that exist, with paired tests, or their figures for a paper or a program."""
     from seesay import api
     from seesay.cli.output import out, print_json
+    from seesay.files import write_text
     from seesay.reports.tables import slices_table
     from seesay.runs.records import Record
 
     results = api.results(runs)
     for tags in slices or ():
         results = results.sliced(tags)
+    if format is not Format.HTML:
+        text = results.table(format)
+        if output is None:
+            print(text, end="")
+            return
+        write_text(output, text)
+        out.print(f"Table: {output}", soft_wrap=True)
+        return
+    output = output or Path("report.html")
     results.save_report(output)
     if as_json:
         document: dict[str, object] = {"report": str(output), "runs": [str(run.folder) for run in results.runs]}

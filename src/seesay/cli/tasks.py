@@ -64,10 +64,10 @@ def tasks(
 
 
 def _write_page(task: Task, page: Path, encoder: str | None) -> None:
-    from seesay.api import with_categories
     from seesay.errors import UserError
     from seesay.models import ModelOptions
     from seesay.reports.papers import viphy
+    from seesay.runs.ways import with_categories
 
     analyses = [] if encoder is None else viphy.found_categories(task, encoder)
     if encoder is not None:

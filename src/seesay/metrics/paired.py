@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seesay.metrics.base import BoolArray, FloatArray, Value
-from seesay.metrics.bootstrap import Clusters, Resamples, summarise
+from seesay.metrics.bootstrap import Clusters, Interval, Resamples, exact_single, present, summarise, wilson
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18
@@ -40,10 +40,18 @@ def paired_bootstrap(
     observed sample counted as one more resample so that it is never 0.
     """
     _same_shape(a, b)
-    figures = [(resamples.sums(stats, where), value) for stats in (a, b)]
-    (value_a, drawn_a), (value_b, drawn_b) = resamples.values(figures)
+    sums = [resamples.sums(stats, where) for stats in (a, b)]
+    return difference(*resamples.values([(each, value) for each in sums]), objects=present(sums[0]))
+
+
+def difference(a: tuple[float, FloatArray], b: tuple[float, FloatArray], *, objects: int) -> Difference:
+    """Two figures, each as it is and under the same resamples of so many objects, as one difference."""
+    (value_a, drawn_a), (value_b, drawn_b) = a, b
     differences = drawn_a - drawn_b
     between = summarise(value_a - value_b, differences)
+    if abs(between.value) == 1:
+        inner = between.value * wilson(1.0, objects)[0]  # one is always right, the other never
+        between = Interval(between.value, min(inner, between.value), max(inner, between.value))
     defined = differences[~np.isnan(differences)]
     tail = min(int((defined <= _NOISE).sum()), int((defined >= -_NOISE).sum()))
     p = min(1.0, 2 * (1 + tail) / (1 + len(defined))) if not np.isnan(between.low) else float("nan")
@@ -59,22 +67,35 @@ def sign_flip(
     where: BoolArray | None = None,
     flips: int = 10_000,
     seed: int = 0,
+    is_mean: bool = False,
 ) -> float:
     """Two-sided p-value by approximate randomisation (Noreen 1989): swap the models' statistics, object by object.
 
     With sums S = A + B and D = A − B per object, a swap turns the sign of D, so that the shuffled models' totals are
-    (ΣS ± Σ±D) / 2 for any metric. p = (1 + shuffles at least as far apart) / (1 + shuffles).
+    (ΣS ± Σ±D) / 2 for any metric. p = (1 + shuffles at least as far apart) / (1 + shuffles). Of a metric that
+    `is_mean`, with weights that are the same for both models, the difference is a plain sum over objects.
     """
     _same_shape(a, b)
     clusters = Clusters(objects)
     sums_a, sums_b = clusters.sums(a, where), clusters.sums(b, where)
     total = (sums_a + sums_b).sum(axis=0)
-    apart = (sums_a - sums_b).reshape(clusters.size, -1)
-    apart = apart[apart.any(axis=1)]
+    gaps = sums_a - sums_b
+    if is_mean and not gaps[..., 1].any() and total[..., 1].all():
+        apart = (2 * gaps[..., 0] / total[..., 1]).mean(axis=1, keepdims=True)
+        apart = apart[apart.any(axis=1)]
 
-    def distance(gap: FloatArray) -> FloatArray:
-        gap = gap.reshape(*gap.shape[:-1], *total.shape)
-        return np.asarray(np.abs((value((total + gap) / 2) - value((total - gap) / 2)).mean(axis=-1)))
+        def distance(gap: FloatArray) -> FloatArray:
+            return np.asarray(np.abs(gap[..., 0]))
+    else:
+        apart = gaps.reshape(clusters.size, -1)
+        differing = apart.any(axis=0)
+        apart = exact_single(apart[apart.any(axis=1)][:, differing], clusters.size)
+
+        def distance(gap: FloatArray) -> FloatArray:
+            whole = np.zeros((*gap.shape[:-1], total.size))
+            whole[..., differing] = gap
+            whole = whole.reshape(*gap.shape[:-1], *total.shape)
+            return np.asarray(np.abs((value((total + whole) / 2) - value((total - whole) / 2)).mean(axis=-1)))
 
     observed = float(distance(apart.sum(axis=0)))
     if np.isnan(observed):
@@ -83,7 +104,7 @@ def sign_flip(
     rows = max(1, _CELLS // max(1, len(apart)))
     extreme = 0
     for start in range(0, flips, rows):
-        signs = _signs(bits, min(rows, flips - start), len(apart))
+        signs = _signs(bits, min(rows, flips - start), len(apart)).astype(apart.dtype, copy=False)
         extreme += int((~(distance(signs @ apart) < observed - _NOISE)).sum())  # NaN counts against the difference
     return (1 + extreme) / (1 + flips)
 
@@ -145,7 +166,7 @@ def _right(stats: FloatArray) -> tuple[BoolArray, BoolArray]:
 def _signs(bits: np.random.SFC64, rows: int, width: int) -> FloatArray:
     raw = bits.random_raw((rows * width + 63) // 64).view(np.uint8)
     coins = np.unpackbits(raw, count=rows * width).reshape(rows, width)
-    return 1.0 - 2.0 * coins
+    return (1 - 2 * coins.view(np.int8)).astype(np.float32)
 
 
 def _same_shape(a: FloatArray, b: FloatArray) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from seesay.answers import NO_ANSWER
-from seesay.reports.answers import accepted_labels, is_relaxed
+from seesay.runs.chosen import accepted_labels, is_relaxed, readable
 from seesay.runs.run import Run
 
 
@@ -27,22 +26,18 @@ class AnswerRow(NamedTuple):
 
 def answer_rows(run: Run) -> Iterator[AnswerRow]:
     """One row per question and template; of tied options the first counts as chosen, without an answer none."""
+    rows = readable(run.task, run.answers, run.manifest.length)
     questions = {question.id: question for question in run.task.questions}
-    templates = {template.name: template for template in run.task.templates}
-    for answer in run.answers:
-        question = questions[answer.question]
-        logp = answer.scores.logp
-        best = max(range(len(logp)), key=logp.__getitem__)
-        chosen = "" if logp[best] == NO_ANSWER else answer.options[best]
+    for answer, row in zip(run.answers, rows, strict=True):
         yield AnswerRow(
             model=run.manifest.model,
             task=run.manifest.task,
             question=answer.question,
             template=answer.template,
-            prompt=templates[answer.template].ask(question).text,
+            prompt=row.prompt.text,
             options=answer.options,
-            gold=dict(question.gold),
-            chosen=chosen,
-            right=chosen in accepted_labels(question, relaxed=is_relaxed(run.task)),
-            logp=tuple(logp),
+            gold=dict(row.gold),
+            chosen=row.chosen,
+            right=row.chosen in accepted_labels(questions[answer.question], relaxed=is_relaxed(run.task)),
+            logp=tuple(answer.scores.logp),
         )

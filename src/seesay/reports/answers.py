@@ -14,6 +14,7 @@ from seesay.metrics.relaxed_accuracy import top_credit
 from seesay.questions import SLOT, Question, Task, Template
 from seesay.reports.charts.kernel import RAMP, hue, swatch, swatches
 from seesay.reports.groups import TaskRuns
+from seesay.runs.chosen import accepted_labels, is_relaxed
 from seesay.runs.figures import items_by_template
 from seesay.runs.run import Run
 
@@ -90,29 +91,24 @@ def choice_shares(chosen: Choices, labels: Sequence[str]) -> list[float]:
     return [totals[label] / max(len(chosen), 1) for label in labels]
 
 
-def is_relaxed(task: Task) -> bool:
-    """Whether the task accepts any gold label, whatever its weight."""
-    return "relaxed_accuracy" in task.metrics
-
-
-def accepted_labels(question: Question, *, relaxed: bool = False) -> list[str]:
-    """The gold labels with the greatest weight; all of them where accuracy is relaxed."""
-    most = max(question.gold.values())
-    return [label for label, weight in question.gold.items() if relaxed or weight == most]
+def with_one_answer(task: Task) -> dict[str, str]:
+    """The questions that accept a single answer, and that answer."""
+    accepted = {question.id: accepted_labels(question, relaxed=is_relaxed(task)) for question in task.questions}
+    return {question: labels[0] for question, labels in accepted.items() if len(labels) == 1}
 
 
 def confusion(task: Task, chosen: Choices, labels: Sequence[str]) -> list[list[float] | None]:
     """Gold × chosen, each row as shares; None for a label that is never gold.
 
-    Where several labels are accepted, the chosen one counts as itself if it is among them, else under the first.
+    Only of questions with one right answer: where several are accepted, a choice confuses nothing with any one of them.
     """
     counts = np.zeros((len(labels), len(labels)))
     row = {label: index for index, label in enumerate(labels)}
-    accepted = {question.id: accepted_labels(question, relaxed=is_relaxed(task)) for question in task.questions}
+    gold = with_one_answer(task)
     for (question, _), choice in chosen.items():
-        for label in choice.labels:
-            gold = label if label in accepted[question] else accepted[question][0]
-            counts[row[gold], row[label]] += 1 / len(choice.labels)
+        if question in gold:
+            for label in choice.labels:
+                counts[row[gold[question]], row[label]] += 1 / len(choice.labels)
     return [(line / line.sum()).tolist() if line.sum() else None for line in counts]
 
 
@@ -167,13 +163,13 @@ def _tags(task: Task) -> dict[str, dict[str, list[Any]]]:
 def _column(
     task: Task, template: Template, by_key: Choices, index: Mapping[str, int], with_shares: bool
 ) -> dict[str, Any]:
-    column = [by_key[question.id, template.name] for question in task.questions]
+    column = [by_key.get((question.id, template.name)) for question in task.questions]  # a limited run has gaps
     rows: dict[str, Any] = {
-        "chosen": [index[choice.labels[0]] if choice.labels else None for choice in column],
-        "p": [round(1000 * choice.probability) for choice in column],
-        "marks": "".join(choice.mark for choice in column),
-        "ties": {row: len(choice.labels) for row, choice in enumerate(column) if len(choice.labels) > 1},
+        "chosen": [index[choice.labels[0]] if choice and choice.labels else None for choice in column],
+        "p": [round(1000 * choice.probability) if choice else None for choice in column],
+        "marks": "".join(choice.mark if choice else "-" for choice in column),
+        "ties": {row: len(choice.labels) for row, choice in enumerate(column) if choice and len(choice.labels) > 1},
     }
     if with_shares:
-        rows["shares"] = [[round(100 * share) for share in choice.shares] for choice in column]
+        rows["shares"] = [[round(100 * share) for share in choice.shares] if choice else None for choice in column]
     return rows

@@ -7,6 +7,7 @@ import unicodedata
 
 from seesay import metrics
 from seesay.questions import Slice
+from seesay.runs.compare import SIGNIFICANT
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison
 
@@ -102,12 +103,12 @@ def printable(text: str) -> str:
 
 
 def is_shown(comparison: Comparison) -> bool:
-    """Whether the 95 % interval of the difference excludes zero."""
-    return comparison.low > 0 or comparison.high < 0
+    """Whether the difference is significant after correction, and its 95 % interval excludes zero."""
+    return comparison.p_holm <= SIGNIFICANT and (comparison.low > 0 or comparison.high < 0)
 
 
 def finding(comparison: Comparison) -> str:
-    """One comparison as a plain sentence that claims no more than the interval does."""
+    """One comparison as a plain sentence that claims no more than the corrected test and the interval do."""
     c = comparison
     if not is_shown(c):
         ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"

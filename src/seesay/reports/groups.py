@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from seesay.questions import Published, Slice, Task
+from seesay.questions import Published, Question, Slice, Task
 from seesay.reports.formatting import count
+from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
 from seesay.runs.run import Run, run_labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelledRun:
     """A run under the name shown for it; `series` gives its color and mark, the same throughout a report."""
 
@@ -24,10 +26,11 @@ class LabelledRun:
 
     def figure(self, metric: str, template: str | None = None, part: Slice | None = None) -> Figure | None:
         """The figure of a metric, for one template or all, for one slice or the whole."""
-        for figure in self.run.figures:
-            if (figure.metric, figure.template, figure.slice) == (metric, template, part):
-                return figure
-        return None
+        return self._figures.get((metric, template, part))
+
+    @cached_property
+    def _figures(self) -> dict[tuple[str, str | None, Slice | None], Figure]:
+        return {(figure.metric, figure.template, figure.slice): figure for figure in reversed(self.run.figures)}
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -37,9 +40,9 @@ class LabelledRun:
         return (*named, *(metric for metric in present if metric not in named))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TaskRuns:
-    """The runs that asked exactly the same questions."""
+    """The runs of one task, and the questions that any of them asked."""
 
     task: Task
     title: str
@@ -50,7 +53,7 @@ class TaskRuns:
     def headline(self) -> str:
         return self.task.metrics[0]
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Slice | None, ...]:
         """What the headline covers: all questions (None), or each set of nested ones. Older runs have one over all."""
         nested = any(entry.figure(self.headline, part=part) for entry in self.entries for part in self.task.parts)
@@ -66,7 +69,7 @@ class TaskRuns:
         wanted = tuple(sorted({*tags, *([self.task.nested_by] if self.task.nested_by else [])}))
         return [part for part in self.slices if part.tags == wanted]
 
-    @property
+    @cached_property
     def slices(self) -> list[Slice]:
         """Every slice of which a run has a headline figure over all templates."""
         figures = (f for entry in self.entries for f in entry.run.figures)
@@ -85,27 +88,66 @@ def asked_as(task: Task) -> str:
 def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     """Runs by task, in order of first appearance.
 
-    Runs that share a task's name but not its fingerprint (a limited run and a full one) form groups of their own:
-    their figures are not comparable.
+    A limited run and a full one are of one task. Runs that share its name but not its templates, its headline or what
+    its questions say form groups of their own: their figures are not comparable.
     """
-    tasks: dict[tuple[str, str], list[Run]] = {}
+    merged: list[_Members] = []
     for run in runs:
-        tasks.setdefault((run.task.name, run.manifest.task_fingerprint), []).append(run)
-    labels = [run_labels(members) for members in tasks.values()]
+        members = next((each for each in merged if each.accepts(run)), None)
+        if members is None:
+            merged.append(members := _Members([]))
+        members.add(run)
+    labels = [run_labels(members.runs) for members in merged]
     series = {label: i for i, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
-    sizes = Counter(name for name, _ in tasks)
+    sizes = Counter(members.runs[0].task.name for members in merged)
     ways: dict[str, set[str]] = {}
-    for members in tasks.values():
-        ways.setdefault(members[0].task.name, set()).add(asked_as(members[0].task))
+    for members in merged:
+        ways.setdefault(members.runs[0].task.name, set()).add(asked_as(members.runs[0].task))
     groups: list[TaskRuns] = []
-    for index, (members, names) in enumerate(zip(tasks.values(), labels, strict=True), start=1):
-        task = members[0].task
+    for index, (members, names) in enumerate(zip(merged, labels, strict=True), start=1):
+        task = members.task
         size = f" · {count(len(task.questions), 'question')}" if sizes[task.name] > 1 else ""
         way = f" · asked as: {asked_as(task)}" if len(ways[task.name]) > 1 else ""
         slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
         anchor = f"task-{slug}" if slug else f"task-{index}"
         if any(other.anchor == anchor for other in groups):
             anchor = f"{anchor}-{index}"
-        entries = tuple(LabelledRun(run, name, series[name]) for run, name in zip(members, names, strict=True))
+        entries = tuple(LabelledRun(run, name, series[name]) for run, name in zip(members.runs, names, strict=True))
         groups.append(TaskRuns(task, (task.title or task.name) + way + size, anchor, entries))
     return tuple(groups)
+
+
+@dataclass
+class _Members:
+    """The runs of one task, and every question that any of them asked."""
+
+    runs: list[Run]
+    questions: dict[str, Question] = field(default_factory=dict)
+    fingerprints: set[str] = field(default_factory=set)
+
+    def accepts(self, run: Run) -> bool:
+        """Whether the run is of this task."""
+        ours, theirs = self.runs[0].task, run.task
+        if (ours.name, ours.version, ours.metrics[0]) != (theirs.name, theirs.version, theirs.metrics[0]):
+            return False
+        if run.manifest.task_fingerprint in self.fingerprints:
+            return True
+        if ours.templates != theirs.templates:
+            return False
+        shared = [question for question in theirs.questions if question.id in self.questions]
+        limited = run.manifest.limit is not None or any(each.manifest.limit is not None for each in self.runs)
+        return bool(shared or limited) and all(same_question(q, self.questions[q.id]) for q in shared)
+
+    def add(self, run: Run) -> None:
+        self.runs.append(run)
+        if run.manifest.task_fingerprint not in self.fingerprints:
+            self.fingerprints.add(run.manifest.task_fingerprint)
+            for question in run.task.questions:
+                self.questions.setdefault(question.id, question)
+
+    @property
+    def task(self) -> Task:
+        """The fullest of the runs' tasks, with the questions of all."""
+        fullest = max((run.task for run in self.runs), key=lambda task: (len(task.questions), len(task.metrics)))
+        several = len(fullest.questions) < len(self.questions)
+        return replace(fullest, questions=tuple(self.questions.values())) if several else fullest

@@ -93,24 +93,34 @@ def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> Table:
-    """Paired tests; a difference whose interval leaves out zero is bold."""
+    """Paired tests; a significant difference is bold. Several models with one reference have a line each."""
     names = _shorten([name for c in comparisons for name in (c.a, c.b)])
     table = _table("task, metric, a − b")
-    for column in ("a − b", "95 % interval", "p boot", "p flip", "p McN"):
+    for column in ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n"):
         table.add_column(column, justify="right", no_wrap=True)
-    last: tuple[str, str, Slice | None] = ("", "", None)
+    task = ""
+    by_metric: dict[tuple[str, str, Slice | None], list[Comparison]] = {}
     for c in comparisons:
-        if c.task != last[0]:
+        by_metric.setdefault((c.task, c.metric, c.slice), []).append(c)
+    for (of_task, metric, part), rows in by_metric.items():
+        if of_task != task:
             table.add_section()
-            table.add_row(_name(c.task, "bold"))
-        if (c.task, c.metric, c.slice) != last:
-            table.add_row(_name(f"  {metric_name(c.metric)}{f', {c.slice}' if c.slice else ''}"))
-        last = (c.task, c.metric, c.slice)
-        pair = Text("\n").join((_name(f"    {names[c.a]}"), _name(f"  − {names[c.b]}")))
-        pair.overflow = "ellipsis"
-        difference = Text(number(c.difference, sign=True), style="bold" if is_shown(c) else "")
-        tests = [p_value(c.p_bootstrap), p_value(c.p_signflip), p_value(c.p_mcnemar)]
-        table.add_row(pair, difference, interval(c.low, c.high), *tests)
+            table.add_row(_name(of_task, "bold"))
+        task = of_task
+        one_reference = len(rows) > 1 and len({c.b for c in rows}) == 1
+        table.add_row(_name(f"  {metric_name(metric)}{f', {part}' if part else ''}"))
+        if one_reference:
+            table.add_row(_name(f"  − {names[rows[0].b]}"))
+        for c in rows:
+            pair = _name(f"    {names[c.a]}")
+            if not one_reference:
+                pair = Text("\n").join((pair, _name(f"  − {names[c.b]}")))
+                pair.overflow = "ellipsis"
+            difference = Text(number(c.difference, sign=True), style="bold" if is_shown(c) else "")
+            tests = [p_value(c.p_signflip), p_value(c.p_holm), p_value(c.p_mcnemar), str(c.n)]
+            table.add_row(pair, difference, interval(c.low, c.high), *tests)
+    table.caption = Text("Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05.", style="dim")
+    table.caption_justify = "left"
     return table
 
 

@@ -80,7 +80,7 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
         if not (folder / store.ANSWERS).is_file():
             assembled = assemble(task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder))
             store.write_replies(folder / store.REPLIES, assembled)
-            store.write_answers(folder / store.ANSWERS, assembled)
+            store.write_answers(folder / store.ANSWERS, assembled, task, settings.length)
             del assembled  # they are read again from the file, which holds them for good
         elif progress:
             total = manifest.questions * len(manifest.templates)

@@ -11,6 +11,7 @@ import numpy as np
 from seesay import metrics
 from seesay.metrics import FloatArray, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
+from seesay.metrics.bootstrap import not_degenerate, present
 from seesay.metrics.scoring_rules import adjust, calibrated
 from seesay.questions import Answer, Answers, Question, Slice, Task, Template
 from seesay.runs.records import Figure, Manifest
@@ -167,9 +168,11 @@ def _of_metric(
     task: Task,
 ) -> list[Figure]:
     by_subset = [stats if s.template is None else stats[s.template : s.template + 1] for s in chosen]
-    intervals = draw.intervals(
-        [(draw.sums(part, subset.where), metric.value) for part, subset in zip(by_subset, chosen, strict=True)]
-    )
+    sums = [draw.sums(part, subset.where) for part, subset in zip(by_subset, chosen, strict=True)]
+    intervals = [
+        not_degenerate(interval, present(of_subset))
+        for of_subset, interval in zip(sums, draw.intervals([(each, metric.value) for each in sums]), strict=True)
+    ]
     rows = []
     for subset, part, interval in zip(chosen, by_subset, intervals, strict=True):
         if np.isnan(interval.value) or np.isnan(interval.low):

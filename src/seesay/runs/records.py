@@ -27,7 +27,9 @@ class Record(Document):
         description="`tag=value` for a part of the questions, `tag=value × tag=value` for a crossed one; null for all."
     )
     value: float = Field(description="The figure itself.")
-    low: float = Field(description="Lower end of the 95 % interval (bootstrap clustered by object).")
+    low: float = Field(
+        description="Lower end of the 95 % interval (bootstrap clustered by object; Wilson's where all are alike)."
+    )
     high: float = Field(description="Upper end of the 95 % interval.")
     n: int = Field(description="How many questions it rests on.")
     signature: str = Field(description="How the number was made, in one line.")
@@ -108,7 +110,7 @@ class Comparison(Document):
     high: float = Field(description="Upper end of the difference's 95 % interval.")
     p_bootstrap: float = Field(description="Two-sided p-value of the paired bootstrap.")
     p_signflip: float = Field(description="Two-sided p-value of the sign-flip test, objects exchanged whole.")
-    p_holm: float = Field(description="p_signflip after Holm's correction for all the comparisons made at once.")
+    p_holm: float = Field(description="p_signflip after Holm's correction for all the comparisons of the task.")
     p_mcnemar: float | None = Field(description="Exact McNemar p-value; null for metrics that are not right-or-wrong.")
     n: int = Field(description="How many questions both answered.")
     signature_a: str = Field(description="How the first figure was made.")

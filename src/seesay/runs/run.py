@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,19 +22,43 @@ class Run:
 
 
 def run_labels(runs: Sequence[Run]) -> list[str]:
-    """Model names; a name that occurs more than once is followed by what tells its runs apart."""
-    rules: Iterable[Callable[[Run], str]] = (
-        lambda run: run.manifest.model,
-        lambda run: f"{run.manifest.model} · {run.manifest.length}",
-        lambda run: f"{run.manifest.model} · {run.manifest.scope}, {run.manifest.length}",
-    )
-    for rule in rules:
-        names = [rule(run) for run in runs]
-        if len(set(names)) == len(names):
-            return names
-    seen: Counter[str] = Counter()
-    for index, name in enumerate(names):
-        seen[name] += 1
-        if seen[name] > 1:
-            names[index] = f"{name} ({seen[name]})"
-    return names
+    """Model names, followed in words by what tells two runs of one model apart ("limit 20", "scope option").
+
+    Where only some runs asked all the questions, the others say so, whichever model they are of.
+    """
+    several_limits = len({run.manifest.limit for run in runs}) > 1
+    details: list[list[str]] = [
+        [f"limit {run.manifest.limit}"] if several_limits and run.manifest.limit is not None else [] for run in runs
+    ]
+    by_model: dict[str, list[int]] = {}
+    for row, run in enumerate(runs):
+        by_model.setdefault(run.manifest.model, []).append(row)
+    for rows in by_model.values():
+        for describe in _DETAILS:
+            if len({tuple(details[row]) for row in rows}) == len(rows):
+                break
+            words = [describe(runs[row]) for row in rows]
+            if len(set(words)) > 1:
+                for row, text in zip(rows, words, strict=True):
+                    details[row].append(text)
+    return [
+        f"{run.manifest.model} · {', '.join(words)}" if words else run.manifest.model
+        for run, words in zip(runs, details, strict=True)
+    ]
+
+
+_DETAILS: tuple[Callable[[Run], str], ...] = (
+    lambda run: f"scope {run.manifest.scope}",
+    lambda run: f"length {run.manifest.length}",
+    lambda run: run.manifest.family,
+    lambda run: f"{run.manifest.questions} questions",
+    lambda run: f"templates {', '.join(run.manifest.templates)}",
+    lambda run: f"seed {run.manifest.seed}",
+    lambda run: f"{run.manifest.resamples} resamples",
+    lambda run: f"weights {run.manifest.model_fingerprint[:12]}",
+    lambda run: f"task {run.manifest.task_version}@{run.manifest.task_fingerprint[:12]}",
+    lambda run: f"seesay {run.manifest.seesay}",
+    lambda run: f"started {run.manifest.created}",
+    lambda run: f"in {run.folder}",
+)
+"""What may tell two runs of one model apart, the plainest first."""

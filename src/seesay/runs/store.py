@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import logging
 import re
-from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from seesay.errors import NewerVersionError, UserError
-from seesay.files import atomic_write, checksum, damage_as_user_error, write_text
-from seesay.questions import Answer, Scores, Task
+from seesay.files import checksum, damage_as_user_error, write_text
+from seesay.questions import Answer, Task
+from seesay.runs.answer_table import read_answers as read_answers
+from seesay.runs.answer_table import write_answers as write_answers
 from seesay.runs.figures import figures
-from seesay.runs.journal import flaw, packed
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 from seesay.runs.upgrades import FORMAT, upgrade_manifest, upgrade_task
@@ -38,26 +36,6 @@ MANIFEST, JOURNAL, QUESTIONS, REPLIES, ANSWERS, FIGURES = (
     "metrics.json",
 )
 
-_SCORES = pa.struct(
-    [
-        ("logp", pa.list_(pa.float64())),
-        ("tokens", pa.list_(pa.int32())),
-        ("chars", pa.list_(pa.int32())),
-        ("rank", pa.list_(pa.int32())),
-    ]
-)
-_ANSWER = pa.schema(
-    [
-        ("question", pa.string()),
-        ("template", pa.string()),
-        ("options", pa.list_(pa.string())),
-        ("scores", _SCORES),
-        ("neutral", _SCORES),
-        ("scores_row", pa.int32()),
-        ("neutral_row", pa.int32()),
-    ]
-)
-_ROWS = 2_000
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
 _SHAPING = {
@@ -71,7 +49,7 @@ def folder_for(root: Path, manifest: Manifest) -> Path:
     """Where a run lives. Everything that shapes an answer or a figure is in the key: a change is another run."""
     shaping = manifest.model_dump(include=_SHAPING)
     key = hashlib.blake2b(json.dumps(shaping, sort_keys=True).encode(), digest_size=5).hexdigest()
-    return root / _slug(manifest.model) / _slug(manifest.task) / key
+    return root / slug(manifest.model) / slug(manifest.task) / key
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
@@ -114,22 +92,6 @@ def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
     return (folder / name).is_file() and (digest is None or checksum(folder / name) == digest)
 
 
-def write_answers(path: Path, answers: Sequence[Answer]) -> None:
-    """Write the answers as Parquet, one row per question and template.
-
-    Scores that several rows share are written in the first of them; in the others `scores_row` or `neutral_row` is that
-    row's number.
-    """
-    rows: dict[int, int] = {}
-    with (
-        atomic_write(path) as unfinished,
-        unfinished.open("wb") as file,
-        pq.ParquetWriter(file, _ANSWER, compression="zstd") as writer,
-    ):
-        for start in range(0, len(answers), _ROWS):  # in parts: rows of 614 options fill the memory quickly
-            writer.write_table(_table(answers[start : start + _ROWS], start, rows))
-
-
 def write_replies(path: Path, answers: Sequence[Answer]) -> None:
     """Write the free answers, if there are any, with the option that each names or the reason why it names none."""
     rows = [
@@ -139,97 +101,6 @@ def write_replies(path: Path, answers: Sequence[Answer]) -> None:
     ]
     if rows:
         write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-
-
-def _table(answers: Sequence[Answer], start: int, rows: dict[int, int]) -> pa.Table:
-    """A part of the answers; `rows` says in which row of its column a `Scores` object was written."""
-    columns: dict[str, Any] = {
-        "question": pa.array([answer.question for answer in answers], pa.string()),
-        "template": pa.array([answer.template for answer in answers], pa.string()),
-        "options": pa.array([answer.options for answer in answers], pa.list_(pa.string())),
-    }
-    for name, number in (("scores", 0), ("neutral", 1)):
-        own: list[Scores | None] = []
-        elsewhere: list[int | None] = []
-        for row, scores in enumerate(((a.scores, a.neutral)[number] for a in answers), start):
-            first = None if scores is None else rows.setdefault(2 * id(scores) + number, row)
-            own.append(scores if first == row else None)
-            elsewhere.append(None if first == row else first)
-        columns[name] = _score_array(own)
-        columns[f"{name}_row"] = pa.array(elsewhere, pa.int32())
-    return pa.table(columns, schema=_ANSWER)
-
-
-def _score_array(scores: Sequence[Scores | None]) -> pa.StructArray:
-    lists = []
-    for field in _SCORES:
-        values = [None if each is None else getattr(each, field.name) for each in scores]
-        arrays = [
-            None if value is None else np.asarray(value, field.type.value_type.to_pandas_dtype()) for value in values
-        ]
-        lists.append(pa.array(arrays, field.type))
-    return pa.StructArray.from_arrays(lists, fields=list(_SCORES), mask=pa.array([each is None for each in scores]))
-
-
-def read_answers(path: Path) -> tuple[Answer, ...]:
-    """Read the answers, part by part; rows with the same scores share them."""
-    answers: list[Answer] = []
-    lengths: dict[bytes, array[int]] = {}
-    options: dict[tuple[str, ...], tuple[str, ...]] = {}
-    held: dict[str, list[Scores | None]] = {"scores": [], "neutral": []}
-    with path.open("rb") as file, pq.ParquetFile(file) as parquet:
-        for part in range(parquet.num_row_groups):
-            table = parquet.read_row_group(part)
-            for name, column in held.items():
-                own = _read_scores(table[name].cast(_SCORES), lengths)
-                rows = table[f"{name}_row"].to_pylist() if f"{name}_row" in table.column_names else [None] * len(own)
-                for scores, row in zip(own, rows, strict=True):
-                    if row is not None and not 0 <= row < len(column):
-                        raise ValueError("an answer shares the scores of a row that does not come before it")
-                    column.append(scores if row is None else column[row])
-            texts = zip(table["question"].to_pylist(), table["template"].to_pylist(), strict=True)
-            lists = _read_options(table["options"], options)
-            for (question, template), labels in zip(texts, lists, strict=True):
-                scores, neutral = (column[len(answers)] for column in held.values())
-                if scores is None or len(scores.logp) != len(labels):
-                    raise ValueError("an answer has not one score per option")
-                answers.append(Answer(question, template, labels, scores, neutral))
-    return tuple(answers)
-
-
-def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> list[Scores | None]:
-    scores: list[Scores | None] = []
-    for chunk in column.chunks:
-        fields = [
-            (lists.values.to_numpy(zero_copy_only=False), lists.offsets.to_pylist(), lists.is_valid().to_pylist())
-            for lists in (chunk.field(field.name) for field in _SCORES)
-        ]
-        finite = bool(np.isfinite(fields[0][0]).all())  # else row by row
-        if any(np.min(flat, initial=0) < 0 for flat, _, _ in fields[1:]):
-            raise ValueError("a length or rank is negative")
-        for row, present in enumerate(chunk.is_valid().to_pylist()):
-            columns: list[Any] = [
-                flat[bounds[row] : bounds[row + 1]] if valid[row] else None for flat, bounds, valid in fields
-            ]
-            if present and any(column is None for column in columns[:3]):
-                raise ValueError("a score is missing")
-            read = Scores(*columns) if present else None
-            if read and not finite and (problem := flaw(read)):
-                raise ValueError(problem)
-            scores.append(packed(read, lengths) if read else None)
-    return scores
-
-
-def _read_options(column: pa.ChunkedArray, known: dict[tuple[str, ...], tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """The options of each row, each list of them once in memory."""
-    previous: pa.Array | None = None
-    options: tuple[str, ...] = ()
-    for row in column:
-        if previous is None or not row.values.equals(previous):
-            options = tuple(row.values.to_pylist())
-            options = known.setdefault(options, options)
-            previous = row.values
-        yield options
 
 
 def write_task(path: Path, task: Task) -> None:
@@ -242,8 +113,13 @@ def write_task(path: Path, task: Task) -> None:
 
 
 def read_task(path: Path) -> Task:
-    """Read the task as it was asked."""
-    task = _TASK.validate_python(upgrade_task(json.loads(path.read_bytes())), strict=False)
+    """Read the task as it was asked; runs that were asked the same share it."""
+    return _parse_task(path.read_bytes())
+
+
+@lru_cache(maxsize=64)
+def _parse_task(document: bytes) -> Task:
+    task = _TASK.validate_python(upgrade_task(json.loads(document)), strict=False)
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     questions = (replace(q, options=shared.setdefault(q.options, q.options)) for q in task.questions)
     return replace(task, questions=tuple(questions))
@@ -313,11 +189,17 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
             folders.setdefault(folder.resolve(), folder)
     runs: list[Run] = []
     errors: list[UserError] = []
-    for folder in folders.values():
-        try:
-            runs.append(read_run(folder))
-        except UserError as error:  # one damaged run does not stop a report of a hundred
-            errors.append(error)
+    collects = gc.isenabled()
+    gc.disable()  # what is read stays: looking through it for garbage again and again takes a third of the time
+    try:
+        for folder in folders.values():
+            try:
+                runs.append(read_run(folder))
+            except UserError as error:  # one damaged run does not stop a report of a hundred
+                errors.append(error)
+    finally:
+        if collects:
+            gc.enable()
     if not runs:
         raise errors[0]
     for left_out in errors:
@@ -325,7 +207,7 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
     return runs
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
     """A name as a folder name: readable, safe, and never the same for two names."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "model"
     if safe == name and len(safe) <= 80 and not _HASHED.fullmatch(safe[-9:]):

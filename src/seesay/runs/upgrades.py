@@ -2,6 +2,7 @@
 
 Format 1 kept data files, bad rows and the seed of a probe as sentences for people; format 2 has a field for each.
 Format 3 holds what many rows share once: lists of options, and the scores of prompts that were asked once.
+Format 4 has prompt, gold answers, chosen answer and whether it is right beside them; nothing reads these back.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from seesay.questions import BadRow
 
-FORMAT = 3
+FORMAT = 4
 
 _SOURCE = re.compile(r"(?P<name>.+) sha256:(?P<sha256>[0-9a-f]+) \((?P<state>as published|not verified)\)")
 _BAD_ROW = re.compile(r"row (?P<row>\d+): (?P<reason>.*)", re.DOTALL)

@@ -151,3 +151,16 @@ def _in_order(splits: Mapping[str, Task]) -> list[Task]:
 
 def _is_baseline(name: str) -> bool:
     return name.startswith("baseline:")
+
+
+def with_categories(tasks: Sequence[Task], encoder: str, options: ModelOptions) -> list[Task]:
+    """The tasks about single things with a category for each thing that has none, found by a sentence encoder."""
+    from seesay.tasks.categories import tagged
+
+    def is_about_single_things(task: Task) -> bool:
+        return "object" in task.questions[0].fields
+
+    if not any(map(is_about_single_things, tasks)):
+        raise UserError("--categories goes with tasks about single things, such as viphy-color.")
+    encode = load_encoder(encoder, replace(options, revision=None)).encode
+    return [tagged(task, encode) if is_about_single_things(task) else task for task in tasks]

@@ -73,7 +73,7 @@ def write_human_run(
     with lock_folder(folder, hint="choose another --output"):
         store.write_manifest(folder, manifest)
         store.write_task(folder / store.QUESTIONS, task)
-        store.write_answers(folder / store.ANSWERS, answers)
+        store.write_answers(folder / store.ANSWERS, answers, task)
         store.finish(folder, run_figures)
         return store.read_run(folder)
 

@@ -36,13 +36,13 @@ def element(name: str, content: object = "", /, **attributes: object) -> Markup:
     >>> element("rect", x=1.504, width=20, class_="a<b")
     Markup('<rect x="1.5" width="20" class="a&lt;b"/>')
     """
-    written = Markup("")
-    for key, value in attributes.items():
-        if value is not None:
-            shown = coordinate(value) if isinstance(value, float) else value
-            written += Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), shown)
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{coordinate(value) if isinstance(value, float) else escape(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
     inside = escape(content)
-    return Markup("<{}{}>{}</{}>" if inside else "<{}{}/>").format(name, written, inside, name)
+    return Markup(f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>")
 
 
 def coordinate(value: float) -> str:

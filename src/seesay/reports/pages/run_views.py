@@ -39,6 +39,12 @@ class PlotRow:
     series: int | None = None
     paint: str | None = None
 
+    @property
+    def n(self) -> str:
+        """How many questions the figures rest on; both ends where models were asked differently many."""
+        counts = sorted({figure.n for figure in self.figures if figure})
+        return "–".join(f"{n:,}" for n in (counts[0], counts[-1])[: len(counts)]) if counts else ""
+
 
 @dataclass(frozen=True)
 class DotPlot:
@@ -177,7 +183,7 @@ def answer_shares(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any] 
     options = answers.shared_options(group.task)
     if options is None:
         return None
-    paint = swatches(options)
+    paint, single = swatches(options), answers.with_one_answer(group.task)
     labelled = list(zip(group.entries, chosen, strict=True))
 
     def confusion(by_key: Choices) -> list[tuple[str, str, list[float] | None]]:
@@ -188,7 +194,8 @@ def answer_shares(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any] 
     return {
         "options": list(zip(options, paint, strict=True)),
         "bars": [(name, series, _bar(name, options, paint, shares)) for name, shares, series in lines],
-        "confusions": [(entry.label, entry.series, confusion(by_key)) for entry, by_key in labelled],
+        "confusions": [(entry.label, entry.series, confusion(by_key)) for entry, by_key in labelled if single],
+        "single": len(single),
     }
 
 

@@ -27,19 +27,35 @@ _SHOWN_ELSEWHERE = {"signature", "citation", "bad_rows"}
 
 def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()) -> str:
     """The page as a string; the same runs give the same page. `more` are analyses that no single run holds."""
-    groups = _groups(runs)
+    return render_groups(_groups(runs), comparisons, more, questions=True)
+
+
+def render_groups(
+    groups: Sequence[TaskRuns],
+    comparisons: Sequence[Comparison] = (),
+    more: Sequence[Analysis] = (),
+    *,
+    questions: bool = False,
+    heading: str = "",
+    home: str = "",
+) -> str:
+    """The page of some groups: with every question and answer or without, `home` linking to the page above it."""
+    entries = [entry for group in groups for entry in group.entries]
     return render_page(
         "page.html",
-        script="script.js",
-        tasks=[_task(index, group) for index, group in enumerate(groups)],
-        entries=[entry for group in groups for entry in group.entries],
-        models=list(dict.fromkeys((entry.label, entry.series) for group in groups for entry in group.entries)),
+        script="script.js" if questions else None,
+        tasks=[_task(index, group, questions) for index, group in enumerate(groups)],
+        entries=entries,
+        models=list(dict.fromkeys((entry.label, entry.series) for entry in entries)),
         comparisons=run_views.comparisons(comparisons),
         across=[*viphy.cross_task_analyses(groups), *more],
         citations=list(dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)),
         manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _SHOWN_ELSEWHERE},
-        created=max(run.manifest.created for run in runs)[:10],
+        created=max(entry.run.manifest.created for entry in entries)[:10],
         calibrated_prefix=CALIBRATED,
+        questions=questions,
+        heading=heading,
+        home=home,
     )
 
 
@@ -69,9 +85,9 @@ def _groups(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     return group_runs(runs)
 
 
-def _task(index: int, group: TaskRuns) -> dict[str, Any]:
-    """What the template shows of one task."""
-    chosen = [answers.choices(entry.run) for entry in group.entries]
+def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
+    """What the template shows of one task; without `questions`, nothing that needs the answers."""
+    chosen = [answers.choices(entry.run) for entry in group.entries] if questions else []
     return {
         "group": group,
         "index": index,
@@ -80,7 +96,7 @@ def _task(index: int, group: TaskRuns) -> dict[str, Any]:
         "curves": run_views.curves(group),
         "slices": run_views.slices(group),
         "calibrated": run_views.calibrated(group),
-        "answers": run_views.answer_shares(group, chosen),
-        "analyses": [analysis for analysis in viphy.group_analyses(group) if analysis.charts],
-        "payload": answers.payload(group, chosen),
+        "answers": run_views.answer_shares(group, chosen) if questions else None,
+        "analyses": [analysis for analysis in viphy.group_analyses(group) if analysis.charts] if questions else [],
+        "payload": answers.payload(group, chosen) if questions else None,
     }

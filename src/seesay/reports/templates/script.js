@@ -63,7 +63,7 @@
     ];
     models.forEach((model, index) => {
       list.push({ key: `answer-${index}`, title: "Answer", model, value: (row) => answered(index, row) });
-      list.push({ key: `p-${index}`, title: "Probability", model, value: (row) => column(index).p[row] });
+      list.push({ key: `p-${index}`, title: "Probability", model, value: (row) => column(index).p[row] ?? -1 });
     });
     return list;
   };
@@ -124,6 +124,10 @@
   const answerCells = (row, model) => {
     const { chosen, p, marks, ties, shares } = column(model);
     const [answer, probability] = [make("td", "answer"), make("td", "num probability")];
+    if (marks[row] === "-") {
+      answer.append(make("span", "quiet", "not asked"));
+      return [answer, probability];
+    }
     const [kind, sign] = { 1: ["right", "✓"], 0: ["wrong", "✗"], "=": ["tie", "≈"] }[marks[row]];
     const mark = make("span", `mark ${kind}`, sign);
     mark.setAttribute("role", "img");
@@ -144,7 +148,8 @@
     if (view.marks !== "all") {
       const marks = models.map((_, model) => column(model).marks[row]);
       const [wanted, which] = view.marks.split(" ");
-      if (wanted === "differ" ? new Set(marks).size < 2 : marks[which] !== wanted) return false;
+      const distinct = new Set(marks.filter((mark) => mark !== "-"));
+      if (wanted === "differ" ? distinct.size < 2 : marks[which] !== wanted) return false;
     }
     if (!view.query) return true;
     const words = [objects[row], ...gold[row].map(([place]) => labels[place])];

@@ -1,0 +1,304 @@
+"""Many runs as a static site: a leaderboard, one page per task and one per model, and results for model repositories.
+
+Pages are the report's own, with its style and its policy: they load nothing from the network and open from a folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seesay.errors import UserError
+from seesay.files import write_text
+from seesay.questions import Published, Slice
+from seesay.reports.charts.scatter import Spot, scatter
+from seesay.reports.formats import significantly_best
+from seesay.reports.formatting import interval, lower_is_better, metric_name, part_name
+from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.reports.layout import render_page
+from seesay.reports.pages import run_views
+from seesay.reports.pages import runs as runs_page
+from seesay.runs.records import Comparison, Figure
+from seesay.runs.run import Run
+from seesay.runs.store import slug
+from seesay.tasks import GROUPS
+
+CATEGORIES = ("color", "size", "space")
+HUB_DATASET = "seesay/seesay"
+_SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s?([MB])(?![A-Za-z0-9])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A task's headline, or one nested part of it."""
+
+    group: TaskRuns
+    part: Slice | None
+
+    @property
+    def title(self) -> str:
+        """The task's title, and the part's name."""
+        return f"{self.group.title}, {part_name(self.part)}" if self.part else self.group.title
+
+    @property
+    def metric(self) -> str:
+        """The headline metric, marked where less is better."""
+        return metric_name(self.group.headline)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether less is better."""
+        return lower_is_better(self.group.headline)
+
+    @property
+    def category(self) -> str:
+        """What the task is about."""
+        return next((name for name in CATEGORIES if self.group.task.name in GROUPS[name]), "other")
+
+    @property
+    def page(self) -> str:
+        """The task's page."""
+        return f"tasks/{self.group.anchor}.html"
+
+    def figure(self, entry: LabelledRun) -> Figure | None:
+        """A run's figure here."""
+        return entry.figure(self.group.headline, part=self.part)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of the leaderboard, with where it comes from."""
+
+    value: float
+    ends: str = ""
+    n: int | None = None
+    best: bool = False
+    page: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A model, people, or a published model across the columns."""
+
+    name: str
+    kind: str
+    page: str
+    parameters: float | None
+    cells: tuple[Cell | None, ...]
+    source: str = ""
+
+
+def write_site(
+    folder: Path,
+    runs: Sequence[Run],
+    comparisons: Sequence[Comparison] = (),
+    *,
+    url: str | None = None,
+    hub_dataset: str = HUB_DATASET,
+) -> Path:
+    """Write the site below `folder` and return its first page. `url` is where it will be, for the Hub's files."""
+    if not runs:
+        raise UserError("There is nothing to show: give at least one run.")
+    if folder.is_file():
+        raise UserError(f"'{folder}' is a file: name a folder for the site.")
+    groups = group_runs(runs)
+    columns = [Column(group, part) for group in groups for part in group.parts]
+    rows = [*_measured(columns, comparisons), *_published(columns)]
+    for group in groups:
+        write_text(folder / f"tasks/{group.anchor}.html", _task_page(group, comparisons))
+    for model, entries in _by_model(groups).items():
+        write_text(folder / _page_of(model), _model_page(model, entries))
+        for name, text in eval_results(model, entries, url, hub_dataset):
+            write_text(folder / "hub" / slug(model) / ".eval_results" / name, text)
+    write_text(folder / "index.html", _index(columns, rows, runs))
+    return folder / "index.html"
+
+
+def parameters(model: str) -> float | None:
+    """How many parameters a model's name says that it has.
+
+    >>> parameters("SmolLM2-135M"), parameters("pythia-1.4b"), parameters("bert-base")
+    (135000000.0, 1400000000.0, None)
+    """
+    sizes = _SIZE.findall(model)
+    return float(sizes[-1][0]) * {"m": 1e6, "b": 1e9}[sizes[-1][1].lower()] if sizes else None
+
+
+def eval_results(
+    model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]], url: str | None, dataset: str
+) -> Iterator[tuple[str, str]]:
+    """The Hub's `.eval_results/*.yaml` of a model: one file per run, its headline figures with how they were made."""
+    for group, entry in entries:
+        results: list[dict[str, Any]] = []
+        for part in group.parts:
+            if figure := entry.figure(group.headline, part=part):
+                task_id = f"{group.task.name}-{slug(part_name(part))}" if part else group.task.name
+                ends = interval(figure.low, figure.high)
+                notes = f"{group.headline}, 95 % interval {ends}, n = {figure.n}; {figure.signature}"
+                source = {"source": {"url": f"{url.rstrip('/')}/{_page_of(model)}", "name": "seesay"}} if url else {}
+                results.append(
+                    {
+                        "dataset": {"id": dataset, "task_id": task_id},
+                        "value": round(figure.value, 6),
+                        "date": entry.run.manifest.created,
+                        **source,
+                        "notes": notes,
+                    }
+                )
+        if results:
+            settings = entry.label.removeprefix(model).strip(" ·")
+            name = f"{slug(group.task.name)}{f'-{slug(settings)}' if settings else ''}.yaml"
+            yield name, yaml.safe_dump(results, sort_keys=False, allow_unicode=True)
+
+
+def _by_model(groups: Sequence[TaskRuns]) -> dict[str, list[tuple[TaskRuns, LabelledRun]]]:
+    by_model: dict[str, list[tuple[TaskRuns, LabelledRun]]] = {}
+    for group in groups:
+        for entry in group.entries:
+            by_model.setdefault(entry.run.manifest.model, []).append((group, entry))
+    return by_model
+
+
+def _page_of(model: str) -> str:
+    return f"models/{slug(model)}.html"
+
+
+def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> list[BoardRow]:
+    """A row for every label, the best mean of its ranks first."""
+    best = {column: significantly_best(column.group, column.part, comparisons) for column in columns}
+    labels: dict[str, dict[Column, LabelledRun]] = {}
+    for column in columns:
+        for entry in column.group.entries:
+            labels.setdefault(entry.label, {})[column] = entry
+    rows = []
+    for label, entries in labels.items():
+        manifest = next(iter(entries.values())).run.manifest
+        page = _page_of(manifest.model)
+        cells = []
+        for column in columns:
+            figure = column.figure(entries[column]) if column in entries else None
+            cells.append(
+                Cell(
+                    figure.value,
+                    interval(figure.low, figure.high),
+                    figure.n,
+                    best[column] is entries[column],
+                    f"{page}#{column.group.anchor}",
+                    f"{figure.signature}\n{entries[column].run.manifest.command}",
+                )
+                if figure
+                else None
+            )
+        rows.append(BoardRow(label, manifest.family, page, parameters(manifest.model), tuple(cells)))
+    return sorted(rows, key=lambda row: _order(row, columns))
+
+
+def _order(row: BoardRow, columns: Sequence[Column]) -> tuple[int, float]:
+    """By the number of tasks asked, then by the mean of the headline figures."""
+    values = [
+        -c.value if column.lower_is_better else c.value for c, column in zip(row.cells, columns, strict=True) if c
+    ]
+    return -len(values), -sum(values) / max(len(values), 1)
+
+
+def _published(columns: Sequence[Column]) -> list[BoardRow]:
+    rows: dict[tuple[str, str], dict[int, Published]] = {}
+    for place, column in enumerate(columns):
+        for row in column.group.published(column.part):
+            rows.setdefault((row.model, row.source), {})[place] = row
+    return [
+        BoardRow(
+            model,
+            "people" if re.search(r"\b(people|humans?)\b", model, re.IGNORECASE) else "published",
+            "",
+            parameters(model),
+            tuple(Cell(values[i].value) if i in values else None for i in range(len(columns))),
+            source,
+        )
+        for (model, source), values in rows.items()
+    ]
+
+
+def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[Run]) -> str:
+    return render_page(
+        "site_index.html",
+        script="site.js",
+        columns=columns,
+        rows=rows,
+        kinds=sorted({row.kind for row in rows}),
+        categories=[name for name in (*CATEGORIES, "other") if any(c.category == name for c in columns)],
+        charts=[chart for column in columns if (chart := _against_size(column))],
+        models=len({run.manifest.model for run in runs}),
+        runs=len(runs),
+        created=max(run.manifest.created for run in runs)[:10],
+    )
+
+
+def _against_size(column: Column) -> Any:
+    spots, chances = [], set()
+    for entry in column.group.entries:
+        size, figure = parameters(entry.run.manifest.model), column.figure(entry)
+        if size and figure:
+            spots.append(Spot(entry.label, size / 1e6, figure.value, figure.low, figure.high))
+            chances.add(figure.chance)
+    if len({spot.x for spot in spots}) < 2:
+        return None
+    chance = chances.pop() if len(chances) == 1 else None
+    return scatter(
+        spots, title=column.title, x_label="million parameters, by name", y_label=column.metric, chance=chance
+    )
+
+
+def _model_page(model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]]) -> str:
+    by_group: dict[str, tuple[TaskRuns, list[LabelledRun]]] = {}
+    for group, entry in entries:
+        by_group.setdefault(group.anchor, (group, []))[1].append(entry)
+    groups = [replace(group, entries=tuple(of_group)) for group, of_group in by_group.values()]
+    return runs_page.render_groups(groups, heading=model, home="../index.html")
+
+
+def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
+    own = [c for c in comparisons if c.task == group.task.name and c.metric == group.headline]
+    signatures = {entry.run.manifest.signature for entry in group.entries}
+    own = [c for c in own if {c.signature_a, c.signature_b} <= signatures]
+    sign = 1 if lower_is_better(group.headline) else -1
+
+    def rank(entry: LabelledRun) -> float:
+        figure = entry.figure(group.headline, part=group.parts[0])
+        return sign * figure.value if figure else float("inf")
+
+    tests = {(c.signature_a, c.slice): c for c in own}
+    ranked = replace(group, entries=tuple(sorted(group.entries, key=rank)))
+    return render_page(
+        "site_task.html",
+        script="site.js",
+        group=ranked,
+        headline=run_views.headline(ranked),
+        slices=_slices(ranked),
+        tests=[tests.get((entry.run.manifest.signature, part)) for part in group.parts for entry in ranked.entries],
+        reference=own[0].b if own and len({c.b for c in own}) == 1 else None,
+        pages={entry.label: "../" + _page_of(entry.run.manifest.model) for entry in ranked.entries},
+        home="../index.html",
+    )
+
+
+def _slices(group: TaskRuns) -> list[dict[str, Any]]:
+    """By tag: the values with their number of questions, and a row of figures for each model."""
+    by_tag: dict[tuple[str, ...], list[Slice]] = {}
+    for part in group.slices:
+        if part not in group.parts:
+            by_tag.setdefault(part.tags, []).append(part)
+    tables = []
+    for tags, parts in by_tag.items():
+        rows = [(entry, [entry.figure(group.headline, part=part) for part in parts]) for entry in group.entries]
+        counts = [max((f.n for _, figures in rows if (f := figures[i])), default=0) for i in range(len(parts))]
+        title = " × ".join(run_views.TAG_TITLES.get(tag, tag) for tag in tags)
+        names = [(part_name(part), n) for part, n in zip(parts, counts, strict=True)]
+        tables.append({"title": title, "parts": names, "rows": rows})
+    return tables

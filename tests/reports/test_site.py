@@ -1,0 +1,176 @@
+"""The leaderboard as files, and in a real browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import parse_eval_result_entries
+from playwright.sync_api import Browser, Page, expect
+from tests.browser import chromium
+from tests.reports.made_up import comparison, hostile_run, run, task
+
+from seesay.errors import UserError
+from seesay.questions import Published
+from seesay.reports.site import parameters, write_site
+from seesay.runs.records import Comparison
+from seesay.runs.run import Run
+
+PUBLISHED = (Published("people", "accuracy", 0.94, "Norlund 2021"), Published("BERT-110M", "accuracy", 0.2, "X 2020"))
+
+
+def board() -> list[Run]:
+    """Three models and a hostile one on two tasks; the second is best on the first task."""
+    colors = replace(task("core-color"), published=PUBLISHED)
+    sizes = task("core-size")
+    runs = [run(colors, f"owner/model-{size}M", seed=size) for size in (70, 160, 410)]
+    runs += [run(sizes, "owner/model-70M", 4), hostile_run()]
+    raised = tuple(f.model_copy(update={"value": f.value + 0.2}) for f in runs[1].figures)
+    runs[1] = replace(runs[1], figures=raised)
+    return runs
+
+
+def paired_tests(runs: list[Run]) -> list[Comparison]:
+    best = runs[1]
+    return [
+        comparison(other.manifest.model, best.manifest.model, -0.2).model_copy(
+            update={
+                "task": "core-color",
+                "signature_a": other.manifest.signature,
+                "signature_b": best.manifest.signature,
+                "p_holm": 0.0321,
+            }
+        )
+        for other in (runs[0], runs[2])
+    ]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = board()
+    folder = tmp_path_factory.mktemp("site") / "public"
+    return write_site(folder, runs, paired_tests(runs), url="https://example.org/board/").parent
+
+
+class Links(HTMLParser):
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = dict(attrs)
+        if tag == "a":
+            self.links.append(attributes["href"] or "")
+        if attributes.get("id"):
+            self.ids.add(str(attributes["id"]))
+
+
+def test_there_is_a_page_for_every_model_and_task_and_no_link_leads_nowhere(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert {len(list((site / kind).iterdir())) for kind in ("tasks", "models")} == {3, 4}
+    for page in pages:
+        for link in Links(page).links:
+            target, _, anchor = link.partition("#")
+            path = (page.parent / target).resolve() if target else page
+            assert path.is_file(), (page, link)
+            assert not anchor or anchor in Links(path).ids, (page, link)
+
+
+def test_every_number_has_its_interval_signature_and_command(site: Path) -> None:
+    index = (site / "index.html").read_text(encoding="utf-8")
+    row = next(part for part in index.split("<tr") if 'data-name="owner/model-70m"' in part)
+    assert "0.362–0.462" in row
+    assert "task:core-color|model:owner/model-70M|length:sum" in row
+    assert "seesay probe owner/model-70M" in row
+    page = next((site / "models").glob("owner_model-70M*")).read_text(encoding="utf-8")
+    for expected in ("task:core-size|model:owner/model-70M", "seesay probe owner/model-70M", "0.412", "0.362–0.462"):
+        assert expected in page
+
+
+def test_only_what_a_test_shows_is_bold(site: Path, tmp_path: Path) -> None:
+    bold = re.compile(r'<a href="([^"#]*)[^"]*" title="[^"]*" class="value">')
+    (page,) = bold.findall((site / "index.html").read_text(encoding="utf-8"))
+    assert "model-160M" in page
+    runs = board()
+    assert not bold.findall(write_site(tmp_path, runs, paired_tests(runs)[:1]).read_text())
+
+
+def test_a_task_page_has_the_corrected_tests_the_published_rows_and_the_slices(site: Path) -> None:
+    text = (site / "tasks" / "task-core-color.html").read_text(encoding="utf-8")
+    for expected in ("0.032", "Norlund 2021", "0.940", "owner/model-160M", "By category", "n = 3"):
+        assert expected in text
+    names = re.findall(r'class="name"><a [^>]*><bdi>([^<]*)</bdi>', text)
+    assert names[0] == "owner/model-160M"
+
+
+def test_the_hub_reads_its_files(site: Path) -> None:
+    (file,) = (site / "hub").rglob("core-size.yaml")
+    assert file.parent.name == ".eval_results"
+    (entry,) = parse_eval_result_entries(yaml.safe_load(file.read_text(encoding="utf-8")))
+    assert (entry.dataset_id, entry.task_id, entry.value) == ("seesay/seesay", "core-size", 0.412)
+    assert (entry.source_url or "").startswith("https://example.org/board/models/owner_model-70M")
+    assert entry.notes is not None
+    assert "95 % interval 0.362–0.462, n = 3; task:core-size|" in entry.notes
+
+
+def test_sizes_are_read_from_names() -> None:
+    names = ["SmolLM2-135M", "pythia-1.4b · 5 shots", "bert-base-uncased", "T5-v1_1", "made-2B-it", "gpt4all"]
+    assert [parameters(name) for name in names] == [135e6, 1.4e9, None, None, 2e9, None]
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="at least one run"):
+        write_site(tmp_path, [])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="is a file"):
+        write_site(tmp_path / "file", board())
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(browser: Browser, site: Path) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 390, "height": 800})
+    noise: list[str] = []
+    opened.on("console", lambda message: noise.append(message.text))
+    opened.on("pageerror", lambda error: noise.append(str(error)))
+    opened.goto((site / "index.html").as_uri())
+    yield opened
+    opened.close()
+    assert noise == []
+
+
+def names(page: Page) -> list[str]:
+    shown = page.locator(".board tbody tr:visible th bdi:first-child")
+    return [name for name in shown.all_text_contents() if name.startswith(("owner", "people", "BERT"))]
+
+
+def test_sorting_and_filtering(page: Page, site: Path) -> None:
+    heading = page.locator("th", has=page.get_by_role("button", name="Task core-color"))
+    page.get_by_role("button", name="Task core-color").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    assert names(page)[:2] == ["people", "owner/model-160M"]
+    page.get_by_role("button", name="Parameters").click()
+    assert names(page)[:4] == ["owner/model-410M", "owner/model-160M", "BERT-110M", "owner/model-70M"]
+    page.get_by_label("Search").fill("MODEL-1")
+    assert names(page) == ["owner/model-160M"]
+    page.get_by_label("Search").fill("")
+    page.get_by_role("combobox", name="Tasks").select_option("size")
+    assert names(page) == ["owner/model-70M"]
+    page.get_by_role("combobox", name="Tasks").select_option("")
+    page.get_by_role("combobox", name="Kind").select_option("people")
+    assert names(page) == ["people"]
+    for file in site.rglob("*.html"):
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, file

@@ -72,6 +72,34 @@ def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert "was started with sizes" in refused(capsys, *command[1:], "--no-batch-norm")
 
 
+def test_several_tasks_and_a_curriculum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """First tasks have trainings of their own within the folder; the settings and the name tell of them."""
+    command = ("reasoner", "train", "object-centred", *QUICK, "--json", "-o")
+    run(*command, tmp_path / "joint", "-t", "sup1,pos")
+    joint = json.loads(capsys.readouterr().out)
+    assert joint["items"]["train"] == 160
+    assert list(joint["tests"]) == ["sup1", "pos", "pos-hard"]
+    run(*command, tmp_path / "second", "-t", "pos", "--curriculum", "sup1,pos1")
+    second = json.loads(capsys.readouterr().out)
+    assert second["task"] == "pos-after-sup1-after-pos1"
+    settings = json.loads((tmp_path / "second/training/settings.json").read_text(encoding="utf-8"))
+    assert (settings["task"], settings["curriculum"]) == ("pos", ["sup1", "pos1"])
+    stages = [tmp_path / "second/curriculum" / task / "training/settings.json" for task in ("sup1", "pos1")]
+    first, then = (json.loads(path.read_text(encoding="utf-8")) for path in stages)
+    assert [(stage["task"], "curriculum" in stage, "start" in stage) for stage in (first, then, settings)] == [
+        ("sup1", False, False), ("pos1", False, True), ("pos", True, True),
+    ]  # fmt: skip
+    sweep = ("reasoner", "sweep", "-o", tmp_path / "sweep", "--cells", "object-centred/pos", "--seeds", "1")
+    run(*sweep, *QUICK, "--json")
+    capsys.readouterr()
+    run(*sweep, *QUICK, "--curriculum", "sup1", "--json")
+    cells = json.loads(capsys.readouterr().out)["tables"]
+    assert {(cell["table"], cell["column"]) for cell in cells} == {
+        ("Table 1", "POS"), ("Table 2", "POS-hard"),
+        ("Other tasks", "pos-after-sup1 test"), ("Other tasks", "pos-after-sup1 pos-hard"),
+    }  # fmt: skip
+
+
 def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("reasoner", "train", "object-centred", "-t", "compositional", "-o", tmp_path / "made", *QUICK, "--json")
     assert list(json.loads(capsys.readouterr().out)["tests"]) == ["test_seen", "test_unseen"]
@@ -224,6 +252,31 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "object-centred, POS: by sentence type and shape" in page
     assert "object-centred, seen only: by" not in page
+
+
+def test_a_sweep_with_too_little_time_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("reasoner", "sweep", "-o", tmp_path, "--cells", "object-centred/pos", "--seeds", "1")
+    quick = ("--items", "80", "--epochs", "3", "--preset", "cpu", "--device", "cpu")
+    run(*command, *quick, "--minutes", "0")
+    assert "The 0 minutes are over: the same command resumes." in capsys.readouterr().err
+    assert not (tmp_path / "results.csv").exists()
+    run(*command, *quick, "--json")
+    (line,) = json.loads(capsys.readouterr().out)["best"]
+    assert (line["network"], line["task"], line["seeds"], line["batch_norm"]) == ("object-centred", "pos", 1, None)
+    assert line["highest"] == line["mean"]
+    assert Path(line["best_run"]) == tmp_path / "object-centred/pos/preset-seed0"
+
+
+def test_a_dry_run_trains_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("reasoner", "sweep", "-o", tmp_path / "made", "--cells", "film/pos,object-centred/pos", "--dry-run")
+    run(*command, "--items", "80", "--grid", "paper", "--preset", "cpu", "--workers", "4")
+    assert "51 trainings: " in (shown := capsys.readouterr().out)
+    assert "with 4 workers" in shown
+    run(*command, "--items", "80", "--preset", "cpu", "--json")
+    plan = json.loads(capsys.readouterr().out)
+    assert [(cell["network"], cell["trainings"]) for cell in plan["cells"]] == [("film", 3), ("object-centred", 3)]
+    assert plan["hours"]["here"] == pytest.approx(sum(cell["hours"] for cell in plan["cells"]))
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

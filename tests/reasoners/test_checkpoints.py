@@ -47,7 +47,7 @@ def old_config(words: tuple[str, ...]) -> dict[str, Any]:
     shape = {"words": words, "answers": ["no", "yes"], "look": feature_shape(EXTRACTOR), **OLD_SIZES}
     return {
         "model_type": "seesay-reasoner", "network": "object-centred", "eye": "objects", "side": EXTRACTOR.image_size,
-        "looked_with": EXTRACTOR.fingerprint, "shape": {**shape, "dropout": 0.0, "batch_norm": True},
+        "looked_with": "objects-192-8-2", "shape": {**shape, "dropout": 0.0, "batch_norm": True},
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seesay.reasoners import experiment
 from seesay.reasoners.config import NetworkConfig, preset_config
 from seesay.reasoners.features.objects import SLOT_SIZE, SLOTS, find_objects
-from seesay.reasoners.networks.object_centred import ObjectCentred
+from seesay.reasoners.networks.object_centred import MEASURES, ObjectCentred
 from seesay.reasoners.sources import scene_source
 from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.scenes.raster import rgb
@@ -121,6 +121,49 @@ def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCen
     with torch.no_grad():
         assert told.auxiliary_loss(seen, read) < 0.05 < told.auxiliary_loss(seen.flip(0), read)
         assert told.attend(seen.flatten(0, 1)[None][:, [0, SLOTS]], read[:1])[0].exp()[0, 0] > 0.9
+
+
+def test_an_adjective_may_be_about_another_measure() -> None:
+    """Heights and brightness in place of areas: an adjective that weighs one measure alone compares by it alone."""
+    seen, read = slots(6), numbers(SENTENCES[0])
+    config = NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    network = ObjectCentred(replace(config, measures_learnt=True)).eval()
+    assert network.measure is not None
+    expected = {
+        "area": seen[0, :6, 1], "height": seen[0, :6, 4] - seen[0, :6, 2],
+        "width": seen[0, :6, 5] - seen[0, :6, 3], "brightness": seen[0, :6, 6:9].amax(1),
+    }  # fmt: skip
+    adjective = network.roles(read)[1].float()
+    for index, name in enumerate(MEASURES):
+        with torch.no_grad():
+            network.measure.weight.zero_()[WORDS.ids["big"], index] = 50.0
+        measured = network.sizes(seen, read, adjective)[0, :6]
+        torch.testing.assert_close(measured, expected[name] / max(expected[name].max(), 1e-6))
+    torch.testing.assert_close(
+        ObjectCentred(config).sizes(seen, read, adjective)[0, :6], expected["area"] / expected["area"].max()
+    )
+
+
+def test_roles_learnt_are_shares_that_follow_word_and_place() -> None:
+    config = NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4, roles_learnt=True)
+    network = ObjectCentred(config).eval()
+    short, long = numbers(SENTENCES[1], SENTENCES[3])
+    roles = torch.stack(network.roles(torch.stack((short, long))))
+    assert roles.shape == (3, 2, len(long))
+    assert bool(((roles >= 0) & (roles.sum(0) <= 1 + 1e-6)).all())
+    assert not roles[:, 0, short == 0].any()  # beyond the end of a shorter sentence
+    same = [index for index in range(len(long)) if short[index] == long[index]]
+    torch.testing.assert_close(roles[:, 0, same], roles[:, 1, same])
+
+
+def test_the_presupposition_has_its_weight(network: ObjectCentred) -> None:
+    """Twice the weight, twice the loss; without weight, the answers alone."""
+    seen, read = slots(7).repeat(2, 1, 1), numbers(SENTENCES[0], SENTENCES[1])
+    config = NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    for weight in (0.0, 2.0):
+        other = ObjectCentred(replace(config, presupposition=weight)).eval()
+        other.load_state_dict(network.state_dict())
+        torch.testing.assert_close(other.auxiliary_loss(seen, read), weight * network.auxiliary_loss(seen, read))
 
 
 @pytest.mark.slow

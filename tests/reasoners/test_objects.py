@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -96,15 +96,15 @@ def gap(one: SceneObject, other: SceneObject) -> float:
 
 @pytest.mark.parametrize("task", ["sup1", "pos", "set+pos"])
 def test_all_things_of_real_scenes(task: str) -> None:
-    """Two of one colour may be seen as one where no black pixel parts them; a pixel that two share is neither's."""
-    together = 0
+    """Two of one colour may be seen as one where they form one convex shape; a pixel that two share is neither's."""
+    miscounted = 0
     for batch in batches(SceneConfig(task), make_plan(task, 200), "train", size=IMAGE_SIZE):
         for slot, item in zip(find_objects(batch.pictures), batch.items, strict=True):
             near = [(one, other) for one, other in permutations(item.scene.objects, 2) if gap(one, other) < 2]
-            if any(one.color == other.color for one, other in near):
-                together += 1
-                continue
             found = slot[slot[:, 0] == 1]
+            if any(one.color == other.color for one, other in near):
+                miscounted += len(found) != len(item.scene.objects)
+                continue
             assert len(found) == len(item.scene.objects)
             centres = found[:, 2:4] + found[:, 4:6]
             for thing in item.scene.objects:
@@ -113,7 +113,24 @@ def test_all_things_of_real_scenes(task: str) -> None:
                 off = 0.05 if any(thing is one for one, _ in near) else 0.02
                 assert nearest[1] * CANVAS**2 == pytest.approx(area(thing.shape, thing.radius), rel=off)
                 assert nearest[6:9] == pytest.approx(np.array(RGB[thing.color]) / 255, abs=0.01)
-    assert together < 20  # of 160
+    assert miscounted <= 1  # of 160 pictures, where up to 20 have neighbours of one colour
+
+
+def test_things_of_one_colour_that_touch_are_split() -> None:
+    """A circle on a square, and a triangle beside a small square: the areas of each."""
+    objects = (
+        SceneObject("square", "red", 80, 500, 300),
+        SceneObject("circle", "red", 60, 360, 300),
+        SceneObject("square", "red", 40, 500, 660),
+        SceneObject("triangle", "red", 60, 500, 820, TALL),  # its base on the left, at the square's right side
+    )
+    expected = sorted((area(obj.shape, obj.radius) for obj in objects), reverse=True)
+    assert slots(*objects)[:, 1] * CANVAS**2 == pytest.approx(expected, rel=0.05)
+
+
+def test_what_forms_one_convex_shape_is_one_object() -> None:
+    """Two squares side by side are a rectangle: nothing in the picture tells that they are two."""
+    assert len(slots(SceneObject("square", "red", 60, 500, 300), SceneObject("square", "red", 60, 500, 420))) == 1
 
 
 def test_things_that_touch_are_parted_by_colour() -> None:
@@ -152,8 +169,8 @@ def test_an_empty_picture_has_no_objects() -> None:
 
 
 def test_of_many_the_biggest_are_kept() -> None:
-    grid = [(row, column) for row in range(128, CANVAS, 256) for column in range(128, CANVAS, 256)]
-    sizes = [30 + 5 * i for i in range(len(grid))]
+    grid = [(row, column) for row in range(85, CANVAS, 170) for column in range(85, CANVAS, 170)]
+    sizes = [30 + i for i in range(len(grid))]
     found = slots(*(SceneObject("square", "green", size, *at) for size, at in zip(sizes, grid, strict=True)))
     assert len(found) == SLOTS < len(grid)
     largest = sorted(sizes, reverse=True)[:SLOTS]
@@ -166,8 +183,8 @@ def test_outlines_tell_shapes_and_not_sizes() -> None:
         cells: Slots = slot[9:].reshape(OUTLINE, OUTLINE)
         return cells
 
-    for shape in SHAPES:
-        assert np.abs(outline(shape, 60) - outline(shape, 120)).mean() < 0.05
+    for shape, radius in product(SHAPES, RADII):
+        assert np.abs(outline(shape, radius) - outline(shape, 120)).mean() < (0.02 if shape == "square" else 0.05)
     assert outline("square", 96).min() > 0.9
     lying, standing = outline("rectangle", 96), outline("rectangle", 96, TALL)  # 1 : 4, so two rows of the eight
     assert lying.sum() == pytest.approx(16, rel=0.05)

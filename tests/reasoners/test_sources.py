@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.reasoners.small import feature_shape
 
 from seesay.errors import UserError
 from seesay.reasoners import experiment, sources
 from seesay.reasoners.config import preset_config
+from seesay.reasoners.features.extractor import PixelExtractor
 from seesay.reasoners.sources import scene_source
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
@@ -47,6 +49,29 @@ def test_fewer_items_are_the_beginning_of_more() -> None:
     assert len(unseen) == 64
     with pytest.raises(UserError, match=r"mixture-64 needs more than 64 training items"):
         scene_source("mixture-64", 64)
+
+
+def test_several_tasks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Items and sentences of all, one after the other, and the tests of each under its own name."""
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
+    joint, name = sources.open_source("sup1, compositional", items=16)
+    assert name == "sup1,compositional"
+    tests = {"sup1": 2, "compositional-seen": 2, "compositional-unseen": 2}
+    assert joint.splits == {"train": 32, "val": 4, **tests}
+    extractor = PixelExtractor(16)
+    items, parts = joint.load("train", extractor), [scene_source(task, 16).load("train", extractor) for task in
+                                                    ("sup1", "compositional")]  # fmt: skip
+    assert items.sentences == parts[0].sentences + parts[1].sentences
+    assert items.features.shape == (32, 3, 16, 16)
+    rows = np.array([31, 0, 15, 16])
+    expected = [parts[1].features[15], parts[0].features[0], parts[0].features[15], parts[1].features[0]]
+    assert np.array_equal(items.features[rows], np.stack(expected))
+    assert items.answers[rows].tolist() == [int(part.answers[i]) for part, i in zip(
+        (parts[1], parts[0], parts[0], parts[1]), (15, 0, 15, 0), strict=True)]  # fmt: skip
+    unseen = joint.load("compositional-unseen", extractor)
+    assert unseen.sentences == scene_source("compositional", 16).load("test_unseen", extractor).sentences
+    with pytest.raises(UserError, match="Unknown scene task 'easy-vqa'"):
+        sources.open_source("sup1,easy-vqa")
 
 
 def test_a_test_alone_is_not_learnt_from() -> None:

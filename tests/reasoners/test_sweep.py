@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import filelock
 import pytest
 
+from seesay.cli.reasoner_training import train_with_bars
 from seesay.errors import UserError
-from seesay.reasoners import experiment, sweep
+from seesay.reasoners import checkpoints, experiment, sweep
 from seesay.reasoners.config import ReasonerConfig
 from seesay.reasoners.features.extractor import FeatureExtractor
-from seesay.reasoners.paper_tables import OTHERS, TableCell, published, summary
+from seesay.reasoners.paper_tables import OTHERS, TableCell, best_configurations, published, summary
 from seesay.reasoners.sources import SceneSource
 from seesay.reasoners.sweep import SweepRow, SweepTraining, best, read_results
-from seesay.training import loop
+from seesay.reasoners.sweep_estimate import SweepEstimate, cluster_hours, estimate, trainings_left
+from seesay.training import checkpoint, loop
 
 Ended = tuple[loop.Result, dict[str, float]]
 
@@ -67,6 +71,39 @@ def test_the_papers_grid() -> None:
     assert [one.folder.name for one in made if one.config.network == "object-centred"] == [
         "preset-seed0", "preset-seed1", "preset-seed2",
     ]  # fmt: skip
+
+
+def test_compositional_takes_the_configuration_that_is_best_on_set_pos() -> None:
+    """Published so (Pezzelle & Fernández 2019): nothing of it is planned until all 48 runs of SET+POS have ended."""
+    plan = partial(sweep.plan_trainings, ["film"], ["set+pos", "compositional"], 3, "paper", preset="cpu")
+    trainings = plan()
+    assert {training.key[1] for training in trainings} == {"set+pos"}
+    rows = [
+        replace(row(training.name, training.key[3], 0.9 if "lr0.0005-dropout0.5-plain" in training.name else 0.8),
+                task="set+pos")
+        for training in trainings
+    ]  # fmt: skip
+    assert len(plan(results=rows[:-1])) == 48
+    added = [training.folder for training in plan(results=rows) if training.key[1] == "compositional"]
+    assert added == [Path(f"film/compositional/lr0.0005-dropout0.5-plain-seed{seed}") for seed in range(3)]
+    with pytest.raises(UserError, match=r"best on set\+pos: sweep film/set\+pos too"):
+        sweep.plan_trainings(["film"], ["compositional"], 3, "paper", preset="cpu")
+
+
+def test_cells_are_any_pairs_of_network_and_task() -> None:
+    cells = sweep.parse_cells(["film/pos", "cnn-lstm/sup1"])
+    trainings = sweep.plan_trainings(["film", "cnn-lstm"], ["pos", "sup1"], 2, preset="cpu", cells=cells)
+    assert [training.key for training in trainings] == [
+        ("film", "pos", "preset", 0), ("cnn-lstm", "sup1", "preset", 0),
+        ("film", "pos", "preset", 1), ("cnn-lstm", "sup1", "preset", 1),
+    ]  # fmt: skip
+    with pytest.raises(UserError, match="'film' is no cell: write NETWORK/TASK"):
+        sweep.parse_cells(["film"])
+
+
+def test_features_are_for_networks_over_pictures() -> None:
+    trainings = sweep.plan_trainings(["film", "object-centred"], ["pos"], 1, preset="cpu", features="pixels")
+    assert [training.config.features for training in trainings] == ["pixels", "objects"]
 
 
 def test_a_seed_of_everything_comes_before_the_next() -> None:
@@ -121,6 +158,34 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
     assert (parts.validation, parts.tests) == (whole.validation, whole.tests)
     same = [(row.folder / "model.safetensors").read_bytes() for row in (parts, whole)]
     assert same[0] == same[1]
+
+
+def test_the_time_is_up(tmp_path: Path) -> None:
+    """No training begins after the deadline, and the one that is interrupted by it leaves no row; nor is Ctrl-C before
+    the deadline taken for it."""
+    learner = Learner()
+    assert sweep.sweep(tmp_path, tiny(2), learner, time.time()) == []
+    assert learner.begun == []
+    learner.stop[1] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        sweep.sweep(tmp_path, tiny(2), learner, time.time() + 1000)
+    assert [row.seed for row in sweep.sweep(tmp_path, tiny(2), learner, time.time())] == [0]
+
+
+def test_a_training_at_the_deadline_leaves_a_checkpoint(tmp_path: Path) -> None:
+    deadline = time.time() + 0.1
+    (training,) = tiny(1, epochs=3)
+
+    def too_late(source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+        time.sleep(max(0.0, deadline - time.time()))
+        return train_with_bars(
+            source, folder, config, extractor, title="pos", device="cpu", quiet=True, deadline=deadline
+        )
+
+    assert sweep.sweep(tmp_path, [training], too_late, deadline) == []
+    assert (tmp_path / training.folder / "training" / "checkpoint.safetensors").is_file()
+    (row,) = sweep.sweep(tmp_path, [training], Learner())
+    assert (row.error, loop.read_result(row.folder / "training").epochs) == ("", 3.0)  # type: ignore[union-attr]
 
 
 def test_a_training_that_fails_is_a_row_and_tried_again(tmp_path: Path) -> None:
@@ -222,6 +287,50 @@ def test_tables_by_hand() -> None:
     assert pos.sd == pytest.approx(0.02)
     assert found[3].sd == pytest.approx(0.0)
     assert found[5] == TableCell("Table 3", "unseen", "film", "preset", 1, 0.25, None, 0.153)
+
+
+def test_best_configurations_by_hand(tmp_path: Path) -> None:
+    """0.90 and 0.94: mean 0.92, sd √(2 · 0.02²) = 0.0283, the second is the best run; hyper-parameters are its own."""
+    rows = [replace(row("a", seed, value), folder=tmp_path / str(seed)) for seed, value in enumerate((0.90, 0.94))]
+    config = sweep.plan_trainings(["film"], ["pos"], 1, "paper", preset="cpu")[-1].config  # 5e-3, 0.5, plain
+    settings = config.schedule.settings() | checkpoints.training_settings(config, {})
+    checkpoint.check_settings(tmp_path / "1" / "training", settings)
+    (line,) = best_configurations(rows)
+    assert (line.learning_rate, line.dropout, line.batch_norm) == (5e-3, 0.5, False)
+    assert (line.seeds, line.highest, line.best_run) == (2, 0.94, tmp_path / "1")
+    assert line.mean == pytest.approx(0.92)
+    assert line.sd == pytest.approx(0.02828, abs=1e-5)
+    (gone,) = best_configurations([row("a", 0, 0.9)])
+    assert (gone.learning_rate, gone.sd, gone.highest) == (None, None, 0.9)
+
+
+# How long it would take
+
+
+def test_the_papers_sweep_is_planned_and_timed(tmp_path: Path) -> None:
+    """16 configurations x 3 seeds of SET+POS and three runs of compositional. 640 items are 20 batches of the preset's
+    32, of 30 epochs (compositional: 60)."""
+    plan = {
+        "networks": ["film"], "tasks": ["set+pos", "compositional"], "seeds": 3, "grid": "paper", "preset": "paper",
+    }  # fmt: skip
+    left = trainings_left(tmp_path, plan)
+    assert [training.key[1] for training in left] == ["set+pos"] * 48 + ["compositional"] * 3
+    small = trainings_left(tmp_path, {**plan, "preset": "cpu", "items": 640})
+    lines = estimate(small)
+    assert [(line.task, line.trainings, line.steps) for line in lines] == [
+        ("set+pos", 48, 30 * 20), ("compositional", 3, 60 * 20),
+    ]  # fmt: skip
+    assert all(0 < line.seconds_per_step < 60 for line in lines)
+    assert lines[0].hours == pytest.approx(48 * 600 * lines[0].seconds_per_step / 3600)
+
+
+def test_hours_of_a_cluster_by_hand() -> None:
+    """Trainings of 3, 3, 2, 2 and 2 hours on two workers: 3 + 2 + 2 and 3 + 2."""
+    lines = [
+        SweepEstimate("film", "pos", 2, 3600, 3.0),
+        SweepEstimate("film", "sup1", 3, 3600, 2.0),
+    ]
+    assert [cluster_hours(lines, workers) for workers in (1, 2, 5)] == [12, 7, 3]
 
 
 def test_the_ceiling_as_published() -> None:

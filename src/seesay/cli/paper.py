@@ -46,12 +46,9 @@ def paper(
         fields = {"paper": loaded.name, "citation": loaded.citation, "page": str(written) if written else None}
         print_json({**fields, "entries": as_records(page, brief=listed)})
     else:
-        commands = [[entry.command] if listed else [] for entry, _ in page]
-        rows = [
-            [entry.number, entry.title, rendered.status, *command]
-            for (entry, rendered), command in zip(page, commands, strict=True)
-        ]
-        columns = ["in the paper", "what it shows", "here", *(["command"] if listed else [])]
-        out.print(table(columns, rows, title=loaded.title))
+        rows = [[entry.number, entry.title, rendered.status, entry.command] for entry, rendered in page]
+        columns = ["in the paper", "what it shows", "here", "command"]
+        shown = 4 if listed else 3  # the page has the commands
+        out.print(table(columns[:shown], [row[:shown] for row in rows], title=loaded.title))
         if written and not quiet:
             out.print(str(written), soft_wrap=True)

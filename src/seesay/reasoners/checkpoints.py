@@ -106,7 +106,15 @@ def training_settings(config: ReasonerConfig, source: Mapping[str, object]) -> d
     """The settings of a training but for its schedule; `source` identifies its items."""
     fields = asdict(config)
     del fields["schedule"]
+    if not fields["curriculum"]:  # as in older trainings
+        del fields["curriculum"]
     return {"format": FORMAT, **fields, **source}
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """The settings of the training in a folder, its schedule among them; none if there is no training."""
+    path = folder / "training" / checkpoint.SETTINGS
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
 def refuse_other_training(folder: Path, config: ReasonerConfig, source: Mapping[str, object]) -> None:
@@ -138,7 +146,10 @@ def _upgraded(fields: Any) -> dict[str, Any]:
         raise OtherLayersError(
             "was trained by an earlier version of seesay, whose networks were not the published ones: train it again."
         )
-    return fields if number == FORMAT else {**(_renamed(fields) if number == 1 else fields), "format": FORMAT}
+    upgraded = fields if number == FORMAT else {**(_renamed(fields) if number == 1 else fields), "format": FORMAT}
+    if upgraded.get("features_fingerprint") == "objects-192-8-2":  # the same slots, measured less exactly
+        upgraded = {**upgraded, "features_fingerprint": "objects-192-8-3"}
+    return upgraded
 
 
 class OtherLayersError(ValueError):

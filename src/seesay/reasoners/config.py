@@ -20,6 +20,7 @@ class NetworkConfig:
     have `first_width` channels (0: as many as the others). `projection` is the size of the
     1 x 1 convolution before the pooling (stacked attention: of the hidden layer of a round). `batch_norm` is that of
     the classifier, as in the paper's grid; `text_norm` normalises the sentence's vector and opens the recurrent gates.
+    `measures_learnt`, `roles_learnt` and `presupposition` are those of the object-centred network.
     """
 
     vocabulary: SentenceVocabulary
@@ -38,13 +39,17 @@ class NetworkConfig:
     classifier: int = 256
     dropout: float = 0.0
     batch_norm: bool = True
+    measures_learnt: bool = False
+    roles_learnt: bool = False
+    presupposition: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonerConfig:
     """A network, its features, the layer sizes that differ from the defaults, and its training. `augment` mirrors
     about half of the batches along the diagonal of the picture from top left to bottom right; it needs pixels. This is
-    the one mirroring that makes only scenes of the task: triangles stand on their base at the top or on the left."""
+    the one mirroring that makes only scenes of the task: triangles stand on their base at the top or on the left.
+    `curriculum` names the tasks that are learnt before, in this order."""
 
     network: str
     features: str
@@ -53,6 +58,11 @@ class ReasonerConfig:
     batch_size: int = 64
     augment: bool = False
     sizes: dict[str, Any] = field(default_factory=dict)
+    curriculum: tuple[str, ...] = ()
+
+    def named(self, task: str) -> str:
+        """The name of a training on a task; with a curriculum, it is never taken for one on the task alone."""
+        return "-".join([task, *(f"after-{first}" for first in self.curriculum)])
 
     def changed(self, *, batch_size: int | None = None, sizes: dict[str, Any], **schedule: Any) -> ReasonerConfig:
         """The config with another batch size, layer sizes or schedule; None leaves a value as it is."""

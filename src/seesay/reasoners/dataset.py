@@ -51,6 +51,35 @@ class ReasonerDataset:
         return replace(self, features=self.features[chosen], sentences=sentences, answers=self.answers[chosen])
 
 
+@dataclass(frozen=True, slots=True)
+class JoinedFeatures:
+    """Features of several data sets one after the other, which stay memory-mapped."""
+
+    arrays: Sequence[NDArray[Any]]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return sum(map(len, self.arrays)), *self.arrays[0].shape[1:]
+
+    def __getitem__(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        taken = np.empty((len(rows), *self.shape[1:]), dtype=self.arrays[0].dtype)
+        start = 0
+        for array in self.arrays:
+            here = (rows >= start) & (rows < start + len(array))
+            taken[here] = array[rows[here] - start]
+            start += len(array)
+        return taken
+
+
+def joined(parts: Sequence[ReasonerDataset]) -> ReasonerDataset:
+    """The items of several data sets with features of the same extractor."""
+    sentences = tuple(sentence for part in parts for sentence in part.sentences)
+    features: Any = JoinedFeatures([part.features for part in parts])
+    return replace(
+        parts[0], features=features, sentences=sentences, answers=np.concatenate([part.answers for part in parts])
+    )
+
+
 def from_scenes(
     plan: ScenePlan, split: str, extractor: FeatureExtractor, *, seed: int = 0, progress: ProgressCallback | None = None
 ) -> ReasonerDataset:

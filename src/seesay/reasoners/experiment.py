@@ -19,7 +19,7 @@ from seesay.reasoners.config import ReasonerConfig, preset_config
 from seesay.reasoners.dataset import ReasonerDataset
 from seesay.reasoners.features.extractor import FeatureExtractor, open_extractor
 from seesay.reasoners.networks.registry import network_class
-from seesay.reasoners.sources import ItemSource, tested_splits
+from seesay.reasoners.sources import ItemSource, scene_source, tested_splits
 from seesay.reasoners.train import train, validate
 from seesay.training import loop
 
@@ -47,6 +47,18 @@ def with_features(
             f"--image-size is {image_size}: the features '{name}' need pictures of {extractor.image_size} pixels."
         )
     return replace(config, features=name, image_size=extractor.image_size), extractor
+
+
+def stages(source: ItemSource, folder: Path, config: ReasonerConfig) -> list[tuple[ItemSource, Path, ReasonerConfig]]:
+    """The trainings of a curriculum, each of which starts from the weights of the one before; the last is the task's.
+
+    A first task has as many items as the last, and its training a folder of its own within.
+    """
+    alone, items = replace(config, curriculum=()), source.splits["train"]
+    first: list[tuple[ItemSource, Path, ReasonerConfig]] = [
+        (scene_source(task, items), folder / "curriculum" / task, alone) for task in config.curriculum
+    ]
+    return [*first, (source, folder, config)]
 
 
 def extract_splits(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 from statistics import fmean, stdev
 
-from seesay.reasoners.networks.registry import NAMES
+from seesay.reasoners import checkpoints
+from seesay.reasoners.config import NetworkConfig
+from seesay.reasoners.networks.registry import NAMES, network_class
 from seesay.reasoners.sweep import SweepRow, best
 from seesay.tasks.malevic import ACCURACY, CEILING, MODELS
 
@@ -16,6 +19,7 @@ TABLES = {
     "Table 3": {"seen": ("compositional", "test_seen"), "unseen": ("compositional", "test_unseen")},
 }
 """The paper's tables: the training task and the test of every column."""
+_DEFAULTS = {field.name: field.default for field in fields(NetworkConfig)}
 OTHERS = "Other tasks"
 
 
@@ -32,6 +36,43 @@ class TableCell:
     mean: float
     sd: float | None
     published: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BestConfiguration:
+    """The configuration with the highest mean validation accuracy of a network on a task: its hyper-parameters, the
+    validation accuracy over its seeds, and the folder of its best run."""
+
+    network: str
+    task: str
+    config: str
+    learning_rate: float | None
+    dropout: float | None
+    batch_norm: bool | None
+    seeds: int
+    mean: float
+    sd: float | None
+    highest: float
+    best_run: Path
+
+
+def best_configurations(results: Iterable[SweepRow]) -> list[BestConfiguration]:
+    """One per network and task. Hyper-parameters are None where the run's folder is gone or the network has none."""
+    lines = []
+    for (network, task), rows in best(results).items():
+        top = max(rows, key=lambda row: row.validation)
+        settings = checkpoints.read_settings(top.folder)
+        has_sizes = bool(settings) and network_class(network).has_regularisation
+        sizes = _DEFAULTS | settings["sizes"] if has_sizes else {}
+        values = [row.validation for row in rows]
+        lines.append(
+            BestConfiguration(
+                network, task, top.config,
+                settings.get("learning_rate"), sizes.get("dropout"), sizes.get("batch_norm"),
+                len(rows), fmean(values), stdev(values) if len(values) > 1 else None, top.validation, top.folder,
+            )
+        )  # fmt: skip
+    return lines
 
 
 def summary(results: Iterable[SweepRow]) -> list[TableCell]:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from seesay.errors import UserError
 from seesay.progress import ProgressCallback
-from seesay.reasoners.dataset import ReasonerDataset, from_folder, from_scenes, size_and_time
+from seesay.reasoners.dataset import ReasonerDataset, from_folder, from_scenes, joined, size_and_time
 from seesay.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
@@ -79,8 +79,45 @@ class FolderSource:
         return from_folder(self.path, split, extractor, progress=progress)
 
 
+@dataclass(frozen=True, slots=True)
+class JointSource:
+    """Several tasks at once: their items together, and the tests of each, by its name in
+    `seesay.scenes.plan.test_plan`."""
+
+    sources: tuple[SceneSource, ...]
+
+    @property
+    def name(self) -> str:
+        """The tasks, separated by commas."""
+        return ",".join(source.plan.name for source in self.sources)
+
+    @property
+    def splits(self) -> dict[str, int]:
+        sizes = {split: sum(source.splits[split] for source in self.sources) for split in ("train", "val")}
+        return sizes | {test: source.splits[split] for test, (source, split) in self._tests().items()}
+
+    @property
+    def settings(self) -> dict[str, object]:
+        scenes = [source.settings["scenes"] for source in self.sources]
+        return {"task": self.name, "items": self.splits["train"], "scenes": scenes}
+
+    def load(
+        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
+        if split in ("train", "val"):
+            return joined([source.load(split, extractor, progress) for source in self.sources])
+        source, own = self._tests()[split]
+        return source.load(own, extractor, progress)
+
+    def _tests(self) -> dict[str, tuple[SceneSource, str]]:
+        """Every test with its source and its name there."""
+        pairs = [(source, split) for source in self.sources for split in tested_splits(source)]
+        return {split.replace("test", source.plan.name).replace("_", "-"): (source, split) for source, split in pairs}
+
+
 def open_source(task: str | None = None, data: Path | None = None, items: int | None = None) -> tuple[ItemSource, str]:
-    """The source of a task's items, or of a data set on disk, and its name; `items` limits the training items."""
+    """The source of a task's items (of several tasks, separated by commas), or of a data set on disk, and its name;
+    `items` limits the training items of each."""
     if data is not None:
         if items is not None:
             raise UserError("--items is for scenes made on the fly: with --data, all items of the data set are used.")
@@ -89,6 +126,10 @@ def open_source(task: str | None = None, data: Path | None = None, items: int | 
         from seesay.reasoners.easy_vqa import EasyVqaSource
 
         return EasyVqaSource(items), task
+    if task and "," in task:
+        names = dict.fromkeys(name.strip() for name in task.split(","))
+        joint = JointSource(tuple(scene_source(name, items) for name in names))
+        return joint, joint.name
     source = scene_source(task or "set+pos", items)
     return source, source.plan.name
 

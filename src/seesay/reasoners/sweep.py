@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 
 from seesay.errors import UserError
@@ -52,7 +54,7 @@ class SweepRow:
 
 @dataclass(frozen=True, slots=True)
 class SweepTraining:
-    """One planned training of a sweep."""
+    """One planned training of a sweep. With a curriculum its task has another name, as in set+pos-after-sup1."""
 
     name: str
     config: ReasonerConfig
@@ -60,7 +62,7 @@ class SweepTraining:
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        return self.config.network, self.source.plan.name, self.name, self.config.schedule.seed
+        return self.config.network, self.config.named(self.source.plan.name), self.name, self.config.schedule.seed
 
     @property
     def folder(self) -> Path:
@@ -82,40 +84,105 @@ def plan_trainings(
     preset: str = "auto",
     items: int | None = None,
     epochs: int | None = None,
+    features: str | None = None,
+    curriculum: Sequence[str] = (),
+    cells: Collection[tuple[str, str]] | None = None,
+    results: Iterable[SweepRow] = (),
 ) -> list[SweepTraining]:
-    """All trainings, seed by seed: the table is soon complete and then gets more precise.
+    """All trainings, seed by seed: the table is soon complete and then gets more precise. `cells` keeps only these
+    pairs of network and task.
 
-    A network without dropout and batch norm has no grid: its preset is trained instead.
+    A network without dropout and batch norm has no grid: its preset is trained instead. With the paper's grid,
+    compositional is trained with the configuration that is best on SET+POS by `results`, as published; until SET+POS
+    is complete, none of it is planned.
     """
     if grid not in ("paper", "preset"):
         raise UserError(f"--grid is '{grid}': choose paper (16 configurations) or preset (one).")
-    sources = [scene_source(task, items) for task in tasks]
+    sources, rows = [scene_source(task, items) for task in tasks], list(results)
     trainings = []
-    for seed, network, source in product(range(seeds), networks, sources):
-        base = preset_config(network, preset, source.plan.name).changed(sizes={}, epochs=epochs, seed=seed)
+    for seed, source, network in product(range(seeds), sources, networks):
+        task = source.plan.name
+        if cells is not None and (network, task) not in cells:
+            continue
+        base = preset_config(network, preset, task).changed(sizes={}, epochs=epochs, seed=seed)
+        base = replace(base, curriculum=tuple(scene_source(first).plan.name for first in curriculum))
+        if features is not None and not network_class(network).takes_objects:
+            base = experiment.with_features(base, features)[0]
         if grid == "preset" or not network_class(network).has_regularisation:
             trainings.append(SweepTraining("preset", base, source))
             continue
+        names = _grid_names(network, task, rows, seeds)
+        with_set = "set+pos" in tasks and (cells is None or (network, "set+pos") in cells)
+        if names == set() and not with_set:
+            raise UserError(
+                f"compositional takes the configuration that is best on set+pos: sweep {network}/set+pos too."
+            )
         for rate, dropout, norm in product(*PAPER_GRID):
             name = f"lr{rate:g}-dropout{dropout:g}-{'norm' if norm else 'plain'}"
-            config = base.changed(sizes={"dropout": dropout, "batch_norm": norm}, learning_rate=rate)
-            trainings.append(SweepTraining(name, config, source))
+            if names is None or name in names:
+                config = base.changed(sizes={"dropout": dropout, "batch_norm": norm}, learning_rate=rate)
+                trainings.append(SweepTraining(name, config, source))
     return trainings
 
 
-def sweep(folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest) -> list[SweepRow]:
-    """Run what is not done yet, and return the whole table. A training that fails is a row with the reason."""
-    for training in trainings:  # before the first one takes its time
-        checkpoints.refuse_other_training(folder / training.folder, training.config, training.source.settings)
+def parse_cells(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Pairs of network and task.
+
+    >>> parse_cells(["film/pos", "cnn-lstm/set+pos"])
+    [('film', 'pos'), ('cnn-lstm', 'set+pos')]
+    """
+    cells = []
+    for name in names:
+        network, _, task = name.partition("/")
+        if not task:
+            raise UserError(f"'{name}' is no cell: write NETWORK/TASK, as in film/pos.")
+        cells.append((network, task))
+    return cells
+
+
+def _grid_names(network: str, task: str, results: Sequence[SweepRow], seeds: int) -> set[str] | None:
+    """The configurations of the paper's grid to train: all (None), or for compositional the best on SET+POS."""
+    if task != "compositional":
+        return None
+    rows = [row for row in results if (row.network, row.task) == (network, "set+pos") and row.seed < seeds]
+    chosen = best(rows) if len(rows) >= seeds * prod(len(values) for values in PAPER_GRID) else {}
+    return {row.config for configs in chosen.values() for row in configs}
+
+
+def sweep(
+    folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest, deadline: float | None = None
+) -> list[SweepRow]:
+    """Run what is not done yet, and return the whole table. A training that fails is a row with the reason.
+
+    No training begins after the `deadline` (of `time.time`); `train_and_test` may interrupt one that is running then.
+    """
+    refuse_other_trainings(folder, trainings)  # before the first one takes its time
     for training in trainings:
+        if is_over(deadline):
+            break
         with ExitStack() as stack:
             try:
                 stack.enter_context(lock_folder(folder / training.folder / "training"))
             except UserError:
                 continue  # another process that sweeps the same folder is running it
-            if not _finished(folder, training):
-                _record(folder, _run(folder, training, train_and_test))
-    return _read_if_any(folder)
+            try:
+                if not _finished(folder, training):
+                    _record(folder, _run(folder, training, train_and_test))
+            except KeyboardInterrupt:
+                if not is_over(deadline):
+                    raise
+    return results_so_far(folder)
+
+
+def is_over(deadline: float | None) -> bool:
+    """Whether the time is up."""
+    return deadline is not None and time.time() >= deadline
+
+
+def refuse_other_trainings(folder: Path, trainings: Iterable[SweepTraining]) -> None:
+    """Refuse a sweep of which a training was begun with other settings."""
+    for training in trainings:
+        checkpoints.refuse_other_training(folder / training.folder, training.config, training.source.settings)
 
 
 def read_results(folder: Path) -> list[SweepRow]:
@@ -172,17 +239,18 @@ def _run(folder: Path, training: SweepTraining, train_and_test: TrainAndTest) ->
 def _finished(folder: Path, training: SweepTraining) -> bool:
     files = (*checkpoints.FILES, experiment.TEST_RESULTS)
     complete = all((folder / training.folder / name).is_file() for name in files)
-    return complete and any(row.key == training.key and not row.error for row in _read_if_any(folder))
+    return complete and any(row.key == training.key and not row.error for row in results_so_far(folder))
 
 
-def _read_if_any(folder: Path) -> list[SweepRow]:
+def results_so_far(folder: Path) -> list[SweepRow]:
+    """The table of a sweep, empty if no training has ended."""
     return read_results(folder) if (folder / RESULTS).is_file() else []
 
 
 def _record(folder: Path, row: SweepRow) -> None:
     """Write the table with this row in it; it replaces a row that failed before."""
     with lock_folder(folder, wait=True):
-        rows = [*(other for other in _read_if_any(folder) if other.key != row.key), row]
+        rows = [*(other for other in results_so_far(folder) if other.key != row.key), row]
         text = io.StringIO()
         table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
         table.writeheader()

@@ -46,7 +46,7 @@ class ObjectExtractor:
 
     name = "objects"
     image_size = objects.IMAGE_SIZE
-    fingerprint = f"objects-{objects.IMAGE_SIZE}-{objects.OUTLINE}-2"
+    fingerprint = f"objects-{objects.IMAGE_SIZE}-{objects.OUTLINE}-3"
 
     def extract(self, pictures: Pictures) -> NDArray[np.float32]:
         """One row of slots per picture."""

@@ -1,4 +1,4 @@
-"""Objects found in a picture without any labels: connected pixels of one hue on black.
+"""Objects found in a picture without any labels: connected pixels of one hue on black, cut where they are not convex.
 
 Each becomes a slot that describes its pixels: how many there are, their colour, their outline, and where they lie.
 """
@@ -6,13 +6,15 @@ Each becomes a slot that describes its pixels: how many there are, their colour,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 IMAGE_SIZE = 192
 """Pixels a side of the pictures in which objects are found."""
-SLOTS = 12
+SLOTS = 30
+"""As many as a scene can have (`seesay.scenes.config.MOST_OBJECTS`)."""
 OUTLINE = 8
 """Cells a side of an outline, which is scaled by the longer side, so that it shows shape and not size."""
 APPEARANCE = 3 + OUTLINE * OUTLINE
@@ -20,10 +22,15 @@ SLOT_SIZE = 1 + 1 + 4 + APPEARANCE
 """A slot: whether there is an object, its area, its box (top, left, bottom, right), its colour and outline."""
 _DARKEST = 24
 _SMALLEST = 8
+_NOTCH = 2.0
+"""Pixels: where the outline of a group lies deeper inside its convex hull, two objects touch."""
+_ANGLES = np.arange(36) * np.pi / 36
+_NORMALS = np.array([[f(turn + angle) for turn in (0, np.pi) for angle in _ANGLES] for f in (np.cos, np.sin)])
 _BITS = np.array([1, 2, 4], dtype=np.uint8)
 _AROUND = np.ones((3, 3), dtype=bool)
 
 Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 
 
 def find_objects(pictures: NDArray[np.uint8]) -> Floats:
@@ -41,7 +48,7 @@ class DetectedObject:
     """One object: its area in pixels (an edge pixel counts in part), its box, mean color and outline."""
 
     area: float
-    box: tuple[int, int, int, int]
+    box: tuple[float, float, float, float]
     color: Floats
     outline: Floats
 
@@ -72,16 +79,48 @@ def _segment(picture: NDArray[np.uint8]) -> list[DetectedObject]:
         for kind in kinds:
             parts, count = (group, 1) if len(kinds) == 1 else ndimage.label(group & (hue == kind))
             for part in range(1, count + 1):
-                mask = parts == part
-                if mask.sum() < _SMALLEST or (len(kinds) > 1 and not ndimage.binary_erosion(mask, _AROUND).any()):
+                joint = parts == part
+                if joint.sum() < _SMALLEST or (len(kinds) > 1 and not ndimage.binary_erosion(joint, _AROUND).any()):
                     continue  # a speck, or the border where two objects touch, whose pixels mix both hues
-                free = mask | (~inside[where] & (hue == kind))  # not the pixels of other objects
-                objects.append(_measure(colors, np.where(free, light, 0), mask, (where[0].start, where[1].start)))
+                for mask in _convex_parts(joint):
+                    free = mask | (~inside[where] & (hue == kind))  # not the pixels of other objects
+                    objects.append(_measure(colors, np.where(free, light, 0), mask, (where[0].start, where[1].start)))
     return objects
 
 
+def _convex_parts(mask: Mask) -> list[Mask]:
+    """The pixels of objects that touch, one mask each. A straight line separates any two convex shapes; here it passes
+    through the deepest notch of their outline, in the direction that leaves the smallest hulls."""
+    from scipy import ndimage
+    from scipy.spatial import ConvexHull
+
+    outline = np.argwhere(mask & ~ndimage.binary_erosion(mask)) + 0.5
+    along = outline @ _NORMALS
+    depth = (along.max(0) - along).min(1)
+    if depth.max() < _NOTCH:
+        return [mask]
+    down, across = (np.indices(mask.shape) + 0.5) - outline[depth.argmax()][:, None, None]
+    cuts = []
+    for angle, offset in product(_ANGLES, (-1.0, 0.0, 1.0)):
+        side = np.cos(angle) * down + np.sin(angle) * across >= offset
+        halves = mask & side, mask & ~side
+        if min(half.sum() for half in halves) >= _SMALLEST:
+            cuts.append((sum(ConvexHull(_corners(half)).volume for half in halves), halves))
+    if not cuts:
+        return [mask]
+    return [part for half in min(cuts, key=lambda cut: cut[0])[1] for part in _convex_parts(half)]
+
+
+def _corners(mask: Mask) -> NDArray[np.float64]:
+    """The outer corners of each row's first and last pixel; no other point can be on the convex hull."""
+    rows = np.flatnonzero(mask.any(1))
+    first, last = mask[rows].argmax(1), mask.shape[1] - mask[rows, ::-1].argmax(1)
+    corners = np.r_[rows, rows + 1, rows, rows + 1], np.r_[first, first, last, last]
+    return np.stack(corners, axis=1).astype(np.float64)
+
+
 def _measure(
-    picture: NDArray[np.uint8], bright: NDArray[np.uint8], mask: NDArray[np.bool_], corner: tuple[int, int]
+    picture: NDArray[np.uint8], bright: NDArray[np.uint8], mask: Mask, corner: tuple[int, int]
 ) -> DetectedObject:
     from scipy import ndimage
 
@@ -89,24 +128,31 @@ def _measure(
     around = ndimage.binary_dilation(mask, _AROUND)
     covered = np.where(around, bright, 0).astype(np.float32) / level
     color = picture[mask & (bright == level)].mean(0, dtype=np.float32) / 255
-    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
-    top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
-    box = (corner[0] + top, corner[1] + left, corner[0] + bottom, corner[1] + right)
-    return DetectedObject(float(covered.sum()), box, color, _outline(covered[top:bottom, left:right]))
+    down, across = _extent(covered.max(1)), _extent(covered.max(0))
+    box = (corner[0] + down[0], corner[1] + across[0], corner[0] + down[1], corner[1] + across[1])
+    return DetectedObject(float(covered.sum()), box, color, _outline(covered, down, across))
 
 
-def _outline(covered: Floats) -> Floats:
+def _extent(profile: Floats) -> tuple[float, float]:
+    """Where an object begins and ends along an axis, to a part of a pixel: small objects have few of them."""
+    inner = np.flatnonzero(profile >= 0.5)
+    first, last, padded = inner[0], inner[-1], np.pad(profile, 1)
+    return float(first + 1 - padded[first : first + 2].sum()), float(last + padded[last + 1 : last + 3].sum())
+
+
+def _outline(covered: Floats, down: tuple[float, float], across: tuple[float, float]) -> Floats:
     """The covered share of each cell of a square around the object."""
-    rows, columns = covered.shape
-    longer = max(rows, columns)
-    return np.asarray(_spread(rows, longer) @ covered @ _spread(columns, longer).T, dtype=np.float32)
+    longer = max(down[1] - down[0], across[1] - across[0])
+    rows, columns = (_spread(size, ends, longer) for size, ends in zip(covered.shape, (down, across), strict=True))
+    return np.asarray(rows @ covered @ columns.T, dtype=np.float32)
 
 
-def _spread(length: int, longer: int) -> Floats:
-    """Row c holds the share of every pixel that falls into cell c, with `length` pixels in the middle of `longer`."""
-    edges = np.arange(length + 1) + (longer - length) / 2
-    cells = np.arange(OUTLINE + 1) * longer / OUTLINE
-    low = np.maximum(edges[None, :-1], cells[:-1, None])
-    high = np.minimum(edges[None, 1:], cells[1:, None])
-    share: Floats = (np.clip(high - low, 0, None) * OUTLINE / longer).astype(np.float32)
+def _spread(size: int, ends: tuple[float, float], longer: float) -> Floats:
+    """Row c holds the share of cell c that every pixel covers: the cells span `longer` pixels around the object's
+    middle, and a pixel at its end only what lies within."""
+    pixels = np.clip(np.arange(size + 1), *ends)
+    cells = sum(ends) / 2 + longer * (np.arange(OUTLINE + 1) / OUTLINE - 0.5)
+    low, high = np.maximum(pixels[:-1], cells[:-1, None]), np.minimum(pixels[1:], cells[1:, None])
+    width = np.maximum(np.diff(pixels), 1e-6)
+    share: Floats = (np.clip(high - low, 0, None) / width * OUTLINE / longer).astype(np.float32)
     return share

@@ -5,6 +5,10 @@ The sentence's grammar gives every word its role: those before "is" describe the
 answers, and from which sentence goes with which picture: every describing word picks out objects by their colour and
 outline; every adjective has a direction, and sets its threshold between the smallest and the largest of the reference
 set. No word's meaning depends on another word, so that "big" means the same with a noun it was never seen with.
+
+Settings change what it is given, to see what that is worth: `measures_learnt` (whether an adjective is about the area,
+the height, the width or the brightness; otherwise, the area), `roles_learnt` (roles from word order instead of the
+grammar) and `presupposition` (the weight of what a sentence presupposes; 0: the answers alone).
 """
 
 from __future__ import annotations
@@ -19,12 +23,15 @@ from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.config import NetworkConfig
 from seesay.reasoners.features.objects import APPEARANCE
 from seesay.reasoners.networks.base import ReasonerNetwork
-from seesay.reasoners.vocabulary import SPECIAL, SentenceVocabulary
+from seesay.reasoners.vocabulary import NULL, SPECIAL, SentenceVocabulary
 
 VERB = "is"
 FUNCTION_WORDS = ("a", "an", "the", "than")
 """Words that belong to the grammar and describe no object."""
-_SHARP = 40.0  # the inverse temperature of the soft maximum over areas
+MEASURES = ("area", "height", "width", "brightness")
+"""What an adjective may be about, each as a share of the scene's largest."""
+_LONGEST = 16  # words whose place in the sentence is told apart, where roles are learnt
+_SHARP = 40.0  # the inverse temperature of the soft maximum over the objects' measures
 _ABSENT = -1e4  # the logit of an empty slot
 
 
@@ -48,19 +55,24 @@ class ObjectCentred(ReasonerNetwork):
         )
         nn.init.normal_(self.describe.weight, std=0.3)
         nn.init.normal_(self.direction.weight, std=0.1)
+        self.presupposition = config.presupposition
+        self.measure = nn.Embedding(words, len(MEASURES)) if config.measures_learnt else None
+        # the target, the adjective, the reference set, or none of them
+        self.word_roles = nn.Embedding(words, 4) if config.roles_learnt else None
+        self.place_roles = nn.Embedding(_LONGEST, 4) if config.roles_learnt else None
         self.yes = config.answers.index("yes")
         self.verb = config.vocabulary.ids.get(VERB, -1)
         self.register_buffer("says", torch.tensor(_is_content(config.vocabulary)), persistent=False)
 
     def forward(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         target, members, adjective = self.attend(slots, words)
-        area = slots[:, :, 1] / slots[:, :, 1].amax(1, keepdim=True).clamp(min=1e-6)
-        size = (target.exp() * area).sum(1)
-        largest = (torch.softmax(_SHARP * area + members, 1) * area).sum(1)
-        smallest = (torch.softmax(_SHARP * -area + members, 1) * area).sum(1)
+        sizes = self.sizes(slots, words, adjective)
+        size = (target.exp() * sizes).sum(1)
+        largest = (torch.softmax(_SHARP * sizes + members, 1) * sizes).sum(1)
+        smallest = (torch.softmax(_SHARP * -sizes + members, 1) * sizes).sum(1)
         spread = largest - smallest
         membership = members.exp()
-        mean = ((membership * area).sum(1) / membership.sum(1).clamp(min=1e-6) - smallest) / (spread + 1e-3)
+        mean = ((membership * sizes).sum(1) / membership.sum(1).clamp(min=1e-6) - smallest) / (spread + 1e-3)
         statistics = torch.stack((membership.sum(1) / 5, mean), 1)
         embedded = (adjective[:, :, None] * self.adjective(words)).sum(1)
         k, sharpness = self.line(torch.cat((embedded, statistics), 1)).unbind(1)
@@ -69,6 +81,14 @@ class ObjectCentred(ReasonerNetwork):
         yes = 10 * direction * softplus(sharpness) * (size - threshold) / (spread + 0.05)  # in shares of the range
         logits = torch.stack((-yes, yes), 1) / 2
         return logits if self.yes == 1 else logits.flip(1)
+
+    def sizes(self, slots: torch.Tensor, words: torch.Tensor, adjective: torch.Tensor) -> torch.Tensor:
+        """The objects' sizes by the adjective's measure (items, objects)."""
+        measures = _measures(slots)
+        if self.measure is None:
+            return measures[:, :, 0]
+        choice = torch.softmax((adjective[:, :, None] * self.measure(words)).sum(1), 1)
+        return (measures * choice[:, None]).sum(2)
 
     def attend(self, slots: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The target (log-probabilities over objects), the reference set (a log-membership per object), and which word
@@ -102,10 +122,17 @@ class ObjectCentred(ReasonerNetwork):
         )
         distance = distance.view(len(words), *slots.shape[:2]) - (1 - slots[:, :, 0]) * _ABSENT
         logits = (-distance).logsumexp(2)  # what does not depend on the picture cancels out
-        return torch.nn.functional.cross_entropy(logits, torch.arange(len(words), device=words.device))
+        own = torch.arange(len(words), device=words.device)
+        loss: torch.Tensor = self.presupposition * torch.nn.functional.cross_entropy(logits, own)
+        return loss
 
     def roles(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Masks of the words that describe the target, are the adjective, describe the reference set."""
+        """Masks of the words that describe the target, are the adjective, describe the reference set; where roles are
+        learnt, probabilities."""
+        if self.word_roles is not None and self.place_roles is not None:
+            places = torch.arange(words.shape[1], device=words.device).clamp(max=_LONGEST - 1)
+            roles = torch.softmax(self.word_roles(words) + self.place_roles(places), 2) * (words != NULL)[:, :, None]
+            return roles[:, :, 0], roles[:, :, 1], roles[:, :, 2]
         after = (words == self.verb).cumsum(1) > 0
         content = self.says[words]
         position = (content & after).cumsum(1)
@@ -125,6 +152,14 @@ class ObjectCentred(ReasonerNetwork):
         """Every word's typical appearance, and its strictness about each dimension of it."""
         typical, strictness = self.describe(words).chunk(2, -1)
         return typical, softplus(strictness)
+
+
+def _measures(slots: torch.Tensor) -> torch.Tensor:
+    """The measures of every object (items, objects, measures)."""
+    top, left, bottom, right = slots[:, :, 2:6].unbind(2)
+    brightness = slots[:, :, -APPEARANCE:][:, :, :3].amax(2)
+    measures = torch.stack((slots[:, :, 1], bottom - top, right - left, brightness), 2)
+    return measures / measures.amax(1, keepdim=True).clamp(min=1e-6)
 
 
 def _boxes(

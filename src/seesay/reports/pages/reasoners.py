@@ -11,7 +11,7 @@ from markupsafe import Markup
 from seesay.reasoners.diagnostics import REASONER, BinAccuracy, Diagnosis, GroupAccuracy, mixtures
 from seesay.reasoners.evaluate import CEILING
 from seesay.reasoners.networks.registry import NAMES
-from seesay.reasoners.paper_tables import OTHERS, TABLES, TableCell, column_test, published
+from seesay.reasoners.paper_tables import OTHERS, TABLES, BestConfiguration, TableCell, column_test, published
 from seesay.reports import reasoner_charts
 from seesay.reports.attention_overlay import attention_chart
 from seesay.reports.charts import Bar, bars
@@ -60,6 +60,10 @@ SWEEP = (
     "number of seeds in brackets; the ceiling is that of the items diagnosed below. Published figures are means over "
     "three runs of the best of sixteen configurations (Pezzelle & Fernández 2019)."
 )
+BEST = (
+    "Validation accuracy of the configuration with the highest mean: its mean ± standard deviation over seeds, and the "
+    "run with the maximum. The classifier's dropout and batch norm are those of the paper's grid."
+)
 CHART = "Whiskers are one standard deviation to either side."
 _TABLES = {"Table 1": "the four tasks", "Table 2": "hard tests", "Table 3": "seen and unseen combinations"}
 _CEILING = "ceiling, k = 0.29"
@@ -76,9 +80,11 @@ def reasoner_page(path: Path, diagnoses: Sequence[Diagnosis]) -> list[Path]:
     return _write(path, title, *diagnosis_sections(diagnoses))
 
 
-def sweep_page(path: Path, ours: Sequence[TableCell], diagnoses: Sequence[Diagnosis] = ()) -> list[Path]:
+def sweep_page(
+    path: Path, ours: Sequence[TableCell], diagnoses: Sequence[Diagnosis] = (), best: Sequence[BestConfiguration] = ()
+) -> list[Path]:
     """The paper's Tables 1 to 3 beside ours, and the diagnosis of the best reasoners."""
-    sections, charts = sweep_sections(ours, diagnoses)
+    sections, charts = sweep_sections(ours, diagnoses, best)
     if diagnoses:
         more, others = diagnosis_sections(diagnoses)
         sections, charts = [*sections, *more], {**charts, **others}
@@ -109,8 +115,11 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
     return sections, charts
 
 
-def sweep_sections(ours: Sequence[TableCell], diagnoses: Sequence[Diagnosis] = ()) -> tuple[list[Section], Charts]:
-    """A section for each of the paper's tables: published and ours, as one chart per test and as a table."""
+def sweep_sections(
+    ours: Sequence[TableCell], diagnoses: Sequence[Diagnosis] = (), best: Sequence[BestConfiguration] = ()
+) -> tuple[list[Section], Charts]:
+    """A section for each of the paper's tables: published and ours, as one chart per test and as a table; and one for
+    the configurations."""
     sections: list[Section] = []
     charts: Charts = {}
     for table, about in _TABLES.items():
@@ -137,7 +146,22 @@ def sweep_sections(ours: Sequence[TableCell], diagnoses: Sequence[Diagnosis] = (
     if others := [cell for cell in ours if cell.table == OTHERS]:
         body = [[NAMES[cell.network], cell.column, _cell(cell)] for cell in others]
         sections.append(Section(OTHERS, "", (), DataTable(["network", "task and test", "ours"], body)))
+    if best:
+        sections.append(Section("Best configurations", BEST, (), _best_table(best)))
     return sections, charts
+
+
+def _best_table(best: Sequence[BestConfiguration]) -> DataTable:
+    header = ["network and task", "learning rate", "dropout", "batch norm", "seeds", "mean", "maximum", "best run"]
+    body = []
+    for line in best:
+        rate = NONE if line.learning_rate is None else f"{line.learning_rate:g}"
+        dropout = NONE if line.dropout is None else f"{line.dropout:g}"
+        norm = NONE if line.batch_norm is None else ("yes" if line.batch_norm else "no")
+        mean = number(line.mean) + ("" if line.sd is None else f" ± {number(line.sd)}")
+        run = [f"{line.seeds}", mean, number(line.highest), line.best_run.name]
+        body.append([f"{NAMES[line.network]}, {title_of(line.task)}", rate, dropout, norm, *run])
+    return DataTable(header, body)
 
 
 def _ceiling(diagnoses: Sequence[Diagnosis], column: str) -> float | None:

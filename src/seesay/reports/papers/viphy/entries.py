@@ -7,7 +7,14 @@ from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.paper import Paper, PaperEntry, not_here
 from seesay.reports.papers.viphy import figures, tables
-from seesay.reports.papers.viphy.published import CATEGORY, CODA_CARDINALITY, SCENE, with_averages
+from seesay.reports.papers.viphy.published import (
+    CATEGORY,
+    CODA_CARDINALITY,
+    FEW_SHOT,
+    FEW_SHOT_FRACTIONS,
+    SCENE,
+    with_averages,
+)
 from seesay.reports.papers.viphy.scores import SIZE_SETS
 from seesay.tasks.viphy import color, space
 
@@ -20,6 +27,8 @@ _LINEAR = "seesay probe bert-base-uncased openai/clip-vit-base-patch32 --how lin
 _MODELS = "the models, from the Hugging Face Hub, and the published files; `minilm` and `smollm2` need no Hub."
 _METRICS = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence"}
 _COLOR, _SPACE = _METRICS | {"macro_f1": "macro F1"}, _METRICS | {"macro_f1_space": "macro F1"}
+_RELAXED = "Published relaxed accuracy, in percent"
+_FRACTIONS = ("published, in percent", *(f"{fraction:.0%}" for fraction in FEW_SHOT_FRACTIONS))
 
 
 def _curve(task: str) -> str:
@@ -66,18 +75,18 @@ PAPER = Paper(
         PaperEntry("Figure 6", "Colour by category of objects",
                    figures.by_tag("viphy-color", "category", CATEGORY, ("BERT", "CLIP")),
                    f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
-                   (figures.published_parts(CATEGORY, ("BERT", "CLIP"), "category"),)),
+                   (figures.published_rows(CATEGORY, ("category", "BERT", "CLIP"), _RELAXED),)),
         PaperEntry("Figure 8", "Few-shot: colour", figures.few_shot("viphy-color"), _curve("viphy-color"), _FILES,
-                   (figures.published_few_shot("viphy-color"),)),
+                   (figures.published_rows(FEW_SHOT["viphy-color"], _FRACTIONS),)),
         PaperEntry("Figure 9", "Few-shot: size", figures.few_shot("viphy-size"), _curve("viphy-size"), _FILES,
-                   (figures.published_few_shot("viphy-size"),)),
+                   (figures.published_rows(FEW_SHOT["viphy-size"], _FRACTIONS),)),
         PaperEntry("Figures 10 and 11", "How many typical colours, and which: ViPhy and CoDa", figures.cardinality,
                    _CODA, _FILES, (DataTable(["published: typical colours", *map(str, range(1, 7))],
                                              [["CoDa, objects", *map(str, CODA_CARDINALITY)]]),)),
         PaperEntry("Figure 13", "Space by scene",
                    figures.by_tag("viphy-space", "scene", SCENE, ("ViLT", "BERT", "CapBERT")),
                    f"{_LINEAR} viphy-space -o runs {_PAPER}", _MODELS,
-                   (figures.published_parts(SCENE, ("ViLT", "BERT", "CapBERT"), "scene"),)),
+                   (figures.published_rows(SCENE, ("scene", "ViLT", "BERT", "CapBERT"), _RELAXED),)),
         PaperEntry("Figure 14", "Pairs of objects in the kitchen", figures.kitchen, _DATA, _FILES),
         PaperEntry("Figure 15", "Colours by category", figures.category_colors, _DATA, _FILES),
         PaperEntry("Figure 16", "Ninety objects, from one colour to many", figures.ninety_objects, _DATA, _FILES),

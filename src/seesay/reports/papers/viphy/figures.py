@@ -111,10 +111,9 @@ def by_cardinality(material: Material) -> Rendered:
     return Rendered(status, "\n\n".join([text, *notes]), [table], charts)
 
 
-def published_parts(values: Mapping[str, Sequence[float]], models: Sequence[str], part: str) -> DataTable:
-    """Figures 6 and 13 as numbers."""
-    rows = [[name, *map(_two, row)] for name, row in values.items()]
-    return DataTable([part, *models], rows, "Published relaxed accuracy, in percent")
+def published_rows(values: Mapping[str, Sequence[float]], header: Sequence[str], title: str = "") -> DataTable:
+    """Figures 6, 8, 9 and 13 as numbers."""
+    return DataTable(header, [[name, *map(_two, row)] for name, row in values.items()], title)
 
 
 def by_tag(
@@ -142,12 +141,6 @@ def by_tag(
         return Rendered(Status.SHOWN, text, [DataTable([tag, *ours], rows, "Ours, in percent")], [chart])
 
     return render
-
-
-def published_few_shot(task: str) -> DataTable:
-    """Figures 8 and 9 as numbers."""
-    rows = [[model, *map(_two, values)] for model, values in FEW_SHOT[task].items()]
-    return DataTable(["published, in percent", *(f"{fraction:.0%}" for fraction in FEW_SHOT_FRACTIONS)], rows)
 
 
 def learning_curves(material: Material) -> list[Band]:

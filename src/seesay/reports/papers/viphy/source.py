@@ -51,11 +51,6 @@ def shared_things(material: Material) -> human.SharedThings:
     return human.shared_things(rows(material, ColorFact), beside)
 
 
-def human_figures(material: Material) -> human.HumanFigures:
-    """What CoDa's annotators score."""
-    return human.figures_of(shared_things(material))
-
-
 def on_examples(material: Material, kind: type[Pair]) -> tuple[int, int, str]:
     """How many of the authors' annotated examples agree with the published table, of how many, and what is left out.
 

@@ -24,6 +24,7 @@ from seesay.runs.records import Figure
 from seesay.runs.run import Run
 from seesay.tasks.categories import CATEGORIES, ENCODER, assign
 from seesay.tasks.viphy import color, size, space
+from seesay.tasks.viphy.human import figures_of
 
 NOT_LEVEL = Slice.of({"level": "no"})
 SAMPLE = 3_000
@@ -220,7 +221,7 @@ def _probe_rows(
 
 def coda_rows(material: Material) -> list[list[str | None]]:
     """CoDa's annotators as the paper reads them, and by the rule for models."""
-    scores = source.human_figures(material)
+    scores = figures_of(source.shared_things(material))
     rest = percent(scores.confidence), percent(scores.macro_f1)
     return [
         ["people (CoDa), any typical colour in common", None, percent(scores.any_overlap), *rest],

@@ -114,7 +114,10 @@ def _start(engine: Engine, workers: int) -> None:
         raise missing_extra("Mining", "mine", error) from error
     if not ray.is_initialized():
         is_local = not os.environ.get("RAY_ADDRESS")
-        local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False} if is_local else {}
+        # "local": one that somebody started on this machine is not ours to join
+        local: dict[str, Any] = (
+            {"address": "local", "num_cpus": workers, "include_dashboard": False} if is_local else {}
+        )
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
     daft.set_runner_ray(noop_if_initialized=True)
 

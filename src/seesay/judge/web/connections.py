@@ -28,18 +28,30 @@ class ConnectionLimits:
     receive_seconds: float = 20
     send_seconds: float = 60
     connections: dict[LimitedProtocol, str] = field(default_factory=dict)
+    by_address: dict[str, dict[LimitedProtocol, None]] = field(default_factory=dict)
 
     def admit(self, protocol: LimitedProtocol, address: str) -> bool:
         """Count a connection, dropping another one if there are too many; False where all are at work."""
-        neighbours = [other for other, of in self.connections.items() if of == address]
-        for limit, others in ((self.per_address, neighbours), (self.total, list(self.connections))):
+        neighbours = self.by_address.get(address, {})
+        for limit, others in ((self.per_address, neighbours), (self.total, self.connections)):
             if len(others) >= limit:
-                waiting = [other for other in others if not other.is_answering]
-                if not waiting:
+                waiting = (other for other in others if not other.is_answering)
+                silent = next((other for other in waiting if other.cycle is None), None)  # has never sent a request
+                dropped = silent or next((other for other in others if not other.is_answering), None)
+                if dropped is None:
                     return False
-                min(waiting, key=lambda other: other.cycle is not None).drop()  # before those that sent a request once
+                dropped.drop()
         self.connections[protocol] = address
+        self.by_address.setdefault(address, {})[protocol] = None
         return True
+
+    def forget(self, protocol: LimitedProtocol) -> None:
+        """No longer count a connection."""
+        address = self.connections.pop(protocol, None)
+        if address is not None:
+            self.by_address[address].pop(protocol)
+            if not self.by_address[address]:
+                del self.by_address[address]
 
 
 class LimitedProtocol(H11Protocol):
@@ -57,7 +69,7 @@ class LimitedProtocol(H11Protocol):
     def drop(self) -> None:
         """Close the connection without waiting for its client."""
         self._stop_timer()
-        self.limits.connections.pop(self, None)
+        self.limits.forget(self)
         if not self.transport.is_closing() or self.transport.get_write_buffer_size():
             self.transport.abort()
 
@@ -88,7 +100,7 @@ class LimitedProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
-        self.limits.connections.pop(self, None)
+        self.limits.forget(self)
         super().connection_lost(exc)
 
     def _check_request(self) -> None:

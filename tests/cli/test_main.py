@@ -81,7 +81,8 @@ def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]
     with progress_bar("rooms", unit="pictures") as advance:
         advance(3, 10)
         advance(7, 10)
-    (line,) = capsys.readouterr().err.splitlines()
+    start, line = capsys.readouterr().err.splitlines()
+    assert start == "rooms …"
     assert line.startswith("rooms: 10 of 10 · ")
     assert "pictures/s" in line
 

@@ -17,7 +17,9 @@ from seesay.cli.data import app as data_app
 from seesay.cli.tasks import tasks
 from seesay.data import catalogue
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
+from seesay.data.tables import read_csv
 from seesay.errors import UserError
+from seesay.tasks import load_task
 
 ROW = {"descriptor": "a", "item": "tomato", "label": "red"}
 
@@ -164,3 +166,21 @@ def test_the_program_itself(colours: Path) -> None:
     done = seesay("data", "--json")
     assert done.returncode == 0
     assert len(json.loads(done.stdout)["datasets"]) == len(CATALOGUE)
+
+
+def test_rows_of_your_own_have_your_licence(tmp_path: Path) -> None:
+    data = tmp_path / "mine.jsonl"
+    data.write_text('{"descriptor": "a", "item": "tomato", "label": "red"}\n')
+    task = load_task("memory-colors", data)
+    assert (task.licence, task.title.endswith("(from mine.jsonl)")) == ("yours", True)
+
+
+def test_another_separator_is_named(tmp_path: Path) -> None:
+    table = tmp_path / "fruit.csv"
+    table.write_text("object;colour\nlemon;yellow\n")
+    with pytest.raises(UserError, match="separated by semicolons, not by commas"):
+        read_csv(table, ("object", "colour"), dict)
+
+
+def test_data_list_is_another_name_for_data() -> None:
+    assert run("data", "list", "--json").stdout == run("data", "--json").stdout

@@ -138,7 +138,7 @@ def test_an_adjective_may_be_about_another_measure() -> None:
         with torch.no_grad():
             network.measure.weight.zero_()[WORDS.ids["big"], index] = 50.0
         measured = network.sizes(seen, read, adjective)[0, :6]
-        torch.testing.assert_close(measured, expected[name] / max(expected[name].max(), 1e-6))
+        torch.testing.assert_close(measured, expected[name] / expected[name].max().clamp(min=1e-6))
     torch.testing.assert_close(
         ObjectCentred(config).sizes(seen, read, adjective)[0, :6], expected["area"] / expected["area"].max()
     )

@@ -161,7 +161,8 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 def _plain_progress(title: str, unit: str) -> Advance:
-    """Progress in lines, for a file or a pipe: one every few seconds, and one at the end."""
+    """Progress in lines, for a file or a pipe: one at the start, one every few seconds, and one at the end."""
+    print(f"{title} …", file=sys.stderr, flush=True)
     began = last = time.monotonic()
     count = 0
 

@@ -27,6 +27,7 @@ from seesay.cli.reasoner import app as reasoner_app
 from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
 from seesay.cli.rooms import rooms
+from seesay.cli.pictures import app as pictures_app
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
 from seesay.cli.site import site
@@ -89,6 +90,7 @@ app.add_typer(tasks_app, name="tasks")
 app.command()(models)
 app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")
+app.add_typer(pictures_app, name="pictures")
 app.add_typer(score_app, name="score")
 app.add_typer(judge_app, name="judge")
 app.command()(mine)

@@ -124,8 +124,8 @@ class Question:
     `object` names what the question is about: questions about one object are not independent, so intervals
     are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes. `shots` are other
     questions, which are shown before this one with their answers. `pulls` are wrong answers by where they come from:
-    `prior` for what is usual and not shown, `picture` for what is shown and not usual. `blind` is the id of the question
-    that knows no picture.
+    `prior` for what is usual and not shown, `picture` for what is shown and not usual. `blind` is the id of the same
+    question without a picture.
     """
 
     id: str

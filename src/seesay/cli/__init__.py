@@ -21,13 +21,13 @@ from seesay.cli.models import models
 from seesay.cli.output import is_silent, log_to_terminal, plain, set_silent
 from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
+from seesay.cli.pictures import app as pictures_app
 from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import ProbeCommand, probe
 from seesay.cli.reasoner import app as reasoner_app
 from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
 from seesay.cli.rooms import rooms
-from seesay.cli.pictures import app as pictures_app
 from seesay.cli.scenes import app as scenes_app
 from seesay.cli.score import app as score_app
 from seesay.cli.site import site

@@ -47,7 +47,7 @@ def gain_over_blind(items: ScoredItems) -> FloatArray:
     """How much probability the right answer gains by the picture: from -1 to 1."""
     if items.blind is None:
         return _undefined(items)
-    asked = ~np.isnan(items.blind).all(axis=1)
+    asked = np.asarray(~np.isnan(items.blind).all(axis=1))
     answered = np.isfinite(items.blind).any(axis=1, keepdims=True)
     scores = np.where(np.isnan(items.blind), -np.inf, np.where(answered, items.blind, 0.0))
     blind = softmax(np.where(asked[:, None], scores, 0.0))

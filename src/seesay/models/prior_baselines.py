@@ -18,7 +18,9 @@ class _LabelRule(Baseline):
     def prepare(self, task: Task) -> None:
         """Note which labels each prompt's options stand for."""
         if "usual" not in task.questions[0].fields:
-            raise UserError(f"{self.name} answers questions about what is usual: use it with prior-color or prior-size.")
+            raise UserError(
+                f"{self.name} answers questions about what is usual: use it with prior-color or prior-size."
+            )
         self._labels = {
             template.ask(question).key: question.options for template in task.templates for question in task.questions
         }

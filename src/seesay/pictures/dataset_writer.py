@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from seesay.questions import Question
 
 MANIFEST = "pictures.json"
 VERSION = "1"
-PLANS = {"prior-color": color_pictures, "prior-size": size_pictures}
+PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {"prior-color": color_pictures, "prior-size": size_pictures}
 _LARGEST = 2048
 
 

@@ -48,7 +48,9 @@ def find_region(name: str, typical: tuple[str, ...]) -> ColoredRegion:
     distances = np.linalg.norm(lab[:, None] - targets, axis=2).min(axis=1)
     seed = lab[np.argmax(areas * np.exp(-((distances / _NEAR) ** 2)))]
     belongs = np.linalg.norm((lab - seed) * (0.5, 1, 1), axis=1) < _SAME
-    return ColoredRegion(tuple(color for color, own in zip(colors, belongs, strict=True) if own), float(areas[belongs].sum()))
+    return ColoredRegion(
+        tuple(color for color, own in zip(colors, belongs, strict=True) if own), float(areas[belongs].sum())
+    )
 
 
 def prototype(color: str) -> FloatArray:

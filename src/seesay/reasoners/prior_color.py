@@ -73,7 +73,7 @@ class PriorColorSource:
                 drawn = np.stack([rgb(picture, extractor.image_size) for picture in batch])
                 yield drawn, [_sentence(picture) for picture in batch], [COLORS.index(p.color) for p in batch]
 
-        part = split if split in TESTS else f"{self.percent}-{split}-{self.count}"
+        part = f"{split if split in TESTS else f'{split}-{self.percent}'}-{len(pictures)}"
         return extract_cached(f"{NAME}-{VERSION}-{part}", labelled(), len(pictures), extractor, COLORS, progress)
 
     def pictures(self, split: str) -> list[ColorPicture]:
@@ -81,7 +81,8 @@ class PriorColorSource:
         if split not in _SPLITS:
             raise UserError(f"{NAME} has no {split} items: it has {', '.join(_SPLITS)}.")
         stream, total = _SPLITS.index(split), self.splits[split]
-        generator = np.random.default_rng([stream, self.percent, total])
+        mixture = 0 if split in TESTS else self.percent  # tests are the same for every mixture
+        generator = np.random.default_rng([stream, mixture, total])
         things = _things(split.startswith("unmet"))
         subjects = [things[place % len(things)] for place in range(total)]
         share = {True: 1.0, False: 0.0}[split.endswith("recolored")] if split in TESTS else self.percent / 100
@@ -93,7 +94,7 @@ class PriorColorSource:
                 thing,
                 "counterfactual" if place in others else "typical",
                 colors.get(place, thing.colors[0]),
-                (stream, self.percent, place),
+                (stream, mixture, place),
             )
             for place, thing in enumerate(subjects)
         ]

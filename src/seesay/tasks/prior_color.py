@@ -1,4 +1,4 @@
-"""prior-color: what colour is the thing in this picture, and what colour is it usually? With and without the picture."""
+"""prior-color: what colour is the thing in this picture, and what colour is it usually?"""
 
 from __future__ import annotations
 

@@ -26,6 +26,12 @@ def picture(tmp_path: Path) -> str:
     return str(path)
 
 
+def new_folder(parent: Path) -> Path:
+    folder = parent / "model"
+    folder.mkdir()
+    return folder
+
+
 def prompts(picture: str | None) -> list[Prompt]:
     options = ("red", "blue", "yellow")
     return [
@@ -37,7 +43,7 @@ def prompts(picture: str | None) -> list[Prompt]:
 
 @pytest.mark.parametrize("kind", ["clip", "siglip"])
 def test_scores_are_those_of_transformers(kind: str, tmp_path: Path, picture: str) -> None:
-    folder = save_dual(kind, tmp_path / kind)
+    folder = save_dual(kind, new_folder(tmp_path))
     model = load_model(f"vision:{folder}")
     assert isinstance(model, SimilarityModel)
     scores = model.answer(prompts(picture))
@@ -59,7 +65,7 @@ def test_scores_are_those_of_transformers(kind: str, tmp_path: Path, picture: st
 
 
 def test_no_examples(tmp_path: Path, picture: str) -> None:
-    model = load_model(f"vision:{save_dual('clip', tmp_path / 'clip')}", ModelOptions())
+    model = load_model(f"vision:{save_dual('clip', new_folder(tmp_path))}", ModelOptions())
     shot = Shot("It is [MASK].", ("red", "blue"), "red")
     with pytest.raises(UserError, match="without --shots"):
         model.answer([Prompt("It is red.\n\nIt is [MASK].", ("red", "blue"), picture, {}, (shot,))])

@@ -63,11 +63,11 @@ def contrasts(run: Run) -> list[Contrast]:
         between = difference(*drawn, objects=len(things))
         p = sign_flip(a, b, things, metric.value, flips=run.manifest.resamples, seed=run.manifest.seed)
         tested.append((pair, between, p, len(things)))
-    adjusted = metrics.holm([p for *_, p, _ in tested]) if tested else []
+    adjusted = metrics.holm([p for *_, p, _ in tested]).tolist() if tested else list[float]()
     return [
         Contrast(
             Slice.of(pair[0]), Slice.of(pair[1]), each.value_a, each.value_b, each.difference, each.low, each.high,
-            p, float(corrected), n,
+            p, corrected, n,
         )
         for (pair, each, p, n), corrected in zip(tested, adjusted, strict=True)
     ]  # fmt: skip

@@ -234,6 +234,21 @@ def on_hub(hub_id: str, revision: str | None = None) -> bool:
     return True
 
 
+def hub_commit(hub_id: str, revision: str | None) -> str | None:
+    """The commit of a model on the hub, which is asked once; offline, that of the copy on this machine, if any."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+
+    try:
+        url = hf_hub_url(hub_id, "config.json", revision=revision)
+        return get_hf_file_metadata(url, timeout=HUB_TIMEOUT).commit_hash
+    except Exception:  # each version of the library has another HTTP client with errors of its own
+        try:
+            copy = try_to_load_from_cache(hub_id, "config.json", revision=revision)
+        except ValueError:  # not a name that the hub could have
+            return None
+    return Path(copy).parent.name if isinstance(copy, str) else None
+
+
 def file_digest(paths: Iterable[Path]) -> str:
     """A digest of the files' names and contents, in order of name."""
     digest = hashlib.blake2b(digest_size=8)

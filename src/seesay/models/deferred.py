@@ -24,7 +24,7 @@ from seesay.folders import cache_folder
 from seesay.models import MODELS, load_model
 from seesay.models.base import GREEDY, IDENTITY, FilledScores, Model, Reply, Sampling, TokenScores
 from seesay.models.catalogue import CATALOGUE
-from seesay.models.hf.loading import hub_commit
+from seesay.models.hf.hub import hub_commit
 from seesay.models.options import ModelOptions
 from seesay.questions import Prompt, Scores, Task
 

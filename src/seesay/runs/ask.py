@@ -65,10 +65,10 @@ def check_resampling(seed: int, resamples: int) -> None:
 def run(model: Model, task: Task, root: Path, settings: Settings, progress: ProgressCallback | None = None) -> Run:
     """The finished run: read from its folder if it was finished before, else asked as far as it is unanswered."""
     model.prepare(task)
-    if settings.limit is not None:
-        task = limited(task, settings.limit, settings.seed)
     if "pictures" not in model.accepts:
         task = without_pictures(task, model)
+    if settings.limit is not None:
+        task = limited(task, settings.limit, settings.seed)
     if model.only_chooses:
         task = without_probabilities(task, model)
     manifest = describe(model, task, settings)

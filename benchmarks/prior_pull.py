@@ -80,8 +80,8 @@ def write_figure(folder: Path) -> None:
             x, y, low, high = zip(*((p, i.value, i.low, i.high) for p, i, _, _ in rows), strict=True)
             series.append(Series(f"{network}, {name}", x, y, low, high))
     title = "Prior pull of networks by how many training pictures were recoloured"
-    labels = {"x_label": "recoloured training pictures (%)", "y_label": "prior pull"}
-    write_svg(folder / "prior-pull.svg", lines(series, title=title, **labels, y_ends=(0.0,)))
+    chart = lines(series, title=title, x_label="recoloured training pictures (%)", y_label="prior pull", y_ends=(0.0,))
+    write_svg(folder / "prior-pull.svg", chart)
 
 
 def _figures(folder: Path, network: str, percent: int, test: str) -> tuple[Interval, Interval, int]:

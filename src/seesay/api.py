@@ -23,6 +23,7 @@ from seesay.reports.site import HUB_DATASET, write_site
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.figures import with_crossed
+from seesay.runs.layers import LayerCurve, curves_json
 from seesay.runs.learning_curve import Point
 from seesay.runs.perplexity import PerplexityResult
 from seesay.runs.perplexity import perplexity as perplexity_of
@@ -31,14 +32,14 @@ from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.store import find_runs
 from seesay.runs.ways import Asker, How, with_categories
-from seesay.tasks import expand, summary
 from seesay.tasks import load_task as load_named_task
+from seesay.tasks.several import load_tasks as load_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CURVES = "learning-curve.json"
-BAD_ROWS_SHOWN = 5
+LAYERS = "layers.json"
 
 log = logging.getLogger(__name__)
 
@@ -242,6 +243,41 @@ def learning_curves(
     return points, errors
 
 
+def layers(
+    models: str | Model | Sequence[str | Model] = DEFAULT,
+    tasks: str | Task | Sequence[str | Task] | None = None,
+    *,
+    layers: str = "all",
+    how: str = How.LINEAR,
+    control: bool = True,
+    seeds: int = 1,
+    data: str | Path | None = None,
+    limit: int | None = None,
+    length: str = "sum",
+    seed: int = 0,
+    resamples: int = 10_000,
+    output: str | Path = "runs",
+    progress: ProgressBars = no_progress,
+    **options: Any,
+) -> tuple[list[LayerCurve], list[UserError]]:
+    """The headline figure by layer, and what failed: of linear probes with a control task, or of what the output head
+    reads out of each layer (`how="cloze"`). Kept in `layers.json` below `output`."""
+    asker = Asker(How(how), _model_options(options), seeds, progress)
+    names, loaded, errors = _prepare(asker, models, tasks, data, None)
+    settings = ask.Settings(length, limit, seed, resamples)
+    curves: list[LayerCurve] = []
+    for model in names:
+        try:
+            for curve in asker.layer_curves(model, loaded, settings, Path(output), layers, control=control):
+                curves.append(curve)
+                write_json(Path(output) / LAYERS, curves_json(curves))
+        except UserError as error:
+            errors.append(error)
+    if not curves:
+        raise errors[0]
+    return curves, errors
+
+
 def results(runs: Paths) -> Results:
     """Runs that exist: run folders, or folders of runs such as `runs/`."""
     return Results(tuple(find_runs([Path(path) for path in _listed(runs)])))
@@ -284,30 +320,6 @@ def perplexity(
     return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)
 
 
-def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[list[Task], list[UserError]]:
-    """The tasks, and why some members of a group could not be loaded; rows that cannot be used are reported."""
-    names = expand([task for task in named if isinstance(task, str)])
-    if not names and not any(isinstance(task, Task) for task in named):
-        raise UserError("--task names no task: `seesay tasks` lists them.")
-    if data is not None and len({summary(name).needs or name for name in names}) > 1:
-        raise UserError(f"--data goes with one data set, not with those of {', '.join(names)}.")
-    typed = {part.strip() for task in named if isinstance(task, str) for part in task.split(",")}
-    tasks = [task for task in named if isinstance(task, Task)]
-    errors: list[UserError] = []
-    for name in names:
-        try:
-            tasks.append(load_named_task(name, data))
-        except UserError as error:
-            if name in typed:
-                raise
-            errors.append(error)  # one of a group: the others are still asked
-    if not tasks:
-        raise errors[0]
-    for task in tasks:
-        _report_bad_rows(task)
-    return tasks, errors
-
-
 def _prepare(
     asker: Asker,
     models: str | Model | Sequence[str | Model],
@@ -333,17 +345,6 @@ def _model_options(options: dict[str, Any]) -> ModelOptions:
         if name not in names:
             raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
     return ModelOptions(**options)
-
-
-def _report_bad_rows(task: Task) -> None:
-    """Log which rows of the data file were left out, the first few by name."""
-    if not task.bad_rows:
-        return
-    lines = [f"{task.name}: {len(task.bad_rows)} bad rows left out, {len(task.questions)} questions kept."]
-    lines += [f"  {row}" for row in task.bad_rows[:BAD_ROWS_SHOWN]]
-    if len(task.bad_rows) > BAD_ROWS_SHOWN:
-        lines.append(f"  … and {len(task.bad_rows) - BAD_ROWS_SHOWN} more (`seesay tasks {task.name}`)")
-    log.warning("%s", "\n".join(lines))
 
 
 def _listed(paths: Paths) -> list[str | Path]:

@@ -17,6 +17,7 @@ from seesay.questions import Slice
 from seesay.reports.formatting import interval, is_shown, metric_name, number, p_value, printable
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
+from seesay.runs.layers import LayerCurve
 from seesay.runs.learning_curve import Band
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
@@ -73,6 +74,18 @@ def curves_table(bands: Sequence[Band]) -> Table:
         (f"{band.task}, {metric_name(band.metric)}", band.model, f"{band.fraction:.0%}", str(band.questions),
          str(band.seeds), number(band.mean), number(band.low), number(band.high))
         for band in bands
+    ]  # fmt: skip
+    return _by_task(columns, cells)
+
+
+def layers_table(curves: Sequence[LayerCurve]) -> Table:
+    """The figures of every layer."""
+    columns = ("layer", "value", "95 % interval", "control", "selectivity")
+    cells = [
+        (f"{f.task}, {metric_name(f.metric)}", f.model, str(f.layer), number(f.value), interval(f.low, f.high),
+         number(f.control), number(f.selectivity))
+        for curve in curves
+        for f in curve.figures
     ]  # fmt: skip
     return _by_task(columns, cells)
 

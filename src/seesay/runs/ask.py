@@ -64,6 +64,7 @@ def check_resampling(seed: int, resamples: int) -> None:
 
 def run(model: Model, task: Task, root: Path, settings: Settings, progress: ProgressCallback | None = None) -> Run:
     """The finished run: read from its folder if it was finished before, else asked as far as it is unanswered."""
+    task = model.restrict(task)
     model.prepare(task)
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)

@@ -22,7 +22,7 @@ from seesay.reports.pages import runs as runs_page
 from seesay.reports.site import HUB_DATASET, write_site
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
-from seesay.runs.figures import with_crossed
+from seesay.runs.figures import with_crossed, with_metrics
 from seesay.runs.layers import LayerCurve, curves_json
 from seesay.runs.learning_curve import Point
 from seesay.runs.perplexity import PerplexityResult
@@ -30,6 +30,7 @@ from seesay.runs.perplexity import perplexity as perplexity_of
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
+from seesay.runs.stability import Stability, ranking_stability
 from seesay.runs.store import find_runs
 from seesay.runs.ways import Asker, How, with_categories
 from seesay.tasks import load_task as load_named_task
@@ -96,14 +97,9 @@ class Results:
         ask.check_resampling(seed, resamples)
         runs = self.runs if all_seeds else first_seeds(self.runs)
         return compare_runs(
-            runs,
-            against=against,
-            all_pairs=all_pairs,
-            resamples=resamples,
-            seed=seed,
-            strict=strict,
+            runs, against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=strict,
             headline_only=headline_only,
-        )
+        )  # fmt: skip
 
     def sliced(self, tags: str | Sequence[str]) -> Results:
         """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
@@ -115,6 +111,14 @@ class Results:
                     f"No question has the tag '{tag}' to slice by: there are {', '.join(present) or 'none'}."
                 )
         return replace(self, runs=tuple(replace(run, figures=with_crossed(run, wanted)) for run in self.runs))
+
+    def measured(self, *names: str) -> Results:
+        """The runs with figures of further metrics, such as "brier" and "expected_calibration_error"."""
+        return replace(self, runs=tuple(replace(run, figures=with_metrics(run, names)) for run in self.runs))
+
+    def stability(self, *, resamples: int = 10_000, seed: int = 0) -> list[Stability]:
+        """How stable the ranking of models is over templates, task by task."""
+        return ranking_stability(first_seeds(self.runs), resamples=resamples, seed=seed)
 
     def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
         """Write one page for all the runs, which opens offline."""
@@ -252,10 +256,7 @@ def layers(
     control: bool = True,
     seeds: int = 1,
     data: str | Path | None = None,
-    limit: int | None = None,
-    length: str = "sum",
-    seed: int = 0,
-    resamples: int = 10_000,
+    settings: ask.Settings | None = None,
     output: str | Path = "runs",
     progress: ProgressBars = no_progress,
     **options: Any,
@@ -264,13 +265,13 @@ def layers(
     reads out of each layer (`how="cloze"`). Kept in `layers.json` below `output`."""
     asker = Asker(How(how), _model_options(options), seeds, progress)
     names, loaded, errors = _prepare(asker, models, tasks, data, None)
-    settings = ask.Settings(length, limit, seed, resamples)
+    settings, output = settings or ask.Settings(), Path(output)
     curves: list[LayerCurve] = []
     for model in names:
         try:
-            for curve in asker.layer_curves(model, loaded, settings, Path(output), layers, control=control):
+            for curve in asker.layer_curves(model, loaded, settings, output, layers, control=control):
                 curves.append(curve)
-                write_json(Path(output) / LAYERS, curves_json(curves))
+                write_json(output / LAYERS, curves_json(curves))
         except UserError as error:
             errors.append(error)
     if not curves:
@@ -284,12 +285,7 @@ def results(runs: Paths) -> Results:
 
 
 def compare(
-    runs: Paths,
-    *,
-    against: str | None = None,
-    all_pairs: bool = False,
-    resamples: int = 10_000,
-    seed: int = 0,
+    runs: Paths, *, against: str | None = None, all_pairs: bool = False, resamples: int = 10_000, seed: int = 0
 ) -> list[Comparison]:
     """Paired tests on shared questions: each run with the best one, with the model `against`, or every pair."""
     return results(runs).compare(

@@ -72,6 +72,11 @@ class Prompt:
         return self.text[len(after_shots(self.shots, "")) :]
 
     @property
+    def is_sentence(self) -> bool:
+        """Whether the options are whole sentences, with nothing around them."""
+        return self.asked == SLOT
+
+    @property
     def parts(self) -> tuple[str, str]:
         """The text before the slot and the text after it."""
         before, _, after = self.text.partition(SLOT)
@@ -88,7 +93,8 @@ class Prompt:
 class Template:
     """One way to put a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
 
-    `words` gives a label its word in this template (`{"larger": "bigger"}`); a label without one stands for itself.
+    `words` gives a label its word in this template (`{"larger": "bigger"}`); a label without one stands for itself. A
+    word may be a field (`"{caption}"`), so that two labels stand for two sentences of each question.
     """
 
     name: str
@@ -106,7 +112,8 @@ class Template:
         words = question.options  # shared where nothing is reworded: there may be hundreds
         if self.words:
             words = tuple(self.words.get(label, label) for label in words)
-        if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
+            words = tuple(word.format_map(values) if "{" in word else word for word in words)
+        if text.startswith(SLOT) and text != SLOT:  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
         shots = tuple(self._shot(example) for example in question.shots)
         return Prompt(after_shots(shots, text), words, question.picture, values, shots)

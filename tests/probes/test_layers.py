@@ -83,7 +83,9 @@ def test_control_labels_belong_to_things() -> None:
 def test_the_last_layer_is_the_probe_of_today(folder: str, task: Task, tmp_path: Path) -> None:
     parts = linear_task(task).splits()
     cache = LayerCache(load_encoder(folder), tmp_path / "vectors")
-    curves, errors = api.layers(folder, task, seeds=2, resamples=RESAMPLES, output=tmp_path / "layers", control=True)
+    curves, errors = api.layers(
+        folder, task, seeds=2, settings=Settings(resamples=RESAMPLES), output=tmp_path / "layers"
+    )
     assert not errors
     (curve,) = curves
     assert [figure.layer for figure in curve.figures] == [0, 1, 2]

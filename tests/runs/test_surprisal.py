@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.test_perplexity import main_
 from tests.models.test_arpa import SMALL
 from tests.needs import absent
 from tests.shared_data import shared
 from tests.tiny import save_tiny
 
-from seesay.cli import main
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import load_model
@@ -70,8 +70,8 @@ def test_two_models_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "small.arpa").write_text(SMALL)
     bert = str(save_tiny("bert", tmp_path / "bert"))
     page = tmp_path / "page.html"
-    arguments = ["perplexity", str(tmp_path / "small.arpa"), str(tmp_path / "texts.txt"), "--tokens"]
-    main([*arguments, "--beside", bert, "--report", str(page), "--json"])
+    arguments = [str(tmp_path / "small.arpa"), str(tmp_path / "texts.txt"), "--tokens"]
+    assert main_(*arguments, "--beside", bert, "--report", page, "--json") == 0
     document = json.loads(capsys.readouterr().out)
     first = document["surprisals"][0]
     assert first["words"] == ["the", "cat", END]
@@ -81,7 +81,7 @@ def test_two_models_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     text = page.read_text()
     assert "Difference in bits" in text
     assert "pll:within-word-l2r" in text
-    main([*arguments, "--report", str(page)])
+    assert main_(*arguments, "--report", page) == 0
     assert "1.33" in capsys.readouterr().out  # 0.4 in bits
     assert "Difference" not in page.read_text()
 

@@ -19,19 +19,32 @@ def compare(
     ] = None,
     all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
+    stability: Annotated[
+        bool, typer.Option("--stability", help="How stable the ranking is over templates (Kendall's tau), instead.")
+    ] = False,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     as_json: Json = False,
 ) -> None:
     """Is the difference real? Paired tests on the questions that runs share."""
+    from dataclasses import asdict
+
     from seesay import api
     from seesay.cli.output import out, print_json
     from seesay.errors import UserError
-    from seesay.reports.tables import comparison_table
+    from seesay.reports.tables import comparison_table, stability_table
 
     if against is not None and all_pairs:
         raise UserError("--against and --all-pairs do not go together: one reference, or every pair.")
     results = api.results(runs)
+    if stability:
+        rankings = results.stability(resamples=resamples, seed=seed)
+        if as_json:
+            print_json([asdict(ranking) for ranking in rankings])
+        else:
+            for ranking in rankings:
+                out.print(stability_table(ranking))
+        return
     comparisons = results.compare(
         against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=True, all_seeds=True
     )

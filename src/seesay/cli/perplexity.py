@@ -71,10 +71,8 @@ def perplexity(
     from seesay.data.captions import Corpus
     from seesay.errors import UserError
     from seesay.models import ModelOptions, locate
-    from seesay.reports.pages.surprisal import write_surprisals
     from seesay.runs.perplexity import perplexity as compute
     from seesay.runs.perplexity import require_scoring
-    from seesay.runs.surprisal import sentence_surprisals
 
     set_quiet(quiet)
     options = ModelOptions(
@@ -111,6 +109,9 @@ def perplexity(
     if not as_json:
         _show(result, f"{model} on {file}", quiet)
     if tokens:
+        from seesay.reports.pages.surprisal import write_surprisals
+        from seesay.runs.surprisal import sentence_surprisals
+
         scored, signatures = [(model, kept)], [result.signature]
         if beside and load_other:
             others: list[ScoredText] = []

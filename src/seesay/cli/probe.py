@@ -162,6 +162,7 @@ def probe(
     from seesay.command_line import recorded_command
     from seesay.errors import UserError
     from seesay.models.catalogue import DEFAULT
+    from seesay.runs.ask import Settings
     from seesay.runs.ways import How
 
     set_quiet(quiet)
@@ -207,8 +208,8 @@ def probe(
         if categories or shots or chat:
             raise UserError("--layers goes without --categories, --chat and --shots.")
         del common["categories"]
-        settings: dict[str, Any] = {"limit": limit, "length": length, "seed": seed, "resamples": resamples}
-        curves, errors = api.layers(**common, **settings, layers=layers, how=way, control=control)
+        settings = Settings(length, limit, seed, resamples)
+        curves, errors = api.layers(**common, settings=settings, layers=layers, how=way, control=control)
         _show_layers(curves, target, quiet, as_json)
     elif way is How.LEARNING_CURVE:
         points, errors = api.learning_curves(**common)

@@ -37,6 +37,10 @@ def report(
         list[str] | None,
         typer.Option("--slice", metavar="TAG,TAG", help="Cross these tags, as in answers,segment; may be repeated."),
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A further metric, such as brier or expected_calibration_error; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write one page for runs that exist, with paired tests, or their figures for a paper or a program."""
@@ -46,7 +50,7 @@ def report(
     from seesay.reports.tables import slices_table
     from seesay.runs.records import Record
 
-    results = api.results(runs)
+    results = api.results(runs).measured(*(metric or ()))
     for tags in slices or ():
         results = results.sliced(tags)
     if format is not Format.HTML:

@@ -82,7 +82,8 @@ def _row(row: Row) -> StoredRow:
     common = (str(question), None if template is None else str(template), None)
     if logp is not None:
         options = cells.get("options")
-        return StoredRow(*common, logp=_logp(logp), options=tuple(map(str, options)) if _is_list(options) else ())
+        listed = options if isinstance(options, list | tuple) else ()
+        return StoredRow(*common, logp=_logp(logp), options=tuple(map(str, listed)))
     if texts is None:
         raise BadValueError(f"neither log-probabilities (`{LOGPS[0]}`) nor a text (`{TEXTS[0]}`)")
     return StoredRow(*common, texts=_texts(texts))

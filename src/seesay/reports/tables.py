@@ -22,6 +22,7 @@ from seesay.runs.learning_curve import Band
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 from seesay.runs.seeds import SeedSummary
+from seesay.runs.stability import Stability
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -88,6 +89,22 @@ def layers_table(curves: Sequence[LayerCurve]) -> Table:
         for f in curve.figures
     ]  # fmt: skip
     return _by_task(columns, cells)
+
+
+def stability_table(ranking: Stability) -> Table:
+    """The templates' rankings beside the ranking over all of them."""
+    between = "not defined" if ranking.low is None or ranking.high is None else interval(ranking.low, ranking.high)
+    decides = f"'{ranking.decisive}' decides the order" if ranking.decisive else "no single template decides the order"
+    table = _table("template", "best model")
+    table.title = (
+        f"{ranking.task}: {len(ranking.models)} models by {metric_name(ranking.metric)}, Kendall's tau between "
+        f"templates {number(ranking.tau)} ({between}); {decides}"
+    )
+    for title in ("tau with all", "tau of all without it"):
+        table.add_column(title, justify="right")
+    for row in ranking.templates:
+        table.add_row(_name(row.template), _name(row.best), number(row.tau), number(row.tau_without))
+    return table
 
 
 def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

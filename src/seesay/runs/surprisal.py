@@ -113,5 +113,6 @@ def _spans(text: str, scores: TokenScores) -> Sequence[tuple[int, int]]:
             match = _WORD.search(text, at)
             start, words = (match.start(), match[0]) if match and token != "</s>" else (len(text), "")
         spans.append((start, start + len(words)))
-        at = start + len(words)
+        rest = _WORD.match(text, start + len(words))  # punctuation, which such a model does not read
+        at = rest.end() if rest else start + len(words)
     return spans

@@ -19,12 +19,13 @@ from seesay.registry import did_you_mean
 
 SUFFIXES = (".yaml", ".yml")
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
-DECISIVE = ("rows", "read", "rules", "fields", "options", "gold", "split", "dataset")
+DECISIVE = ("rows", "read", "rules", "fields", "options", "gold", "pairs", "split", "dataset")
 _PARTS: dict[str, type[BaseModel]] = {
     "read": schema_rows.Reading,
     "split": schema_rows.Split,
     "options": schema.Options,
     "gold": schema.Gold,
+    "pairs": schema.Pairs,
     "rows": schema_rows.SplitRows,
     "published": schema.PublishedFigure,
     "templates": schema.TemplateText,

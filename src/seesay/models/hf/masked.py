@@ -122,13 +122,23 @@ class MaskedModel(TransformersModel):
         return self._answers(prompts, layered=True)
 
     def _answers(self, prompts: Sequence[Prompt], *, layered: bool) -> list[list[Scores]]:
-        rows = tokenize_options(self._tokenizer, prompts)
-        words = [
-            Word(option.ids, option.start, option.stop, prompt.asked, prompt.picture)
-            for prompt, row in zip(prompts, rows, strict=True)
-            for option in row
-        ]
-        return [_scores(prompts, tokens) for tokens in self._score_words(words, layered=layered)]
+        options = self._option_words(prompts)
+        layers = self._score_words([word for words in options for word in words], layered=layered)
+        return [_scores(prompts, options, tokens) for tokens in layers]
+
+    def _option_words(self, prompts: Sequence[Prompt]) -> list[list[Word]]:
+        """What is predicted of each option: its tokens in the slot, or word by word a whole sentence."""
+        rows = iter(tokenize_options(self._tokenizer, [prompt for prompt in prompts if not prompt.is_sentence]))
+        options: list[list[Word]] = []
+        for prompt in prompts:
+            if prompt.is_sentence:
+                encoded = self._tokenizer(list(prompt.options), return_offsets_mapping=True)
+                texts = enumerate(prompt.options)
+                options += [_words(encoded, i, text, prompt.picture) for i, text in texts]
+            else:
+                seen = (prompt.asked, prompt.picture)
+                options += [[Word(option.ids, option.start, option.stop, *seen)] for option in next(rows)]
+        return options
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
@@ -148,25 +158,13 @@ class MaskedModel(TransformersModel):
                         (), (), f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
                     )
                     continue
-                spans: dict[int, list[int]] = {}
-                for position, word in enumerate(encoded.word_ids(index)):
-                    if word is not None:
-                        spans.setdefault(word, []).append(position)
-                offsets, text = encoded["offset_mapping"][index], batch[index]
-                words = self._score_words(
-                    [
-                        Word(
-                            tuple(ids), span[0], span[-1] + 1,
-                            f"{text[: offsets[span[0]][0]]}{SLOT}{text[offsets[span[-1]][1] :]}",
-                        )
-                        for span in spans.values()
-                    ]
-                )[0]  # fmt: skip
-                tokens = [ids[position] for span in spans.values() for position in span]
+                words = _words(encoded, index, batch[index])
+                (scores,) = self._score_words(words)
+                places = [place for word in words for place in range(word.start, word.stop)]
                 yield TokenScores(
-                    tuple(self._tokenizer.convert_ids_to_tokens(tokens)),
-                    tuple(token.logp for word in words for token in word),
-                    spans=tuple(tuple(offsets[position]) for span in spans.values() for position in span),
+                    tuple(self._tokenizer.convert_ids_to_tokens([ids[place] for place in places])),
+                    tuple(token.logp for word in scores for token in word),
+                    spans=tuple(tuple(encoded["offset_mapping"][index][place]) for place in places),
                 )
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
@@ -233,12 +231,30 @@ def _target_scores(
     return scores
 
 
-def _scores(prompts: Sequence[Prompt], words: Sequence[Sequence[TokenScore]]) -> list[Scores]:
-    """The scores of each prompt, from the tokens of the options of all of them."""
-    of_option, scores = iter(words), []
+def _words(encoded: Any, index: int, text: str, picture: str | None = None) -> list[Word]:
+    """The words of an encoded text."""
+    spans: dict[int, list[int]] = {}
+    for position, word in enumerate(encoded.word_ids(index)):
+        if word is not None:
+            spans.setdefault(word, []).append(position)
+    ids, offsets = tuple(encoded["input_ids"][index]), encoded["offset_mapping"][index]
+    return [
+        Word(
+            ids, span[0], span[-1] + 1,
+            f"{text[: offsets[span[0]][0]]}{SLOT}{text[offsets[span[-1]][1] :]}", picture,
+        )
+        for span in spans.values()
+    ]  # fmt: skip
+
+
+def _scores(
+    prompts: Sequence[Prompt], options: Sequence[Sequence[Word]], words: Sequence[Sequence[TokenScore]]
+) -> list[Scores]:
+    """The scores of each prompt, from the words of the options of all of them."""
+    of_word, of_option, scores = iter(words), iter(options), []
     for prompt in prompts:
-        options = [next(of_option) for _ in prompt.options]
-        logps = [[token.logp for token in option] for option in options]
-        single_ranks = [option[0].rank if len(option) == 1 else 0 for option in options]
+        tokens = [[token for _ in next(of_option) for token in next(of_word)] for _ in prompt.options]
+        logps = [[token.logp for token in option] for option in tokens]
+        single_ranks = [option[0].rank if len(option) == 1 else 0 for option in tokens]
         scores.append(summed_scores(logps, map(len, prompt.options), single_ranks))
     return scores

@@ -105,10 +105,10 @@ class StoredAnswers(Model):
             raise UserError(f"'{self.name}' are answers that exist: ask without --how, --chat and --shots.")
         if not rows:
             return choice_scores(prompt, [NO_ANSWER] * len(prompt.options))
-        scores = next((row.logp for row in rows if row.logp is not None), None)
-        if scores is None:
-            return score_replies(prompt, [Reply(text) for row in rows for text in row.texts])
-        return choice_scores(prompt, scores)
+        for row in rows:
+            if row.logp is not None and not isinstance(row.logp, Mapping):  # `_fitted` put them in order
+                return choice_scores(prompt, row.logp)
+        return score_replies(prompt, [Reply(text) for row in rows for text in row.texts])
 
     def _located(self, task: Task) -> dict[Place, list[StoredRow]]:
         """The answers to each question in each template, options in the question's order."""

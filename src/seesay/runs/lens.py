@@ -59,8 +59,8 @@ def ask_layers(
     stored = journal.read()
     by_prompt: dict[str, dict[int, Scores]] = {}
     for key, scores in stored.items():
-        prompt, _, layer = key.partition(":")
-        by_prompt.setdefault(prompt, {})[int(layer)] = scores
+        prompt_key, _, layer = key.partition(":")
+        by_prompt.setdefault(prompt_key, {})[int(layer)] = scores
     count = 1 + max((layer for layers in by_prompt.values() for layer in layers), default=-1)
     answered = {key: layers for key, layers in by_prompt.items() if len(layers) == count}
     for indices in model.plan(prompts):

@@ -16,6 +16,7 @@ import numpy as np
 from seesay import metrics
 from seesay.errors import UserError
 from seesay.metrics import FloatArray, Resamples
+from seesay.metrics.base import ratio
 from seesay.metrics.bootstrap import summarise
 from seesay.runs.ask import check_resampling
 from seesay.runs.figures import items_by_template, select, statistics
@@ -107,14 +108,14 @@ def mean_tau(figures: FloatArray) -> FloatArray:
     """
     left, right = np.triu_indices(figures.shape[-1], k=1)
     order = np.sign(figures[..., left] - figures[..., right])
-    ranked = np.sqrt(np.abs(order).sum(axis=-1))
+    ranked = np.abs(order).sum(axis=-1)
     agreement = order @ order.swapaxes(-1, -2)
-    scale = ranked[..., :, None] * ranked[..., None, :]
+    scale = np.sqrt(ranked[..., :, None] * ranked[..., None, :])
     first, second = np.triu_indices(figures.shape[-2], k=1)
     shared, scale = agreement[..., first, second], scale[..., first, second]
     taus = np.divide(shared, scale, out=np.zeros_like(shared), where=scale > 0)
     count = (scale > 0).sum(axis=-1)
-    return np.divide(taus.sum(axis=-1), count, out=np.full(count.shape, np.nan), where=count > 0)
+    return ratio(taus.sum(axis=-1), count, undefined=np.nan)
 
 
 def _tau(a: FloatArray, b: FloatArray) -> float | None:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from seesay.data.task_files import row_rules, schema, schema_rows
+from seesay.data.task_files.pairs import Pairs
 from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.yaml_text import Problem, YamlDocument, parse_yaml, read_yaml
 from seesay.errors import UserError
@@ -25,7 +26,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "split": schema_rows.Split,
     "options": schema.Options,
     "gold": schema.Gold,
-    "pairs": schema.Pairs,
+    "pairs": Pairs,
     "rows": schema_rows.SplitRows,
     "published": schema.PublishedFigure,
     "templates": schema.TemplateText,

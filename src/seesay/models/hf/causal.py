@@ -148,8 +148,8 @@ class CausalModel(TransformersModel):
                 logp = tuple(logp for _ in cut for logp in next(results)[0])
                 tokens = tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:])))
                 own = len(encoded["input_ids"][row]) and encoded["input_ids"][row][0] == ids[0]  # the beginning token
-                spans = [*encoded["offset_mapping"][row][int(own) :], (len(batch[row]),) * 2][: len(tokens)]
-                yield TokenScores(tokens, logp, spans=tuple(map(tuple, spans)))
+                offsets = [*encoded["offset_mapping"][row][int(own) :], (len(batch[row]),) * 2][: len(tokens)]
+                yield TokenScores(tokens, logp, spans=tuple((start, stop) for start, stop in offsets))
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """Whether texts end with the end token, and the window that moves over long ones."""

@@ -101,7 +101,7 @@ class QuestionBuilder:
         tags = {name: value for name, getter in self._tags.items() if (value := getter(cells)) is not None}
         key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
         if self.file.pairs is not None:
-            options = PLACES
+            options: tuple[str, ...] = PLACES
             sentences, gold = in_order(key or "", *self._pair(cells, self.file.pairs))
             fields |= sentences
         else:

@@ -57,6 +57,7 @@ def runs(tmp_path: Path) -> Path:
 def test_the_template_that_decides(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (ranking,) = api.results(runs).stability(resamples=200)
     assert ranking.tau == pytest.approx((1 - 1 - 1) / 3)
+    assert ranking.tau is not None
     assert ranking.low is not None
     assert ranking.high is not None
     assert ranking.low <= ranking.tau <= ranking.high

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -60,7 +61,7 @@ def by_hand(task: Task, scores: dict[str, float]) -> list[str]:
     return [max(pair, key=scores.__getitem__) for pair in pairs]
 
 
-def asked(model: str, task: Task, output: Path, scores: dict[str, float], **options: object) -> Run:
+def asked(model: str, task: Task, output: Path, scores: dict[str, float], **options: Any) -> Run:
     (run,) = api.probe(model, task, resamples=100, output=output, **options).runs
     assert preferred(run) == by_hand(task, scores)
     good = dict(PAIRS)
@@ -117,6 +118,8 @@ def test_a_tiny_bert(tmp_path: Path) -> None:
         expected = [scores[question.fields[place]] for place in ("first", "second")]
         np.testing.assert_allclose(answer.scores.logp, expected, atol=1e-4)
     assert "pll:within-word-l2r" in run.manifest.signature
+    page = api.Results((run,)).save_report(tmp_path / "page.html").read_text()
+    assert PAIRS[0][0] in page  # the sentences stand beside the answers
     (texts,) = load_model(str(folder)).score([PAIRS[0][0]])
     assert sum(texts.logp) == pytest.approx(scores[PAIRS[0][0]], abs=1e-4)
 

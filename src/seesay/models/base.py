@@ -21,6 +21,16 @@ log = logging.getLogger(__name__)
 TEXT = frozenset({"text"})
 TEXT_AND_PICTURES = frozenset({"text", "pictures"})
 
+IDENTITY = (
+    *("name", "family", "fingerprint", "scope", "accepts", "whole_words", "prompts_per_batch", "only_chooses"),
+    *("probabilities_hint", "probe", "probe_seed", "chat"),
+)
+"""The fields in which a model states what it is; a stand-in for it states the same."""
+
+
+ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers")
+"""What a model may be able to do: the hooks that have no useful default."""
+
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
@@ -131,9 +141,8 @@ class Model:
 
     @property
     def abilities(self) -> frozenset[str]:
-        """Which of `answer`, `score`, `encode` and `generate`, and of the first and third by layer, it implements."""
-        names = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers")
-        return frozenset(name for name in names if getattr(type(self), name) is not getattr(Model, name))
+        """Which of ABILITIES this model implements."""
+        return frozenset(name for name in ABILITIES if getattr(type(self), name) is not getattr(Model, name))
 
     def through_chat(self, system: str | None = None) -> Model:
         """This model, asked through its chat template: the question is the user's turn, the option begins the reply."""
@@ -168,6 +177,11 @@ class Model:
         The first layer is the embedding, the last one gives what `answer` gives.
         """
         raise self._cannot("be asked layer by layer")
+
+    def answer_batches(self, batches: Sequence[Sequence[Prompt]]) -> Iterator[tuple[int, list[Scores]]]:
+        """The scores of every batch with its number, in whatever order they come; by default one after the other."""
+        for number, batch in enumerate(batches):
+            yield number, self.answer(batch)
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None

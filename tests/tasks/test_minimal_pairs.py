@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
+import torch
+import transformers
 from tests.models.reference import CausalReference, MaskedReference
+from tests.models.test_dual_encoder import picture, save_dual
 from tests.needs import absent
 from tests.tiny import save_tiny
 
@@ -40,6 +44,8 @@ PAIRS = [
         (f"It is a {color} {thing}.", f"It is {color} a {thing}."),
     )
 ]
+SIZES, PAINTS = ("big", "small"), ("red", "blue", "yellow", "white", "green")
+SHAPES = ("circle", "square", "rectangle", "triangle")
 FILE = "rows: pairs.jsonl\npairs: {good: sentence_good, bad: sentence_bad}\ntags: [kind]\n"
 
 
@@ -169,3 +175,35 @@ def test_a_real_server(address: str, tmp_path: Path) -> None:
         scores[sentence] = math.fsum(after(ids[:i])[ids[i]] for i in range(start, len(ids)))
     run = asked("openai:smollm2", task, tmp_path / "runs", scores, base_url=address)
     print("server:", next(f.value for f in run.figures if f.metric == "accuracy"))
+
+
+def test_two_captions_for_a_picture(tmp_path: Path) -> None:
+    """The shape of SugarCrepe and What's Up, by CLIP's own similarities from plain transformers."""
+    (tmp_path / "model").mkdir()
+    folder = save_dual("clip", tmp_path / "model")
+    captions = [f"The {size} {color} {shape}" for size in SIZES for color in PAINTS for shape in SHAPES]
+    pairs = [(a, b) for a, b in permutations(captions, 2) if len(set(a.split()) & set(b.split())) == 3][:200]
+    assert len(pairs) == 200
+    for number in range(10):
+        picture(number).save(tmp_path / f"{number}.png")
+    rows = [{"good": a, "bad": b, "image": f"{i % 10}.png"} for i, (a, b) in enumerate(pairs)]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "pairs.yaml").write_text("rows: pairs.jsonl\npairs: {good: good, bad: bad}\npicture: image\n")
+    task = load_task(str(tmp_path / "pairs.yaml"))
+    (run,) = api.probe(f"vision:{folder}", task, resamples=100, output=tmp_path / "runs").runs
+
+    network = transformers.CLIPModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    images = transformers.AutoImageProcessor.from_pretrained(folder)
+    expected = []
+    with torch.inference_mode():
+        pixels = images(images=[picture(n).convert("RGB") for n in range(10)], return_tensors="pt")["pixel_values"]
+        tokens = tokenizer(captions, return_tensors="pt", padding=True)
+        logits = network(tokens["input_ids"], pixels, tokens["attention_mask"]).logits_per_image.numpy()
+    for i, question in enumerate(task.questions):
+        both = [question.fields["first"], question.fields["second"]]
+        expected.append(both[int(np.argmax([logits[i % 10, captions.index(text)] for text in both]))])
+    assert preferred(run) == expected
+    assert len(set(expected)) > 10
+    right = np.mean([sentence == good for sentence, (good, _) in zip(expected, pairs, strict=True)])
+    assert next(f.value for f in run.figures if f.metric == "accuracy") == pytest.approx(right)

@@ -61,15 +61,16 @@ def _series(curve: LayerCurve, name: str, *fields: str) -> Series:
     return Series(name, [figure.layer for figure in curve.figures], *columns)
 
 
-def strip(curve: LayerCurve) -> Markup:
-    """One row of cells per figure, one column per layer."""
-    figures = curve.figures
-    rows = {metric_name(figures[0].metric): [figure.value for figure in figures]}
-    if figures[0].selectivity is not None:
-        for name in ("control", "selectivity"):
-            rows[name] = list(_series(curve, name, name).y)
-    columns = [str(figure.layer) for figure in figures]
-    return heat_map(list(rows.values()), list(rows), columns, title="Layers as a strip")
+def strips(curve: LayerCurve) -> list[Markup]:
+    """One strip of cells per figure, each from its own least to its own greatest value."""
+    names = {"value": metric_name(curve.figures[0].metric)}
+    if curve.figures[0].selectivity is not None:
+        names |= {"control": "control", "selectivity": "selectivity"}
+    columns = [str(figure.layer) for figure in curve.figures]
+    return [
+        heat_map([_series(curve, name, field).y], [name], columns, title=f"{name.capitalize()} by layer")
+        for field, name in names.items()
+    ]
 
 
 def _figures(curve: LayerCurve, chart: Markup) -> Section:
@@ -81,9 +82,11 @@ def _figures(curve: LayerCurve, chart: Markup) -> Section:
     ]
     used = [i for i in range(len(header)) if any(row[i] is not None for row in rows)]
     kept = f"The kept vectors take {curve.kept / 1e9:,.2f} GB." if curve.kept else ""
-    text = "\n\n".join([LENS if curve.how == "lens" else PROBES, *curve.notes, kept, f"`{first.signature}`"])
+    text = "\n\n".join(
+        [LENS if curve.how == "lens" else PROBES, *curve.notes, kept, f"`{first.signature.rpartition('|')[0]}`"]
+    )
     table = DataTable([header[i] for i in used], [[row[i] for i in used] for row in rows])
-    return Section(f"{first.model} · {first.task}, {first.n:,} questions", text, [chart, strip(curve)], table)
+    return Section(f"{first.model} · {first.task}, {first.n:,} questions", text, [chart, *strips(curve)], table)
 
 
 def _takeovers(curve: LayerCurve) -> Section:

@@ -55,6 +55,7 @@ class VectorCache:
             self._save(shard, self._encode(shard))
             if progress:
                 progress(len(shard), len(unique))
+<<<<<<< HEAD
 
     @property
     def _shard(self) -> int:
@@ -63,6 +64,10 @@ class VectorCache:
 
     def _encode(self, texts: Sequence[str]) -> Rows:
         return self.encoder.encode(texts)
+=======
+        places = [self._rows[key_of(text)] for text in texts]
+        return np.stack([rows[i] for rows, i in places]) if places else np.zeros((0, 0), np.float32)
+>>>>>>> main
 
     def _save(self, texts: Sequence[str], rows: Rows) -> None:
         """Write a shard: rows first, then keys."""

@@ -42,8 +42,8 @@ class VectorCache:
     def rows(self, texts: Sequence[str], progress: ProgressCallback | None = None) -> Rows:
         """One row per text, in order."""
         self.fill(texts, progress)
-        found = [self._rows[key_of(text)] for text in texts]
-        return np.stack([rows[i] for rows, i in found]) if found else np.zeros((0, 0), np.float32)
+        places = [self._rows[key_of(text)] for text in texts]
+        return np.stack([rows[i] for rows, i in places]) if places else np.zeros((0, 0), np.float32)
 
     def fill(self, texts: Sequence[str], progress: ProgressCallback | None = None) -> None:
         """Encode what is not kept yet, alphabetically, because neighbours share their beginnings."""
@@ -55,7 +55,6 @@ class VectorCache:
             self._save(shard, self._encode(shard))
             if progress:
                 progress(len(shard), len(unique))
-<<<<<<< HEAD
 
     @property
     def _shard(self) -> int:
@@ -64,10 +63,6 @@ class VectorCache:
 
     def _encode(self, texts: Sequence[str]) -> Rows:
         return self.encoder.encode(texts)
-=======
-        places = [self._rows[key_of(text)] for text in texts]
-        return np.stack([rows[i] for rows, i in places]) if places else np.zeros((0, 0), np.float32)
->>>>>>> main
 
     def _save(self, texts: Sequence[str], rows: Rows) -> None:
         """Write a shard: rows first, then keys."""

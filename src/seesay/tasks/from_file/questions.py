@@ -100,14 +100,6 @@ class QuestionBuilder:
                 fields[name] = usable(value, name, empty=empty)
             elif name in self._needed:
                 raise BadValueError(f"'{name}' is missing")
-<<<<<<< HEAD
-        tags = {name: value for name, getter in self._tags.items() if (value := getter(cells)) is not None}
-=======
-        options, columns = self._row_options(cells)
-        gold = self._row_gold(cells, options, columns)
-        if len(gold) > 1:
-            self.several_gold = True
->>>>>>> main
         key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
         if self.file.pairs is not None:
             options: tuple[str, ...] = PLACES

@@ -185,9 +185,7 @@ class Client:
             for chunk in response.iter_bytes(CHUNK):
                 content += chunk
                 if len(content) > LARGEST_ANSWER:
-                    raise UserError(
-                        f"{self.base} answers with more than {LARGEST_ANSWER >> 20} MB: that is no answer."
-                    )
+                    raise UserError(f"{self.base} answers with more than {LARGEST_ANSWER >> 20} MB: that is no answer.")
                 if time.monotonic() > deadline:
                     raise self._transport_error(f"no whole answer in {DEADLINE:.0f} s")
         masked = content.replace(self._key, b"***") if self._key else content

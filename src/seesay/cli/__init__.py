@@ -48,7 +48,7 @@ class _Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _adapt(command)
+            adapt(command)
         return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
@@ -58,11 +58,11 @@ class _Group(TyperGroup):
             raise _Stopped from error
 
 
-def _adapt(command: Any) -> None:
+def adapt(command: Any) -> None:
     """Let help call a value PATH, NUMBER or TEXT, not by its type in Python, and let every command take --quiet."""
     subcommands = getattr(command, "commands", {}).values()
     for subcommand in subcommands:
-        _adapt(subcommand)
+        adapt(subcommand)
     if not subcommands and all(parameter.name != "quiet" for parameter in command.params):
         command.params.append(_quiet_option())
     hints = get_type_hints(command.callback) if command.callback else {}

@@ -260,8 +260,8 @@ TRANSITIVE = (
 CODA_NOTE = (
     "CoDa's annotators are measured on the 432 things that they share with ViPhy: as the paper reads it (any typical "
     "colour in common), and by the rule for models (the most frequent colour). Macro F1 is printed as 68.82; over "
-    "labels it is 63.99, pooled 68.09, weighted 68.17, over things 71.91. People who may name several colours are asked "
-    "with `seesay judge serve viphy-color --answer several`; the run that `judge export` writes stands in the table."
+    "labels it is 63.99, pooled 68.09, weighted 68.17, over things 71.91. People who may name several colours are "
+    "asked with `seesay judge serve viphy-color --answer several`; the run of `judge export` then stands in the table."
 )
 
 

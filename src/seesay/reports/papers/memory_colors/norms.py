@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -116,7 +116,8 @@ def over_questions(cells: Sequence[Cell]) -> Markup:
     """A bar for each panel and model: the mean over the questions of all segments."""
 
     def mean(figures: Sequence[Figure], end: str) -> float:
-        return sum(figure.n * getattr(figure, end) for figure in figures) / sum(figure.n for figure in figures)
+        total = sum(figure.n * float(getattr(figure, end)) for figure in figures)
+        return total / sum(figure.n for figure in figures)
 
     return _panel_bars(cells, "mean AP over the questions of all segments", lambda f: (mean(f, "value"), None), mean)
 
@@ -164,7 +165,7 @@ def _panel_bars(
     return bars(drawn, title="Property Norms", x_label=x_label)
 
 
-DRAWN = {
+DRAWN: Mapping[Callable[[Sequence[Cell]], Markup], str] = {
     by_segment: "The horizontal axis is the least production frequency of the answers; bands are 95 % intervals over "
     "concepts. In print these are bars with the sd over templates.",
     over_questions: "As in print, a bar is the mean over the questions of all segments.",

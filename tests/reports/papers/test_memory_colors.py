@@ -102,8 +102,10 @@ def test_every_panel_of_the_norms(page: Page) -> None:
 
 
 def figure(value: float, n: int, spread: float | None = None) -> Figure:
-    ends = {"low": value, "high": value, "chance": 0.1}
-    return Figure.model_construct(metric="average_precision", template=None, value=value, n=n, spread=spread, **ends)
+    return Figure(
+        model="a model", task="property-norms", metric="average_precision", template=None, slice=None,
+        value=value, low=value, high=value, n=n, signature="", spread=spread, chance=0.1,
+    )  # fmt: skip
 
 
 def test_bars_are_means_as_the_authors_draw_them() -> None:

@@ -36,7 +36,7 @@ SEEN = ("compositional-seen", "compositional-unseen")
 SHORTCUTS = {("SET+POS", "whole-scene"): 0.65, ("SET+POS", "max-is-big"): 0.92}
 """What the paper's text reports of two shortcuts, rounded."""
 HEADER = (
-    "test", "network", "best configuration", "of", "learning rate", "dropout", "batch norm", "seeds",
+    "test", "network", "best configuration", "of", "learning rate, dropout, batch norm", "seeds",
     "validation: highest", "mean", "sd", "test: mean", "sd", "published", "difference",
 )  # fmt: skip
 SWEEP = (
@@ -103,12 +103,11 @@ def rule_table(material: Material, table: str) -> DataTable:
 
 def _row(cell: TableCell, best: BestConfiguration, results: list[SweepRow]) -> list[str | float | None]:
     tried = len({row.config for row in results if (row.network, row.task) == (best.network, best.task)})
-    batch_norm = NONE if best.batch_norm is None else "yes" if best.batch_norm else "no"
-    rate, dropout = (NONE if value is None else f"{value:g}" for value in (best.learning_rate, best.dropout))
+    values = [NONE if value is None else f"{value:g}" for value in (best.learning_rate, best.dropout)]
+    values.append(NONE if best.batch_norm is None else "yes" if best.batch_norm else "no")
     away = None if cell.published is None else cell.mean - cell.published
     return [
-        cell.column, NAMES[cell.network], cell.config, str(tried), rate, dropout, batch_norm,
-        str(cell.seeds), number(best.highest), number(best.mean), number(best.sd), number(cell.mean), number(cell.sd),
+        cell.column, NAMES[cell.network], cell.config, str(tried), ", ".join(values), str(cell.seeds), number(best.highest), number(best.mean), number(best.sd), number(cell.mean), number(cell.sd),
         number(cell.published), number(away, sign=True),
     ]  # fmt: skip
 

@@ -153,7 +153,8 @@ def read_results(path: Path) -> dict[str, dict[str, float]]:
 
 def bar_with_sd(name: str, value: float, sd: float | None, series: str) -> Bar:
     """A bar with the standard deviation as its whisker."""
-    return Bar(name, value, None if sd is None else value - sd, None if sd is None else value + sd, series)
+    low, high = (None, None) if sd is None else (max(value - sd, 0.0), value + sd)
+    return Bar(name, value, low, high, series)
 
 
 def few(material: Material, task: str) -> str:

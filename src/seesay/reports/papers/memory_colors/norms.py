@@ -21,7 +21,7 @@ from seesay.tasks import property_norms
 from seesay.tasks.property_norms import PUBLISHED_ENTRIES, entries_by_segment, read_files
 
 CHANCE = "chance"
-AP = "Mean average precision over the 614 answer words."
+AP = "Mean average precision over the answer words (614 in print)."
 
 
 def entries_table(material: Material) -> Rendered:

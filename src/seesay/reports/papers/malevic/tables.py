@@ -107,7 +107,8 @@ def _row(cell: TableCell, best: BestConfiguration, results: list[SweepRow]) -> l
     values.append(NONE if best.batch_norm is None else "yes" if best.batch_norm else "no")
     away = None if cell.published is None else cell.mean - cell.published
     return [
-        cell.column, NAMES[cell.network], cell.config, str(tried), ", ".join(values), str(cell.seeds), number(best.highest), number(best.mean), number(best.sd), number(cell.mean), number(cell.sd),
+        cell.column, NAMES[cell.network], cell.config, str(tried), ", ".join(values), str(cell.seeds),
+        number(best.highest), number(best.mean), number(best.sd), number(cell.mean), number(cell.sd),
         number(cell.published), number(away, sign=True),
     ]  # fmt: skip
 

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from seesay.cli.options import AllowPickle, Device, Json, Quiet, Revision, TrustRemoteCode
+from seesay.cluster import Engine
 
 if TYPE_CHECKING:
     from seesay.api import Results
@@ -141,6 +142,10 @@ def probe(
         float | None, typer.Option(min=0, help="Stop before a server costs more: money with --price, else tokens.")
     ] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Keep a server's answers, and reuse them by prompt.")] = False,
+    engine: Annotated[
+        Engine, typer.Option(help="ray: on the cluster of RAY_ADDRESS, or on one that is started here.")
+    ] = Engine.LOCAL,
+    workers: Annotated[int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")] = 2,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
     quiet: Quiet = False,
@@ -186,6 +191,8 @@ def probe(
         "price": price,
         "budget": budget,
         "reuse": reuse,
+        "engine": engine,
+        "workers": workers,
         "trust_remote_code": trust_remote_code,
         "allow_pickle": allow_pickle,
     }

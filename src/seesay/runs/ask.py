@@ -117,20 +117,23 @@ def ask(
     if estimate := model.estimate(unanswered):
         log.info("%s", estimate)
     splits = note_split_options(model, unanswered)
-    for indices in model.plan(prompts):
-        batch = [prompts[i] for i in indices]
-        if not all(prompt.key in answered for prompt in batch):
-            start = monotonic()
-            scores = {p.key: checked(p, s, model.name) for p, s in zip(batch, model.answer(batch), strict=True)}
-            journal.append(scores)
-            answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
-            if splits:  # after the first batch there is a rate to go by
-                seconds = (monotonic() - start) * size(unanswered) / size(batch)
-                log.warning("%s: about %s for %s prompts.", model.name, duration(seconds), f"{len(unanswered):,}")
-                splits = False
-            collect_notes(model.notes(), folder)
+    planned = [[prompts[i] for i in indices] for indices in model.plan(prompts)]
+    batches = [batch for batch in planned if not all(prompt.key in answered for prompt in batch)]
+    if progress and len(batches) < len(planned):
+        progress(len(prompts) - sum(map(len, batches)), len(prompts))
+    start = monotonic()
+    for number, answers in model.answer_batches(batches):
+        batch = batches[number]
+        scores = {p.key: checked(p, s, model.name) for p, s in zip(batch, answers, strict=True)}
+        journal.append(scores)
+        answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
+        if splits:  # after the first batch there is a rate to go by
+            seconds = (monotonic() - start) * size(unanswered) / size(batch)
+            log.warning("%s: about %s for %s prompts.", model.name, duration(seconds), f"{len(unanswered):,}")
+            splits = False
+        collect_notes(model.notes(), folder)
         if progress:
-            progress(len(indices), len(prompts))
+            progress(len(batch), len(prompts))
     notes = model.notes([answered[prompt.key] for prompt in prompts])
     for note in notes:
         if note not in model.notes():  # the others were logged when they came up

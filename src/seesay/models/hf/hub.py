@@ -1,5 +1,5 @@
-"""What the model hub says about a model, asked as rarely as possible: transformers itself asks six times, for half a minute,
-where there is no network."""
+"""What the model hub says about a model, asked as rarely as possible: transformers itself asks six times, for half a
+minute, where there is no network."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import typer
 from typer.core import TyperCommand
 
 from seesay.cli.options import AllowPickle, Device, Json, Quiet, Revision, TrustRemoteCode
-from seesay.cluster import Engine
 
 if TYPE_CHECKING:
     from seesay.api import Results
@@ -143,8 +142,8 @@ def probe(
     ] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Keep a server's answers, and reuse them by prompt.")] = False,
     engine: Annotated[
-        Engine, typer.Option(help="ray: on the cluster of RAY_ADDRESS, or on one that is started here.")
-    ] = Engine.LOCAL,
+        str, typer.Option(help="local, or ray: on the cluster of RAY_ADDRESS, or on one that is started here.")
+    ] = "local",
     workers: Annotated[int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")] = 2,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,

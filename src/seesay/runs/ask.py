@@ -67,8 +67,8 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
     model.prepare(task)
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)
-    if "pictures" not in model.accepts and any(question.picture for question in task.questions):
-        raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text only: try vision:MODEL.")
+    if "pictures" not in model.accepts:
+        task = without_pictures(task, model)
     if model.only_chooses:
         task = without_probabilities(task, model)
     manifest = describe(model, task, settings)
@@ -179,6 +179,17 @@ def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
     return scores
 
 
+def without_pictures(task: Task, model: Model) -> Task:
+    """The task for a model that reads text only: the questions that have no picture, if there are any."""
+    questions = tuple(question for question in task.questions if not question.picture)
+    if len(questions) == len(task.questions):
+        return task
+    if not questions:
+        raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text only: try vision:MODEL.")
+    model.note(f"'{model.name}' reads text only: of '{task.name}', it is asked the questions without a picture.")
+    return replace(task, questions=questions, published=())
+
+
 def without_probabilities(task: Task, model: Model) -> Task:
     """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong metrics only."""
     binary = tuple(name for name in task.metrics if metrics.get(name).binary)
@@ -214,7 +225,7 @@ def limited(task: Task, limit: int, seed: int) -> Task:
     """
     by_object: dict[str, dict[object, list[str]]] = {}
     for question in task.questions:
-        asked = tuple(question.fields.items()) if task.nested_by else question.id
+        asked = (tuple(question.fields.items()), question.picture) if task.nested_by else question.id
         by_object.setdefault(question.object, {}).setdefault(asked, []).append(question.id)
     chosen: list[list[str]] = []
     for name in random.Random(seed).sample(sorted(by_object), len(by_object)):

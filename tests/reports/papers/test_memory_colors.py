@@ -13,7 +13,7 @@ from seesay import api
 from seesay.reports.papers import load_paper
 from seesay.reports.papers.material import Material
 from seesay.reports.papers.memory_colors.figures import read_results
-from seesay.reports.papers.memory_colors.norms import Cell, over_questions, over_segments
+from seesay.reports.papers.memory_colors.norms import PanelFigure, over_questions, over_segments
 from seesay.reports.papers.paper import Page, Rendered, Status, render_entries
 from seesay.runs.records import Figure
 
@@ -111,7 +111,7 @@ def figure(value: float, n: int, spread: float | None = None) -> Figure:
 def test_bars_are_means_as_the_authors_draw_them() -> None:
     """generate-plots.ipynb: in each template over the questions of all segments, (3 x 0.2 + 1 x 0.6) / 4 = 0.3; by
     relation over segments and templates, (0.2 + 0.6) / 2 = 0.4."""
-    cells = [Cell("has", "a model", figure(0.2, 3, 0.0)), Cell("has", "a model", figure(0.6, 1, 0.0))]
+    cells = [PanelFigure("has", "a model", figure(0.2, 3, 0.0)), PanelFigure("has", "a model", figure(0.6, 1, 0.0))]
     assert "has, a model: 0.3</title>" in over_questions(cells)
     # The sd over two segments of nine templates each, all of them 0.2 and 0.6: 0.2 x sqrt(18 / 17) = 0.2058.
     assert "has, a model: 0.4 (0.1942 to 0.6058)</title>" in over_segments(cells)

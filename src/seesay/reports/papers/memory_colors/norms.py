@@ -40,7 +40,7 @@ def entries_table(material: Material) -> Rendered:
     return Rendered(Status.SHOWN, text, [DataTable(["segment", *relations, "all", "published"], body)])
 
 
-class Cell(NamedTuple):
+class PanelFigure(NamedTuple):
     """A figure of a model in one panel and segment of the norms."""
 
     panel: str
@@ -70,7 +70,7 @@ COLORS_ONLY = panel(
 )
 
 
-def norms_panels(panel_of: Panel, draw: Callable[[Sequence[Cell]], Markup]) -> Callable[[Material], Rendered]:
+def norms_panels(panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup]) -> Callable[[Material], Rendered]:
     """Renders mean average precision: a chart as in print, and a table of every panel and segment."""
 
     def render(material: Material) -> Rendered:
@@ -78,7 +78,7 @@ def norms_panels(panel_of: Panel, draw: Callable[[Sequence[Cell]], Markup]) -> C
         body: list[list[str]] = []
         for group in runs_of(material, NORMS):
             cells = [
-                Cell(name, entry.label, figure)
+                PanelFigure(name, entry.label, figure)
                 for entry in group.entries
                 for figure in entry.run.figures
                 if figure.metric == "average_precision" and (name := panel_of(figure)) is not None
@@ -99,7 +99,7 @@ def norms_panels(panel_of: Panel, draw: Callable[[Sequence[Cell]], Markup]) -> C
     return render
 
 
-def by_segment(cells: Sequence[Cell]) -> Markup:
+def by_segment(cells: Sequence[PanelFigure]) -> Markup:
     """A curve for each model over the segments, and one for chance."""
     series = []
     for model in dict.fromkeys(cell.model for cell in cells):
@@ -112,7 +112,7 @@ def by_segment(cells: Sequence[Cell]) -> Markup:
     return lines(series, title=cells[0].panel, x_label="production frequency, at least", y_label="mean AP")
 
 
-def over_questions(cells: Sequence[Cell]) -> Markup:
+def over_questions(cells: Sequence[PanelFigure]) -> Markup:
     """A bar for each panel and model: the mean over the questions of all segments."""
 
     def mean(figures: Sequence[Figure], end: str) -> float:
@@ -122,7 +122,7 @@ def over_questions(cells: Sequence[Cell]) -> Markup:
     return _panel_bars(cells, "mean AP over the questions of all segments", lambda f: (mean(f, "value"), None), mean)
 
 
-def over_segments(cells: Sequence[Cell]) -> Markup:
+def over_segments(cells: Sequence[PanelFigure]) -> Markup:
     """A bar for each panel and model: mean and sd over the segments and templates."""
 
     def mean(figures: Sequence[Figure], end: str) -> float:
@@ -149,7 +149,7 @@ def pooled_sd(groups: Sequence[tuple[float, float | None]], size: int) -> float 
 
 
 def _panel_bars(
-    cells: Sequence[Cell],
+    cells: Sequence[PanelFigure],
     x_label: str,
     value_of: Callable[[Sequence[Figure]], tuple[float, float | None]],
     mean: Callable[[Sequence[Figure], str], float],
@@ -165,7 +165,7 @@ def _panel_bars(
     return bars(drawn, title="Property Norms", x_label=x_label)
 
 
-DRAWN: Mapping[Callable[[Sequence[Cell]], Markup], str] = {
+DRAWN: Mapping[Callable[[Sequence[PanelFigure]], Markup], str] = {
     by_segment: "The horizontal axis is the least production frequency of the answers; bands are 95 % intervals over "
     "concepts. In print these are bars with the sd over templates.",
     over_questions: "As in print, a bar is the mean over the questions of all segments.",

@@ -71,7 +71,7 @@ class Results:
         """Models by tasks as "markdown" or "latex", the best bold where a paired test says so; every figure as "csv" or
         "json"."""
         if format not in FORMATS[1:]:
-            raise UserError(f"There is no table as '{format}': choose {', '.join(FORMATS[1:])}.")
+            raise UserError(f"There is no table format '{format}': choose {', '.join(FORMATS[1:])}.")
         return as_text(format, self.runs, self.compare() if format in ("markdown", "latex") else ())
 
     def answers(self) -> list[AnswerRow]:

@@ -12,7 +12,7 @@ from seesay.cli.options import Json, Resamples, Seed
 
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN RUN…", help="Run folders, or folders of runs such as runs/MODEL.")
+        list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/MODEL.")
     ],
     against: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Compare each run with this model's. Default: with the best.")
@@ -30,7 +30,7 @@ def compare(
     from dataclasses import asdict
 
     from seesay import api
-    from seesay.cli.output import out, print_json
+    from seesay.cli.output import out, print_json, remark
     from seesay.errors import UserError
     from seesay.reports.tables import comparison_table, stability_table
 
@@ -55,4 +55,4 @@ def compare(
         return
     out.print(comparison_table(comparisons))
     if report is not None:
-        out.print(f"Report: {report}", soft_wrap=True)
+        remark(f"Report: {report}")

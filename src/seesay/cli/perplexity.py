@@ -67,14 +67,13 @@ def perplexity(
     """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines were left out."""
     from contextlib import ExitStack
 
-    from seesay.cli.output import print_json, progress_bar, set_quiet
+    from seesay.cli.output import print_json, progress_bar
     from seesay.data.captions import Corpus
     from seesay.errors import UserError
     from seesay.models import ModelOptions, locate
     from seesay.runs.perplexity import perplexity as compute
     from seesay.runs.perplexity import require_scoring
 
-    set_quiet(quiet)
     options = ModelOptions(
         batch_size=batch_size, device=device, family=family, revision=revision,
         trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,

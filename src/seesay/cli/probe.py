@@ -37,7 +37,7 @@ def probe(
     models: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MODEL]…",
+            metavar="MODEL",
             help="A Hub id, a folder, a .gguf file, openai:MODEL, baseline:NAME or a catalogue name. Default: smollm2.",
         ),
     ] = None,
@@ -162,14 +162,13 @@ def probe(
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
     from seesay import api
-    from seesay.cli.output import progress_bars, set_quiet
+    from seesay.cli.output import progress_bars
     from seesay.command_line import recorded_command
     from seesay.errors import UserError
     from seesay.models.catalogue import DEFAULT
     from seesay.runs.ask import Settings
     from seesay.runs.ways import How
 
-    set_quiet(quiet)
     way = How(how)
     _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
     name = "layers" if layers else "learning-curve" if way is How.LEARNING_CURVE else "report"

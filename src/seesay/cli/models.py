@@ -38,5 +38,6 @@ def models(
     out.print("Any other: a Hub id (bert-base-uncased), a folder (./my-model), a GGUF file (model.gguf), a server")
     out.print(
         "(openai:MODEL --base-url http://host:port/v1), vLLM (vllm:MODEL), a model for pictures (vision:MODEL, "
-        "openai-vision:MODEL), or a CLIP-BERT (clip-bert:FOLDER with imagination, clip-bert-implicit:FOLDER without)."
+        "openai-vision:MODEL), a CLIP-BERT (clip-bert:FOLDER with imagination, clip-bert-implicit:FOLDER without), or "
+        "answers that exist (answers:FILE)."
     )

@@ -81,7 +81,7 @@ def _schema(file: Path) -> Any:
 
     if file.suffix == ".parquet":
         return pq.read_schema(file)
-    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:
+    with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:
         return stream.schema
 
 
@@ -95,7 +95,8 @@ def _batches(file: Path, names: list[str]) -> Iterator[Any]:
         with pq.ParquetFile(file) as parquet:
             yield from parquet.iter_batches(_BATCH, columns=present)
         return
-    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:
+    with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:  # mapped, a short file is a bus error
         for batch in stream:
+            batch.validate(full=True)  # else a wrong offset reads whatever is in memory
             for start in range(0, batch.num_rows, _BATCH):
                 yield batch.select(present).slice(start, _BATCH)

@@ -21,6 +21,7 @@ from seesay.data.lines import open_bytes, read_lines
 from seesay.data.tables import refuse_other_separator
 from seesay.data.task_files.schema_rows import Reading
 from seesay.errors import UserError, first_line, missing_extra
+from seesay.files import path_below
 from seesay.questions import BadRow
 
 LONGEST_ROW = 1 << 20
@@ -86,9 +87,9 @@ def read_file(path: Path, reading: Reading) -> Table:
 
 def inside(folder: Path, name: str) -> Path:
     """A path below a folder; one that leaves it is refused."""
-    path = (folder / name).resolve()
-    if Path(name).is_absolute() or not path.is_relative_to(folder.resolve()):
-        raise UserError(f"'{name}' leaves the folder of the task file: put the file into it.")
+    path = path_below(folder, name)
+    if path is None or Path(name).is_absolute():
+        raise UserError(f"'{name[:80]}' leaves the folder of the task file, or is no name of a file: put it into it.")
     return path
 
 

@@ -207,10 +207,13 @@ class Trial:
 
     def read_only(self) -> str:
         """A place that cannot be written to: one sentence. The superuser may write everywhere, but not below /proc."""
-        nowhere = "/proc/sys/nowhere/out"
-        arguments = tuple(nowhere if part == self.command.output else part for part in self.command.arguments)
-        settings = {name: nowhere if value == self.command.output else value for name, value in self.command.settings}
-        changed = replace(self.command, arguments=arguments, settings=tuple(settings.items()))
+        place, nowhere = self.command.output, "/proc/sys/nowhere/out"
+
+        def moved(part: str) -> str:
+            return nowhere + part.removeprefix(place) if part == place or part.startswith(f"{place}/") else part
+
+        settings = tuple((name, moved(value)) for name, value in self.command.settings)
+        changed = replace(self.command, arguments=tuple(map(moved, self.command.arguments)), settings=settings)
         code, log = run(changed, self.folder())
         assert code != 0, log[-1500:]
         assert "Traceback" not in log, f"where nothing can be written: {log[-2500:]}"

@@ -1,7 +1,7 @@
 """Mutated inputs through every reader, in child processes with limits of time and memory.
 
 `python -m tests.fuzz.harness --seconds 300 [--seed N] [--reader NAME]`: what breaks the property is written to
-`regressions/READER/` and replayed by the tests from then on.
+`regressions/READER/` and replayed first from then on.
 
 The property: a reader gives rows and reported bad rows, or raises one UserError; it takes no more than 1 GB and 10 s of
 the processor, so that a busy machine finds nothing that a quiet one does not.
@@ -120,13 +120,13 @@ def _child(reader: Reader, contents: Sequence[bytes], folder: Path, writing: int
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    limit = pages * resource.getpagesize() + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         (folder / "good").mkdir()
         try_input(reader, folder / "good", reader.seeds[0])  # imports, which are no part of what an input takes
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        limit = pages * resource.getpagesize() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         for number, content in enumerate(contents):
             inputs = folder / str(number)
             inputs.mkdir()
@@ -197,17 +197,17 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, default=REGRESSIONS, help="Where inputs go that break the property.")
     parser.add_argument("--replay", action="store_true", help="Only the inputs that were kept.")
     options = parser.parse_args()
+    kept = replay(options.keep) if options.keep.is_dir() else Report("replay")
+    print(*kept.failures, kept, sep="\n", flush=True)
     if options.replay:
-        report = replay(options.keep)
-        print(*report.failures, report, sep="\n")
-        return 1 if report.failures else 0
+        return 1 if kept.failures else 0
     print(f"seed {options.seed}, {len(options.reader or READERS)} readers", flush=True)
     report = fuzz(options.seconds, options.seed, options.reader, options.keep)
     for failure in report.failures:
         print(failure, end="\n\n")
     print(", ".join(f"{name} {count}" for name, count in sorted(report.inputs.items())))
     print(report)
-    return 1 if report.failures else 0
+    return 1 if kept.failures or report.failures else 0
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def read(path: Path) -> tuple[str, Rows]:
     files = _files(path)
     try:
         names = [field.name for file in files for field in _schema(file)]
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise UserError(f"'{path}' holds a file that cannot be read ({error}): fetch or save it again.") from error
     fields = find_fields(dict.fromkeys(names))
     if fields is None:
@@ -81,7 +81,7 @@ def _schema(file: Path) -> Any:
 
     if file.suffix == ".parquet":
         return pq.read_schema(file)
-    with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:
+    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:
         return stream.schema
 
 
@@ -95,8 +95,8 @@ def _batches(file: Path, names: list[str]) -> Iterator[Any]:
         with pq.ParquetFile(file) as parquet:
             yield from parquet.iter_batches(_BATCH, columns=present)
         return
-    with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:  # mapped, a short file is a bus error
+    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:  # whose sizes would be allocated
         for batch in stream:
-            batch.validate(full=True)  # else a wrong offset reads whatever is in memory
+            batch.validate(full=True)  # else a wrong offset is a bus error, or reads whatever is in memory
             for start in range(0, batch.num_rows, _BATCH):
                 yield batch.select(present).slice(start, _BATCH)

@@ -133,8 +133,9 @@ class Trial:
         folder, log = self.finish()
         self.seconds = time.monotonic() - began
         self.whole = contents(self.command, folder)
-        self.largest = max(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         assert self.whole, f"{name} wrote nothing: {log[-2000:]}"
+        written = [folder / self.command.output, *(folder / self.command.output).rglob("*")]
+        self.largest = max(path.stat().st_size for path in written if path.is_file())
         self.compare(self.finish()[0], "two undisturbed runs")
 
     def folder(self) -> Path:

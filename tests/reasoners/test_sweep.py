@@ -97,7 +97,7 @@ def test_cells_are_any_pairs_of_network_and_task() -> None:
         ("film", "pos", "preset", 0), ("cnn-lstm", "sup1", "preset", 0),
         ("film", "pos", "preset", 1), ("cnn-lstm", "sup1", "preset", 1),
     ]  # fmt: skip
-    with pytest.raises(UserError, match="'film' is no cell: write NETWORK/TASK"):
+    with pytest.raises(UserError, match="'film' is not a cell: write NETWORK/TASK"):
         sweep.parse_cells(["film"])
 
 

@@ -135,7 +135,7 @@ def parse_cells(names: Iterable[str]) -> list[tuple[str, str]]:
     for name in names:
         network, _, task = name.partition("/")
         if not task:
-            raise UserError(f"'{name}' is no cell: write NETWORK/TASK, as in film/pos.")
+            raise UserError(f"'{name}' is not a cell: write NETWORK/TASK, as in film/pos.")
         cells.append((network, task))
     return cells
 

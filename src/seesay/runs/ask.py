@@ -21,7 +21,7 @@ from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
 from seesay.probes.shots import shots_detail
 from seesay.progress import ProgressCallback, duration
-from seesay.questions import Answer, Prompt, Question, Scores, Task, Template
+from seesay.questions import SLOT, Answer, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.figures import figures
 from seesay.runs.journal import Journal, flaw, packed
@@ -64,11 +64,12 @@ def check_resampling(seed: int, resamples: int) -> None:
 
 def run(model: Model, task: Task, root: Path, settings: Settings, progress: ProgressCallback | None = None) -> Run:
     """The finished run: read from its folder if it was finished before, else asked as far as it is unanswered."""
+    task = model.restrict(task)
     model.prepare(task)
-    if settings.limit is not None:
-        task = limited(task, settings.limit, settings.seed)
     if "pictures" not in model.accepts:
         task = without_pictures(task, model)
+    if settings.limit is not None:
+        task = limited(task, settings.limit, settings.seed)
     if model.only_chooses:
         task = without_probabilities(task, model)
     manifest = describe(model, task, settings)
@@ -260,6 +261,7 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
             *([] if model.chat is None else [f"chat:{model.chat}"]),
             *shots_detail(task),
             *details,
+            *([model.describe_scoring()] if _asks_for_sentences(model, task) else []),
             f"scope:{model.scope}",
             f"length:{settings.length}",
             f"seed:{settings.seed}",
@@ -293,6 +295,11 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
         data_notes=list(task.data_notes),
         bad_rows=list(task.bad_rows),
     )
+
+
+def _asks_for_sentences(model: Model, task: Task) -> bool:
+    """Whether options are whole sentences, which the model scores as it scores texts."""
+    return "score" in model.abilities and any(template.text == SLOT for template in task.templates)
 
 
 def environment() -> dict[str, str]:

@@ -36,7 +36,7 @@ def check_folder(name: str, folder: Path) -> None:
         index = _read(name, folder / file)
         weights = index.get("weight_map", {}) if isinstance(index, dict) else None
         if not isinstance(weights, dict):
-            raise UserError(f"The model in '{name}' could not be read: {file} is no index of weights.")
+            raise UserError(f"The model in '{name}' could not be read: {file} is not an index of weights.")
         for shard in set(map(str, weights.values())):
             if PurePosixPath(shard).name != shard or "\\" in shard or not shard.endswith(ending):
                 raise UserError(

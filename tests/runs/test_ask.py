@@ -21,6 +21,7 @@ from seesay.models import load_model
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import answer_table, ask, records, store
 from seesay.runs.ask import Settings, describe, limited, run
+from seesay.runs.chosen import readable
 from seesay.runs.journal import Journal
 
 FEW = Settings(resamples=100)
@@ -268,7 +269,6 @@ def test_a_models_answer_passes_the_check_of_the_journal(tmp_path: Path, logp: t
 def test_many_questions_are_looked_up_and_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once per part of the answers was a time that grew with the square of their number."""
     calls: list[int] = []
-    readable = answer_table.readable
 
     def counted(*arguments: Any) -> Any:
         calls.append(1)

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages.extract import extract_from_dir
@@ -112,7 +113,7 @@ def test_languages_of_the_browser_and_chosen(served: ServedStudy) -> None:
 
 def test_every_text_is_in_every_complete_catalogue() -> None:
     root = Path(next(iter(seesay.judge.__path__)))
-    keywords = {"_": None, "gettext": None, "ngettext": (1, 2), "mark": None}
+    keywords: dict[str, Any] = {"_": None, "gettext": None, "ngettext": (1, 2), "mark": None}
     keywords |= {"RequestRejectedError": (2,), "InvalidAnswerError": (1,)}
     methods = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
     options = {"**/templates/**.html": {"trimmed": "true"}}

@@ -17,7 +17,7 @@ from seesay.judge.study import Study, StudyDesign
 from seesay.judge.study_builder import build_study, study_from_pairs, study_from_task
 
 COUNTS = ("two", "4", "ten")
-DESIGN = {"judgements": 2, "per_page": 20, "controls": 0}
+DESIGN: dict[str, Any] = {"judgements": 2, "per_page": 20, "controls": 0}
 
 
 def study(kind: str, **choices: Any) -> Study:
@@ -133,7 +133,15 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
 
 def test_studies_of_earlier_versions_open() -> None:
     """Items had no kind: a rating had words, and `several` was a field."""
-    old = {"id": "a", "base": "a", "control": "", "picture": None, "known": [], "question": "", "template": ""}
+    old: dict[str, Any] = {
+        "id": "a",
+        "base": "a",
+        "control": "",
+        "picture": None,
+        "known": [],
+        "question": "",
+        "template": "",
+    }
     rating = {**old, "words": ["x", "y"], "reference": 0.5, "several": False, "text": "", "options": [], "wordings": []}
     choice = {**old, "id": "b", "words": None, "reference": None, "options": ["p", "q"], "wordings": ["p", "q"]}
     several = {**choice, "id": "c", "several": True}

@@ -24,7 +24,7 @@ from seesay.judge.web.app import make_app
 from seesay.judge.web.languages import PSEUDO
 
 PHONE = {"width": 360, "height": 740}
-DESIGN = {"judgements": 9, "per_page": 2, "pages": 1, "controls": 0, "languages": ("en", "de", PSEUDO)}
+DESIGN: dict[str, Any] = {"judgements": 9, "per_page": 2, "pages": 1, "controls": 0, "languages": ("en", "de", PSEUDO)}
 KEYS = {
     "rating": ["ArrowRight"],
     "choice": ["Space"],
@@ -176,10 +176,8 @@ def test_right_to_left(site: tuple[str, Site], browser: Browser, axe: str) -> No
         page.locator("form button").click()
         expect(page.locator("#page[data-ready]")).to_be_visible()
         check_access(page, axe)
-        heading = page.locator("h1").bounding_box()
         first = page.locator(".item .end.low, .item label, .item .typed input").first.bounding_box()
-        assert heading is not None
         assert first is not None
-        assert first["x"] + first["width"] / 2 > PHONE["width"] / 2  # what comes first is on the right
+        assert first["x"] + first["width"] > PHONE["width"] - 30  # what comes first is on the right
     finally:
         context.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -135,7 +135,7 @@ def plan(
     adaptive = study.design.model_copy(
         update={"allocation": "adaptive", "judgements": most, "width": width or study.design.width}
     )
-    common = {
+    common: dict[str, Any] = {
         "items": items,
         "items_per_person": min(study.design.per_page * study.max_pages, items),
         "most": most,

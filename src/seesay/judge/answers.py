@@ -49,10 +49,11 @@ def save_answer(
     """Store one answer on the open page. Repeating the idempotency key changes nothing."""
     _lock(tx, person, page)
     content = [page, place, *_content(answer)]
-    if not _is_repeated(tx, person, key, content, mark("This key was used before for another answer.")):
-        participant = _check_open(tx, person, page)
+    participant, receipt, assigned = _read(tx, person, key, page, place)
+    if not _is_repeated(receipt, content, mark("This key was used before for another answer.")):
+        _check_open(participant, page)
         _add_receipt(tx, person, key, content)
-        _store(tx, study, participant, page, place, answer, now)
+        _store(tx, study, participant, assigned, answer, now)
         renew_leases(tx, study, person, page, now)
     return page_progress(tx, person, page)
 
@@ -73,17 +74,17 @@ def submit_page(
     _lock(tx, person, page)
     key = f"page {page}"
     content = [page, sorted((place, *_content(answer)) for place, answer in answers.items())]
-    if _is_repeated(
-        tx, person, key, content, mark("This page was sent before, with other answers: the first ones are kept.")
-    ):
+    participant, receipt, _ = _read(tx, person, key, page)
+    if _is_repeated(receipt, content, mark("This page was sent before, with other answers: the first ones are kept.")):
         return page_progress(tx, person, page)
-    participant = _check_open(tx, person, page)
+    _check_open(participant, page)
     shown = {page_item.place: page_item.answer for page_item in page_items(tx, study, person, page)}
     for place, answer in sorted(answers.items()):
         saved = shown.get(place)
         if saved is None or (saved.value, saved.text) != (answer.value, answer.text):
             try:
-                _store(tx, study, participant, page, place, answer, now, share=max(len(shown), 1))
+                assigned = _read(tx, person, key, page, place)[2]
+                _store(tx, study, participant, assigned, answer, now, share=max(len(shown), 1))
             except RequestRejectedError as rejected:
                 if rejected.status == 422 and problems is not None:
                     problems[place] = rejected
@@ -132,34 +133,53 @@ def _check_answer(item: StudyItem, answer: ItemAnswer) -> None:
         raise RequestRejectedError(422, error.message, **error.values) from None
 
 
-def _check_open(tx: Transaction, person: int, page: int) -> Participant:
-    participant = participants.get_participant(tx, person)
+Assigned = tuple[str, str] | None
+"""The item at a place, and the state of its lease."""
+
+
+def _read(
+    tx: Transaction, person: int, key: str, page: int, place: int = 0
+) -> tuple[Participant, str | None, Assigned]:
+    """What an answer depends on, in one query: the participant, the receipt of its key, and the item at its place."""
+    row = tx.execute(
+        """SELECT p.consented, p.finished, p.sent, p.acted, p.code, (SELECT value FROM study WHERE key = 'state'),
+        r.digest, s.item, s.state FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
+        LEFT JOIN assignment s ON s.person = p.id AND s.page = ? AND s.place = ? WHERE p.id = ?""",
+        key,
+        page,
+        place,
+        person,
+    )[0]
+    consented, finished, sent, acted, code, state, receipt, item, lease = row
+    participant = Participant(
+        person, consented is not None, finished is not None, int(sent), acted, code or "", str(state)
+    )
+    return participant, receipt, None if item is None else (str(item), str(lease))
+
+
+def _check_open(participant: Participant, page: int) -> None:
     if participant.study_state != "open":
         raise RequestRejectedError(409, "The study is not open at the moment. What you sent before is saved.")
     if not participant.consented:
         raise RequestRejectedError(403, "Please read and accept the first page before you answer.")
     if participant.finished or page != participant.sent + 1:
         raise RequestRejectedError(409, "This page is closed: it was sent before.")
-    return participant
 
 
 def _store(
     tx: Transaction,
     study: Study,
     participant: Participant,
-    page: int,
-    place: int,
+    assigned: Assigned,
     answer: ItemAnswer,
     now: float,
     share: int = 1,
 ) -> None:
     """`share`: the number of answers submitted together, among which the time since the last activity is divided."""
     person = participant.id
-    assigned = "SELECT item, state FROM assignment WHERE person = ? AND page = ? AND place = ?"
-    row = first_row(tx, assigned, person, page, place)
-    if row is None:
+    if assigned is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
-    item, state = row
+    item, state = assigned
     _check_answer(study.items_by_id[item], answer)
     if state == "returned":
         tx.lock_study()
@@ -199,10 +219,9 @@ def _content(answer: ItemAnswer) -> tuple[int | str, ...]:
     return (answer.value, answer.how, *([answer.text] if answer.text else []))
 
 
-def _is_repeated(tx: Transaction, person: int, key: str, content: object, conflict: str) -> bool:
+def _is_repeated(receipt: str | None, content: object, conflict: str) -> bool:
     """Whether a request with this key was stored before; other content under the same key is a conflict."""
-    receipt = first_row(tx, "SELECT digest FROM receipt WHERE person = ? AND key = ?", person, key)
-    if receipt is not None and receipt[0] != _digest(content):
+    if receipt is not None and receipt != _digest(content):
         raise RequestRejectedError(409, conflict)
     return receipt is not None
 

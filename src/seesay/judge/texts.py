@@ -82,7 +82,7 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
     for language, block in blocks.items():
         try:
             practice = [_practice(entry, kind, f"practice|{n}") for n, entry in enumerate(block.pop("practice", []), 1)]
-            texts[str(language)] = StudyTexts(**block, practice=practice)
+            texts[str(language)] = StudyTexts(**block, practice=tuple(practice))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
@@ -92,7 +92,7 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
     return texts
 
 
-def _practice(entry: Any, kind: str, name: str) -> dict[str, Any]:
+def _practice(entry: Any, kind: str, name: str) -> PracticeItem:
     """An entry of the file as a practice item: `answer` is what is right, of a slider the part `from` … `to`."""
     if not isinstance(entry, dict):
         raise TypeError("an item of `practice` needs a text and an answer, or words and the part of the slider")
@@ -105,4 +105,4 @@ def _practice(entry: Any, kind: str, name: str) -> dict[str, Any]:
         answer, options = entry.pop("answer", []), entry.pop("options", [])
         known = answer if isinstance(answer, list) else [answer]
         item |= {"known": [str(label) for label in known], "options": options, "option_texts": options}
-    return {"item": item | entry, "explanation": explanation}
+    return PracticeItem.model_validate({"item": item | entry, "explanation": explanation})

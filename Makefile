@@ -38,7 +38,7 @@ docs: $(VENV)/.dev
 JUDGE := src/seesay/judge
 LOCALE := $(JUDGE)/web/locale
 messages: $(VENV)/.dev
-	$(BIN)/pybabel -q extract -F $(LOCALE)/babel.cfg -k mark -k RequestRejectedError:2 -k InvalidAnswerError:1 --no-location -o $(VENV)/judge.pot $(JUDGE)
+	$(BIN)/pybabel -q extract -F $(LOCALE)/babel.cfg -k mark -k RequestRejectedError:2 -k InvalidAnswerError:1 -k MistakenAnswerError:1 --no-location -o $(VENV)/judge.pot $(JUDGE)
 	$(BIN)/pybabel -q update -D judge -i $(VENV)/judge.pot -d $(LOCALE) --no-fuzzy-matching -w 120 --omit-header
 	$(BIN)/pybabel -q compile -D judge -d $(LOCALE)
 

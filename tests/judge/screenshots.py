@@ -56,7 +56,7 @@ def main(target: Path) -> None:
 TEXTS = """
 en:
   practice:
-    - {text: A lemon is [MASK]., options: [red, yellow], answer: yellow, explanation: Most lemons are yellow.}
+    - {text: "A lemon is [MASK].", options: [red, yellow], answer: yellow, explanation: Most lemons are yellow.}
 de:
   title: Welche Farbe hat es?
   options: {black: schwarz, blue: blau, brown: braun, gray: grau, green: grün, orange: orange, pink: rosa,

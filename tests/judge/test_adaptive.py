@@ -40,7 +40,8 @@ def wanted(item: ChoiceItem | RatingItem, values: list[int]) -> int:
 
 
 def test_agreement_ends_early_and_disagreement_goes_on() -> None:
-    """Wilson's interval of 6 of 6 is 0.390 wide, of 5 of 5 0.434; at one half it takes 21 to get to 0.4."""
+    """Wilson's interval of 6 of 6 is 0.390 wide, of 5 of 5 0.434; at one half it takes 21 to get to 0.4. Ratings of
+    0, 1, 0, 1, ½ have a variance of (1 + 2 · 0.04) / 6 = 0.18: (2 · 1.96)² · 0.18 / 0.4² = 17.3 judgements."""
     item = ChoiceItem(id="a", base="a", options=OPTIONS)
     assert share_width(1, 5) == pytest.approx(0.4345, abs=1e-4)
     assert share_width(1, 6) == pytest.approx(0.3903, abs=1e-4)
@@ -48,7 +49,7 @@ def test_agreement_ends_early_and_disagreement_goes_on() -> None:
     assert wanted(item, [0, 1] * 3) == judgements_for_width(0.5, 0.4) == 21
     pair = RatingItem(id="a", base="a", words=("a", "b"))
     assert wanted(pair, [50] * 5) == 5
-    assert wanted(pair, [0, 100, 0, 100, 50]) == 30
+    assert wanted(pair, [0, 100, 0, 100, 50]) == 18
 
 
 Answer = Callable[[int, int], int]
@@ -160,10 +161,10 @@ def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:
             fields[f"v{place}"] = str(number % 2 if item == "thing 0" else 0)
         assert served.send(token, 1, fields).status_code == 303
     counts = dict(served.rows("SELECT item, COUNT(*) FROM answer GROUP BY item"))
-    assert counts == {"thing 0": 10, "thing 1": 4, "thing 2": 4, "thing 3": 4}
+    assert counts == {"thing 0": judgements_for_width(0.5, 0.55), "thing 1": 4, "thing 2": 4, "thing 3": 4}
     assert "nothing left to judge" in served.client.get(f"/a/{token}").text
     served.login()
-    assert served.client.get("/api/counts").json()["wanted"] == 22
+    assert served.client.get("/api/counts").json()["wanted"] == 9 + 3 * 4
     disputes = served.client.get("/researcher/disputes").text
     assert "A thing 0 is ____." in disputes
     assert "A thing 1" not in disputes

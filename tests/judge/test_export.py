@@ -243,15 +243,18 @@ def test_a_run_that_cannot_be_written_is_an_error_and_not_a_missing_run(
 
 
 def test_documents_of_earlier_versions_open(colours: tuple[ServedStudy, StudyExport]) -> None:
-    """Files and databases keep the field names of format 1."""
+    """Files and databases keep the field names of format 1, where an item had no kind but the fields of all kinds."""
     served, exported = colours
     definition = json.loads(served.rows("SELECT value FROM study WHERE key = 'definition'")[0][0])
     assert list(definition["items"][0]) == [
-        *("id", "base", "words", "question", "template", "text", "options", "wordings", "picture", "control", "known"),
-        *("reference", "several"),
+        *("id", "base", "picture", "icons", "control", "known", "question", "template", "text", "options", "wordings"),
+        "kind",
     ]
     for item in definition["items"]:
-        del item["several"]  # which earlier versions did not have
+        del item["kind"], item["icons"]
+        item |= {"words": None, "reference": None}
+    for added in ("contact", "texts"):
+        del definition[added]
     first_added = list(definition["task"]).index("data") + 1
     definition["task"] = dict(list(definition["task"].items())[:first_added])
     text = json.dumps(definition)

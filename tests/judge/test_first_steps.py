@@ -114,7 +114,7 @@ def test_languages_of_the_browser_and_chosen(served: ServedStudy) -> None:
 def test_every_text_is_in_every_complete_catalogue() -> None:
     root = Path(next(iter(seesay.judge.__path__)))
     keywords: dict[str, Any] = {"_": None, "gettext": None, "ngettext": (1, 2), "mark": None}
-    keywords |= {"RequestRejectedError": (2,), "InvalidAnswerError": (1,)}
+    keywords |= {"RequestRejectedError": (2,), "InvalidAnswerError": (1,), "MistakenAnswerError": (1,)}
     methods = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
     options = {"**/templates/**.html": {"trimmed": "true"}}
     texts = {message for _, _, message, _, _ in extract_from_dir(root, methods, options, keywords)}

@@ -12,7 +12,7 @@ from seesay.judge import participants
 from seesay.judge.adaptive import update_need
 from seesay.judge.assignment import page_items, renew_leases, retake
 from seesay.judge.documents import FrozenModel
-from seesay.judge.items import InvalidAnswerError, ItemAnswer, StudyItem
+from seesay.judge.items import InvalidAnswerError, ItemAnswer, MistakenAnswerError, StudyItem
 from seesay.judge.messages import mark
 from seesay.judge.participants import Participant
 from seesay.judge.storage.database import Transaction, first_row
@@ -22,8 +22,11 @@ from seesay.judge.study import Study
 class RequestRejectedError(Exception):
     """A request that cannot be accepted, with the HTTP status and the message for the sender.
 
-    The message is translated when it is shown; `values` fill its placeholders.
+    The message is translated when it is shown; `values` fill its placeholders. `is_mistake`: of an answer that its
+    item does not allow, which a participant may give by mistake.
     """
+
+    is_mistake = False
 
     def __init__(self, status: int, message: str, **values: object) -> None:
         self.status, self.message_id, self.values = status, message, values
@@ -69,7 +72,7 @@ def submit_page(
 ) -> PageProgress:
     """Store a whole page, and close it if it is complete. Repeating the same form changes nothing.
 
-    An answer that its item does not allow rejects the form or, if `problems` are collected, is left out of it.
+    An answer given by mistake rejects the form or, if `problems` are collected, is left out of it.
     """
     _lock(tx, person, page)
     key = f"page {page}"
@@ -86,7 +89,7 @@ def submit_page(
                 assigned = _read(tx, person, key, page, place)[2]
                 _store(tx, study, participant, assigned, answer, now, share=max(len(shown), 1))
             except RequestRejectedError as rejected:
-                if rejected.status == 422 and problems is not None:
+                if rejected.is_mistake and problems is not None:
                     problems[place] = rejected
                     continue
                 if rejected.status != 410:  # an item that has gone to someone else is just no longer on the page
@@ -130,7 +133,9 @@ def _check_answer(item: StudyItem, answer: ItemAnswer) -> None:
     try:
         item.check(answer)
     except InvalidAnswerError as error:
-        raise RequestRejectedError(422, error.message, **error.values) from None
+        rejected = RequestRejectedError(422, error.message, **error.values)
+        rejected.is_mistake = isinstance(error, MistakenAnswerError)
+        raise rejected from None
 
 
 Assigned = tuple[str, str] | None

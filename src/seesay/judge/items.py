@@ -41,6 +41,10 @@ class InvalidAnswerError(ValueError):
         self.message, self.values = message, values
 
 
+class MistakenAnswerError(InvalidAnswerError):
+    """One that a participant may give by mistake: they are told, and keep the rest of their page."""
+
+
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
     """An answer to an item: what was chosen as a number, what was typed as a text, and how it was given."""
@@ -244,7 +248,7 @@ class SeveralItem(SentenceItem):
     def check(self, answer: ItemAnswer) -> None:
         super().check(answer)
         if self.most and answer.value.bit_count() > self.most:
-            raise InvalidAnswerError("Choose at most %(most)d answers.", most=self.most)
+            raise MistakenAnswerError("Choose at most %(most)d answers.", most=self.most)
 
     def labels(self, value: int, text: str = "") -> tuple[str, ...]:
         return tuple(option for place, option in enumerate(self.options) if value >> place & 1)
@@ -267,9 +271,9 @@ class TypedItem(SentenceItem):
     def check(self, answer: ItemAnswer) -> None:
         super().check(ItemAnswer(answer.value, answer.how))
         if not answer.text.strip():
-            raise InvalidAnswerError("Type an answer.")
+            raise MistakenAnswerError("Type an answer.")
         if len(answer.text) > MAX_TYPED:
-            raise InvalidAnswerError("Type at most %(most)d characters.", most=MAX_TYPED)
+            raise MistakenAnswerError("Type at most %(most)d characters.", most=MAX_TYPED)
 
 
 class NumberItem(TypedItem):
@@ -285,11 +289,11 @@ class NumberItem(TypedItem):
         super().check(answer)
         number = parse_number(answer.text)
         if number is None:
-            raise InvalidAnswerError("Type a number, such as 3 or 2.5.")
+            raise MistakenAnswerError("Type a number, such as 3 or 2.5.")
         if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
             if self.low is not None and self.high is not None:
-                raise InvalidAnswerError("Type a number from %(low)g to %(high)g.", low=self.low, high=self.high)
-            raise InvalidAnswerError("This number is too small or too large.")
+                raise MistakenAnswerError("Type a number from %(low)g to %(high)g.", low=self.low, high=self.high)
+            raise MistakenAnswerError("This number is too small or too large.")
 
     def number(self, value: int, text: str = "") -> float | None:
         return parse_number(text)

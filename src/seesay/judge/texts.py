@@ -75,7 +75,7 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
     try:
         blocks = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UserError(f"'{path}' cannot be read: {error}.") from error
+        raise UserError(f"'{path}' cannot be read: {' '.join(str(error).split())}.") from error
     if not isinstance(blocks, dict) or not all(isinstance(block, dict) for block in blocks.values()):
         raise UserError(f"'{path}' needs one block of texts per language, such as `de:`.")
     texts: dict[str, StudyTexts] = {}

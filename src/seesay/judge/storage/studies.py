@@ -20,6 +20,7 @@ from seesay.judge.storage.database import Database, Transaction, UnavailableErro
 from seesay.judge.storage.sqlite import SqliteDatabase
 from seesay.judge.study import Study
 from seesay.judge.study_builder import build_study, option_name
+from seesay.judge.texts import ContactDetails
 
 FORMAT = "2"
 _FORMATS = ("1", FORMAT)
@@ -114,8 +115,9 @@ def _create_or_find(
         if pilot is not None and study.design.minutes is None:
             minutes = minutes_per_person(study, seconds_per_item(str(pilot)))
             study = study.model_copy(update={"design": study.design.model_copy(update={"minutes": minutes})})
-        own = {key: value for key, value in texts.items() if key in Study.model_fields}
-        contact = study.contact.model_copy(update={key: value for key, value in texts.items() if key not in own})
+        details = {key: value for key, value in texts.items() if key in ContactDetails.model_fields}
+        own = {key: value for key, value in texts.items() if key not in details}
+        contact = study.contact.model_copy(update=details)
         return create_study(database, study.model_copy(update={**own, "contact": contact}))
     _refuse_changes(existing, design, texts)
     if build_study(source, existing.design.model_dump(), **choices).items != existing.items:

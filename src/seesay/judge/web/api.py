@@ -67,6 +67,9 @@ class JsonApi:
             where = ".".join(map(str, first["loc"])) or "body"
             status = 400 if first["type"] == "json_invalid" else 422  # such as a number of 5,000 digits
             raise RequestRejectedError(status, f"{where}: {first['msg']}") from None
+        if body.how != "typed" and "value" not in body.model_fields_set:
+            missing = "value: Field required"  # as Pydantic says it, to a script
+            raise RequestRejectedError(422, missing)
         now, study = self.context.clock(), self.context.study
         answer = ItemAnswer(body.value, body.how, body.text)
         progress = await self.context.run(
@@ -110,6 +113,9 @@ def openapi(study: Study) -> dict[str, Any]:
     if "typed" not in study.items[0].how:
         answer["properties"]["text"]["maxLength"] = 0
         answer["required"].append("value")
+    else:
+        answer["required"].append("text")
+        answer["properties"]["text"]["minLength"] = 1
 
     def content(schema: dict[str, Any]) -> dict[str, Any]:
         return {"application/json": {"schema": schema}}

@@ -123,7 +123,9 @@ class Question:
 
     `object` names what the question is about: questions about one object are not independent, so intervals
     are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes. `shots` are other
-    questions, which are shown before this one with their answers.
+    questions, which are shown before this one with their answers. `pulls` are wrong answers by where they come from:
+    `prior` for what is usual and not shown, `picture` for what is shown and not usual. `blind` is the id of the same
+    question without a picture.
     """
 
     id: str
@@ -134,6 +136,8 @@ class Question:
     tags: Mapping[str, str] = field(default_factory=dict)
     picture: str | None = None
     shots: tuple[Question, ...] = ()
+    pulls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    blind: str = ""
 
     @property
     def best_label(self) -> str:
@@ -334,7 +338,7 @@ class Task:
             digest.update(json.dumps([template.name, template.text, sorted(template.words.items())]).encode())
         for q in self.questions:
             row = [q.id, sorted(q.fields.items()), q.options, sorted(q.gold.items()), q.object, sorted(q.tags.items())]
-            digest.update(json.dumps(row).encode())
+            digest.update(json.dumps(row + ([sorted(q.pulls.items())] if q.pulls else [])).encode())
             if q.picture is not None and Path(q.picture).is_file():
                 digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())
         digest.update(json.dumps([self.metrics, sorted(self.neutral.items())]).encode())

@@ -58,7 +58,7 @@ def test_help_is_short_and_speaks_of_values(capsys: pytest.CaptureFixture[str]) 
 def test_a_typing_mistake_is_noticed_before_the_hub_is_asked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seesay.models.hf.loading.on_hub", lambda *_: pytest.fail("the hub was asked"))
+    monkeypatch.setattr("seesay.models.hf.hub.on_hub", lambda *_: pytest.fail("the hub was asked"))
     assert "did you mean 'smollm2'" in refused_here(capsys, "probe", "smolm2")
     assert "no device 'cuda'" in refused_here(capsys, "probe", "smollm2", "--device", "cuda")
 

@@ -53,7 +53,9 @@ def prompts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
 
 
 def load(folder: Path, **options: Any) -> VisionModel:
-    return load_vision(str(folder), ModelOptions(**options))
+    model = load_vision(str(folder), ModelOptions(**options))
+    assert isinstance(model, VisionModel)
+    return model
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,7 +12,7 @@ from tests.browser import chromium
 
 from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.diagnostics import BinAccuracy, DiagnosedExample, Diagnosis, share
-from seesay.reasoners.paper_tables import summary
+from seesay.reasoners.paper_tables import best_configurations, summary
 from seesay.reasoners.sweep import SweepRow
 from seesay.reports import attention_overlay, reasoner_charts, scene_charts
 from seesay.reports.pages.reasoners import reasoner_page, sweep_page, sweep_sections
@@ -150,6 +151,21 @@ def test_sweep_page(tmp_path: Path) -> None:
     assert "0.500 (1)" not in text
     assert "Distance from the threshold" in text
     assert (tmp_path / "sweep-published-pos.svg") in written
+
+
+def test_learning_curves_of_the_best_runs(tmp_path: Path) -> None:
+    """Every network with a history has a curve on the chart of its task; a run whose folder is gone has none."""
+    (tmp_path / "training").mkdir()
+    points = [(0, 0.0, 0.5), (500, 1.0, 0.625), (1000, 2.0, 0.75)]
+    history = [{"step": step, "epoch": epoch, "validation_accuracy": accuracy} for step, epoch, accuracy in points]
+    (tmp_path / "training" / "history.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in history))
+    trained = [replace(row("film", "pos", test=0.9), folder=tmp_path), row("cnn-lstm", "pos", test=0.5)]
+    sections, charts = sweep_sections(summary(trained), best=best_configurations(trained))
+    assert sections[-1].heading == "Learning curves"
+    marks = tooltips(str(charts["curves pos"]))
+    assert [mark for mark in marks if mark.startswith(("FiLM", "CNN"))] == [
+        f"FiLM: {epoch:g}, {accuracy:g}" for _, epoch, accuracy in points
+    ]
 
 
 def test_page_in_a_browser(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from seesay.cli.models import models
 from seesay.cli.output import is_silent, log_to_terminal, plain, set_silent
 from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
+from seesay.cli.pictures import app as pictures_app
 from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import ProbeCommand, probe
 from seesay.cli.reasoner import app as reasoner_app
@@ -89,6 +90,7 @@ app.add_typer(tasks_app, name="tasks")
 app.command()(models)
 app.add_typer(data_app, name="data")
 app.add_typer(scenes_app, name="scenes")
+app.add_typer(pictures_app, name="pictures")
 app.add_typer(score_app, name="score")
 app.add_typer(judge_app, name="judge")
 app.command()(mine)

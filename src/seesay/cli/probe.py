@@ -141,6 +141,10 @@ def probe(
         float | None, typer.Option(min=0, help="Stop before a server costs more: money with --price, else tokens.")
     ] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Keep a server's answers, and reuse them by prompt.")] = False,
+    engine: Annotated[
+        str, typer.Option(help="local, or ray: on the cluster of RAY_ADDRESS, or on one that is started here.")
+    ] = "local",
+    workers: Annotated[int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")] = 2,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
     quiet: Quiet = False,
@@ -186,6 +190,8 @@ def probe(
         "price": price,
         "budget": budget,
         "reuse": reuse,
+        "engine": engine,
+        "workers": workers,
         "trust_remote_code": trust_remote_code,
         "allow_pickle": allow_pickle,
     }

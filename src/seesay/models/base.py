@@ -21,6 +21,12 @@ log = logging.getLogger(__name__)
 TEXT = frozenset({"text"})
 TEXT_AND_PICTURES = frozenset({"text", "pictures"})
 
+IDENTITY = (
+    *("name", "family", "fingerprint", "scope", "accepts", "whole_words", "prompts_per_batch", "only_chooses"),
+    *("probabilities_hint", "probe", "probe_seed", "chat"),
+)
+"""The fields in which a model states what it is; a stand-in for it states the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
@@ -155,6 +161,11 @@ class Model:
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The scores of every option of one batch of prompts, in order."""
         raise self._cannot("answer questions")
+
+    def answer_batches(self, batches: Sequence[Sequence[Prompt]]) -> Iterator[tuple[int, list[Scores]]]:
+        """The scores of every batch with its number, in whatever order they come; by default one after the other."""
+        for number, batch in enumerate(batches):
+            yield number, self.answer(batch)
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None

@@ -123,8 +123,12 @@ def load_baseline(rest: str, options: ModelOptions) -> Baseline:
         from seesay.models.scene_baselines import SceneRule
 
         return SceneRule(f"baseline:{rest}")
+    if rest in ("prior", "pixels"):
+        from seesay.models.prior_baselines import PRIOR_BASELINES
+
+        return PRIOR_BASELINES[rest](f"baseline:{rest}")
     if rest not in BASELINES:
-        raise unknown("baseline", rest, [*BASELINES, *RULES], "seesay models")
+        raise unknown("baseline", rest, [*BASELINES, "prior", "pixels", *RULES], "seesay models")
     return BASELINES[rest](f"baseline:{rest}")
 
 

@@ -47,8 +47,8 @@ class VectorCache:
             self._save(shard, self.encoder.encode(shard))
             if progress:
                 progress(len(shard), len(unique))
-        found = [self._rows[key_of(text)] for text in texts]
-        return np.stack([rows[i] for rows, i in found]) if found else np.zeros((0, 0), np.float32)
+        places = [self._rows[key_of(text)] for text in texts]
+        return np.stack([rows[i] for rows, i in places]) if places else np.zeros((0, 0), np.float32)
 
     def _save(self, texts: Sequence[str], rows: Rows) -> None:
         """Write a shard: rows first, then keys."""

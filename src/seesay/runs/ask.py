@@ -67,8 +67,8 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
     model.prepare(task)
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)
-    if "pictures" not in model.accepts and any(question.picture for question in task.questions):
-        raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text only: try vision:MODEL.")
+    if "pictures" not in model.accepts:
+        task = without_pictures(task, model)
     if model.only_chooses:
         task = without_probabilities(task, model)
     manifest = describe(model, task, settings)
@@ -117,20 +117,23 @@ def ask(
     if estimate := model.estimate(unanswered):
         log.info("%s", estimate)
     splits = note_split_options(model, unanswered)
-    for indices in model.plan(prompts):
-        batch = [prompts[i] for i in indices]
-        if not all(prompt.key in answered for prompt in batch):
-            start = monotonic()
-            scores = {p.key: checked(p, s, model.name) for p, s in zip(batch, model.answer(batch), strict=True)}
-            journal.append(scores)
-            answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
-            if splits:  # after the first batch there is a rate to go by
-                seconds = (monotonic() - start) * size(unanswered) / size(batch)
-                log.warning("%s: about %s for %s prompts.", model.name, duration(seconds), f"{len(unanswered):,}")
-                splits = False
-            collect_notes(model.notes(), folder)
+    planned = [[prompts[i] for i in indices] for indices in model.plan(prompts)]
+    batches = [batch for batch in planned if not all(prompt.key in answered for prompt in batch)]
+    if progress and len(batches) < len(planned):
+        progress(len(prompts) - sum(map(len, batches)), len(prompts))
+    start = monotonic()
+    for number, answers in model.answer_batches(batches):
+        batch = batches[number]
+        scores = {p.key: checked(p, s, model.name) for p, s in zip(batch, answers, strict=True)}
+        journal.append(scores)
+        answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
+        if splits:  # after the first batch there is a rate to go by
+            seconds = (monotonic() - start) * size(unanswered) / size(batch)
+            log.warning("%s: about %s for %s prompts.", model.name, duration(seconds), f"{len(unanswered):,}")
+            splits = False
+        collect_notes(model.notes(), folder)
         if progress:
-            progress(len(indices), len(prompts))
+            progress(len(batch), len(prompts))
     notes = model.notes([answered[prompt.key] for prompt in prompts])
     for note in notes:
         if note not in model.notes():  # the others were logged when they came up
@@ -176,6 +179,17 @@ def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
     return scores
 
 
+def without_pictures(task: Task, model: Model) -> Task:
+    """The task for a model that reads text only: the questions that have no picture, if there are any."""
+    questions = tuple(question for question in task.questions if not question.picture)
+    if len(questions) == len(task.questions):
+        return task
+    if not questions:
+        raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text only: try vision:MODEL.")
+    model.note(f"'{model.name}' reads text only: of '{task.name}', it is asked the questions without a picture.")
+    return replace(task, questions=questions, published=())
+
+
 def without_probabilities(task: Task, model: Model) -> Task:
     """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong metrics only."""
     binary = tuple(name for name in task.metrics if metrics.get(name).binary)
@@ -211,7 +225,7 @@ def limited(task: Task, limit: int, seed: int) -> Task:
     """
     by_object: dict[str, dict[object, list[str]]] = {}
     for question in task.questions:
-        asked = tuple(question.fields.items()) if task.nested_by else question.id
+        asked = (tuple(question.fields.items()), question.picture) if task.nested_by else question.id
         by_object.setdefault(question.object, {}).setdefault(asked, []).append(question.id)
     chosen: list[list[str]] = []
     for name in random.Random(seed).sample(sorted(by_object), len(by_object)):

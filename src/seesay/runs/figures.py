@@ -90,6 +90,11 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
         for label, weight in question.gold.items():
             gold[row, column[label]] = weight
     columns = {options: [column[label] for label in options] for options in {q.options for q in task.questions}}
+    pulls = {source: np.zeros(gold.shape, dtype=np.bool_) for q in task.questions for source in q.pulls}
+    for row, question in enumerate(task.questions):
+        for source, labels in question.pulls.items():
+            pulls[source][row, [column[label] for label in labels]] = True
+    has_blind = any(question.blind for question in task.questions)
 
     def ranks_of(template: Template) -> IntArray:
         ranks = np.zeros(gold.shape, dtype=np.int32)
@@ -101,13 +106,16 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
 
     for template in task.templates:
         values = np.full(gold.shape, np.nan)
+        blind = values.copy() if has_blind else None
         for row, question in enumerate(task.questions):
             answer = by_key[question.id, template.name]
             values[row, columns[question.options]] = (
                 calibrated(answer, length) if gain else adjust(answer.scores, length)
             )
+            if blind is not None and (twin := by_key.get((question.blind, template.name))):
+                blind[row, columns[question.options]] = adjust(twin.scores, length)
         same_text = [other for other in task.templates if other.text == template.text]
-        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)))
+        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)), pulls, blind)
 
 
 def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:

@@ -226,7 +226,9 @@ class TaskFile(Part):
     )
     gold: GoldSource = Field(description="The right answer: the column with its label, or a mapping for anything else.")
     picture: Text | None = Field(
-        default=None, description="A text source for the path of the question's picture, below the folder of the rows."
+        default=None,
+        description="A text source for the path of the question's picture, below the folder of the rows; or a column "
+        "that holds the picture itself, in a data set of the Hub or a Parquet file.",
     )
     tags: TagSources = Field(
         default={}, description="What results are sliced by: columns, or names with their text sources."

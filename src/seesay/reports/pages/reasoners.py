@@ -14,10 +14,11 @@ from seesay.reasoners.networks.registry import NAMES
 from seesay.reasoners.paper_tables import OTHERS, TABLES, BestConfiguration, TableCell, column_test, published
 from seesay.reports import reasoner_charts
 from seesay.reports.attention_overlay import attention_chart
-from seesay.reports.charts import Bar, bars
+from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import NONE, interval, number
 from seesay.reports.pages.sections import DataTable, Section, write_page, write_svg
 from seesay.reports.reasoner_charts import RULES, title_of
+from seesay.training.checkpoint import HISTORY, read_history
 
 ACCURACY = (
     "The share of generated test items answered right, with Wilson's 95 % interval; chance is 0.5.\n\n"
@@ -63,6 +64,10 @@ SWEEP = (
 BEST = (
     "Validation accuracy of the configuration with the highest mean: its mean ± standard deviation over seeds, and the "
     "run with the maximum. The classifier's dropout and batch norm are those of the paper's grid."
+)
+CURVES = (
+    "Validation accuracy of the best runs, epoch by epoch; the weights kept are those of the highest point. A curve "
+    "that still rises at its end was cut short by its number of epochs."
 )
 CHART = "Whiskers are one standard deviation to either side."
 _TABLES = {"Table 1": "the four tasks", "Table 2": "hard tests", "Table 3": "seen and unseen combinations"}
@@ -148,7 +153,28 @@ def sweep_sections(
         sections.append(Section(OTHERS, "", (), DataTable(["network", "task and test", "ours"], body)))
     if best:
         sections.append(Section("Best configurations", BEST, (), _best_table(best)))
+    if drawn := _learning_curves(best):
+        charts |= drawn
+        sections.append(Section("Learning curves", CURVES, list(drawn.values())))
     return sections, charts
+
+
+def _learning_curves(best: Sequence[BestConfiguration]) -> Charts:
+    """One chart per task, with a curve for every network whose training has left its history."""
+    tasks: dict[str, list[Series]] = {}
+    for line in best:
+        training = line.best_run / "training"
+        if (training / HISTORY).is_file():
+            history = read_history(training)
+            epochs, accuracy = ([point[key] for point in history] for key in ("epoch", "validation_accuracy"))
+            tasks.setdefault(line.task, []).append(Series(NAMES[line.network], epochs, accuracy))
+    return {
+        f"curves {task}": lines(
+            series, title=f"{title_of(task)}: learning curves", x_label="epochs", y_label="validation accuracy",
+            y_ends=(0.5, 1.0),
+        )
+        for task, series in tasks.items()
+    }  # fmt: skip
 
 
 def _best_table(best: Sequence[BestConfiguration]) -> DataTable:

@@ -33,7 +33,9 @@ class QuestionBuilder:
         self._fixed: dict[str, tuple[str, ...]] = {}
         self._may_be_empty = {column for rule in file.rules if isinstance(rule, Cut) for column in rule.into}
         self._fields = self._field_getters(columns)
-        self._tags = {name: source_getter(source, columns) for name, source in file.tag_sources.items()}
+        self._tags = [source_getter(source, columns) for source in file.tag_sources.values()]
+        self._shared_tags: dict[tuple[str | None, ...], dict[str, str]] = {}
+        self._shared_gold: dict[str, dict[str, float]] = {}
         self._id = _joined(file.id, columns, sort=False)
         self._object = _joined(file.object, columns, sort=True)
         self._picture = source_getter(file.picture, columns) if file.picture is not None else None
@@ -101,13 +103,21 @@ class QuestionBuilder:
         gold = self._row_gold(cells, options, columns)
         if len(gold) > 1:
             self.several_gold = True
-        tags = {name: value for name, getter in self._tags.items() if (value := getter(cells)) is not None}
         key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
         about = self._object(cells) if self._object is not None else key
         if not key or not about:
             raise BadValueError(f"'{'object' if key else 'id'}' is empty")
         picture = self._picture_path(cells) if self._picture is not None else None
-        return Question(key, fields, options, gold, about, tags, picture)
+        return Question(key, fields, options, gold, about, self._row_tags(cells), picture)
+
+    def _row_tags(self, cells: Cells) -> dict[str, str]:
+        """The row's tags; rows with the same ones share them, since there may be a million."""
+        values = tuple([getter(cells) for getter in self._tags])
+        tags = self._shared_tags.get(values)
+        if tags is None:
+            pairs = zip(self.file.tag_sources, values, strict=True)
+            tags = self._shared_tags[values] = {name: value for name, value in pairs if value is not None}
+        return tags
 
     def _field_getters(self, columns: Sequence[str]) -> list[tuple[str, Getter, bool]]:
         """The fields that templates need, and those that the file declares, each with whether it may be empty."""
@@ -163,7 +173,7 @@ class QuestionBuilder:
             return self._weights(cells, options)
         value = cells.get(rule.column)
         if self._is_plain_label and type(value) is str and value in options:  # nearly every row of nearly every file
-            return {value: 1.0}
+            return self._shared_gold.get(value) or self._shared_gold.setdefault(value, {value: 1.0})
         if value is None or value == "":
             raise BadValueError(f"'{rule.column}' is empty: there is no gold answer")
         if isinstance(value, list) or rule.separator:

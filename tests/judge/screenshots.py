@@ -61,6 +61,9 @@ de:
   title: Welche Farbe hat es?
   options: {black: schwarz, blue: blau, brown: braun, gray: grau, green: grün, orange: orange, pink: rosa,
             purple: lila, red: rot, white: weiß, yellow: gelb}
+  items: {pea: "Eine Erbse ist [MASK].", panda: "Ein Panda ist [MASK].", housefly: "Eine Stubenfliege ist [MASK].",
+          moose: "Ein Elch ist [MASK].", basil: "Basilikum ist [MASK].", sapphire: "Ein Saphir ist [MASK].",
+          refrigerator: "Ein Kühlschrank ist [MASK].", golf ball: "Ein Golfball ist [MASK]."}
 """
 
 
@@ -92,7 +95,7 @@ def _other_kinds(browser: Browser, folder: Path, target: Path) -> None:
                 if kind == "text":
                     item.get_by_role("textbox").fill("mostly green")
                 else:
-                    item.locator("label").nth(2).click()
+                    item.locator("label").nth(4).click()
             page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
             page.screenshot(path=target / f"judge-{kind}-phone-{language}.png")
             page.close()

@@ -1,8 +1,7 @@
 """The shared nouns: what is asked (Question, Template, Task), and what came back (Answers).
 
-Everything downstream speaks in these. A question holds the facts, a template says how it is put, and `Template.ask`
-joins the two into a Prompt: the only thing that a model ever sees.
-"""
+A question holds the facts, a template says how it is put, and `Template.ask` joins them into a Prompt: all that a model
+ever sees."""
 
 from __future__ import annotations
 
@@ -72,6 +71,11 @@ class Prompt:
         return self.text[len(after_shots(self.shots, "")) :]
 
     @property
+    def is_sentence(self) -> bool:
+        """Whether the options are whole sentences."""
+        return self.asked == SLOT
+
+    @property
     def parts(self) -> tuple[str, str]:
         """The text before the slot and the text after it."""
         before, _, after = self.text.partition(SLOT)
@@ -88,7 +92,8 @@ class Prompt:
 class Template:
     """One way to put a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
 
-    `words` gives a label its word in this template (`{"larger": "bigger"}`); a label without one stands for itself.
+    `words` gives a label its word in this template (`{"larger": "bigger"}`), which may be a field (`"{caption}"`); a
+    label without one stands for itself.
     """
 
     name: str
@@ -105,8 +110,8 @@ class Template:
         text = self.text.format_map(values)
         words = question.options  # shared where nothing is reworded: there may be hundreds
         if self.words:
-            words = tuple(self.words.get(label, label) for label in words)
-        if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
+            words = tuple(self.words[label].format_map(values) if label in self.words else label for label in words)
+        if text.startswith(SLOT) and text != SLOT:  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
         shots = tuple(self._shot(example) for example in question.shots)
         return Prompt(after_shots(shots, text), words, question.picture, values, shots)
@@ -123,7 +128,9 @@ class Question:
 
     `object` names what the question is about: questions about one object are not independent, so intervals
     are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes. `shots` are other
-    questions, which are shown before this one with their answers.
+    questions, which are shown before this one with their answers. `pulls` are wrong answers by where they come from:
+    `prior` for what is usual and not shown, `picture` for what is shown and not usual. `blind` is the id of the same
+    question without a picture.
     """
 
     id: str
@@ -134,6 +141,8 @@ class Question:
     tags: Mapping[str, str] = field(default_factory=dict)
     picture: str | None = None
     shots: tuple[Question, ...] = ()
+    pulls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    blind: str = ""
 
     @property
     def best_label(self) -> str:
@@ -334,7 +343,7 @@ class Task:
             digest.update(json.dumps([template.name, template.text, sorted(template.words.items())]).encode())
         for q in self.questions:
             row = [q.id, sorted(q.fields.items()), q.options, sorted(q.gold.items()), q.object, sorted(q.tags.items())]
-            digest.update(json.dumps(row).encode())
+            digest.update(json.dumps(row + ([sorted(q.pulls.items())] if q.pulls else [])).encode())
             if q.picture is not None and Path(q.picture).is_file():
                 digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())
         digest.update(json.dumps([self.metrics, sorted(self.neutral.items())]).encode())

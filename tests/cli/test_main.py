@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.program import SEESAY, refused, refused_here, seesay
+from typer.main import get_command
 
-from seesay.cli import main
+from seesay.cli import app, main
 from seesay.errors import UserError
 
 COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
@@ -40,6 +42,15 @@ def test_help_imports_nothing_heavy(command: list[str]) -> None:
     assert "Usage" in done.stdout
 
 
+def test_every_command_takes_quiet() -> None:
+    program: Any = get_command(app)
+    for name in program.commands:
+        context = program.make_context("seesay", [name], resilient_parsing=True)
+        _, command, _ = program.resolve_command(context, [name])
+        for leaf in getattr(command, "commands", {}).values() or [command]:
+            assert [option for parameter in leaf.params for option in parameter.opts].count("-q") == 1, leaf.name
+
+
 def test_nothing_typed_shows_help() -> None:
     done = seesay()
     assert (done.returncode, done.stderr) == (0, "")
@@ -58,7 +69,7 @@ def test_help_is_short_and_speaks_of_values(capsys: pytest.CaptureFixture[str]) 
 def test_a_typing_mistake_is_noticed_before_the_hub_is_asked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seesay.models.hf.loading.on_hub", lambda *_: pytest.fail("the hub was asked"))
+    monkeypatch.setattr("seesay.models.hf.hub.on_hub", lambda *_: pytest.fail("the hub was asked"))
     assert "did you mean 'smollm2'" in refused_here(capsys, "probe", "smolm2")
     assert "no device 'cuda'" in refused_here(capsys, "probe", "smollm2", "--device", "cuda")
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from PIL import Image, ImageColor
 from tests.models.tiny_vision import save_tiny_vision
 
+from seesay.data.color_names import color_names, lab
 from seesay.data.knowledge import COLORS
 from seesay.mining.colors import WORDS, VqaColors, color_facts, colors_by_pixels, named_colors
-from seesay.mining.pixels import color_names, lab, region_colors, votes
+from seesay.mining.pixels import region_colors, votes
 from seesay.mining.records import Region
 from seesay.models import load_model
 from seesay.models.vision.vision_language import VisionModel

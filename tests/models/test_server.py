@@ -13,7 +13,9 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
+from seesay.models.server.chat import REFUSED
 from seesay.models.server.completions import CompletionsServer
+from seesay.models.server.constraints import regex
 from seesay.models.server.scoring import EchoScorer, PrefixMatchScorer, TokenLookupScorer
 from seesay.questions import Prompt, Scores, Template
 from seesay.tasks import load_task
@@ -96,6 +98,21 @@ def test_chat_makes_a_constrained_choice(address: str) -> None:
     for scores in model.answer(prompts):
         assert sorted(scores.logp)[-1] == 0
         assert sum(logp == 0 for logp in scores.logp) == 1
+
+
+def test_a_real_server_is_held_to_the_options_by_a_regular_expression(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_schema = served(address, "chat")
+    monkeypatch.setattr("seesay.models.server.chat.FORMS", {"regex": regex})
+    model = served(address, "chat")
+    assert model.fingerprint != by_schema.fingerprint
+    prompts = [
+        Prompt("A tomato is [MASK].", ("dark red", "U.S. (east)")),
+        Prompt("Is it so? [MASK]", ("true", "false")),
+    ]
+    for scores in model.answer(prompts):
+        assert sorted(scores.logp) == [REFUSED, 0]
 
 
 def test_a_prompt_beyond_the_context_is_one_sentence(address: str) -> None:
@@ -255,6 +272,17 @@ BAD_CHATS = {
 def test_a_bad_chat_server_is_found_out_at_the_start(answer: toy_server.Answer, said: str) -> None:
     with serving(answer) as base, pytest.raises(UserError, match=said):
         load_model("openai:x", ModelOptions(base_url=base, endpoint="chat"))
+
+
+def test_a_server_that_heeds_no_schema_may_heed_a_regular_expression() -> None:
+    def answer(path: str, body: dict[str, Any]) -> Reply:
+        pattern = body.get("structured_outputs", {}).get("regex")
+        return chat("Hello!") if pattern is None else chat(pattern.strip("()").split("|")[-1])
+
+    with serving(answer) as base:
+        model = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat"))
+        (scores,) = model.answer([Prompt("It is [MASK].", ("red", "blue"))])
+    assert scores.logp == (REFUSED, 0)
 
 
 def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:

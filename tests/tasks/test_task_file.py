@@ -1,42 +1,22 @@
-"""Task files: from rows to questions, with published files imported as a user would."""
+"""Task files: from rows to questions."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.shared_data import shared
+from PIL import Image
+from tests.tasks.written_tasks import FILE, FRUIT, inline, prompts, task_of
 
 from seesay.api import probe
 from seesay.data.task_files.yaml_text import TaskFileError
 from seesay.errors import UserError
-from seesay.questions import Question, Task
 from seesay.tasks import expand, load_task
-
-FRUIT = "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
-FILE = "rows: fruit.csv\nobject: fruit\ngold: color\ntemplates: The color of {a fruit} is [MASK].\n"
-
-
-def task_of(folder: Path, text: str, **files: str) -> Task:
-    for name, content in files.items():
-        (folder / f"{name}.csv").write_text(content, encoding="utf-8")
-    (folder / "mine.yaml").write_text(text, encoding="utf-8")
-    return load_task(str(folder / "mine.yaml"))
-
-
-def prompts(task: Task) -> list[tuple[str, tuple[str, ...]]]:
-    return [(prompt.text, prompt.options) for q in task.questions for t in task.templates for prompt in [t.ask(q)]]
-
-
-def inline(folder: Path, rows: list[dict[str, Any]], rest: str, template: str = "{x} is [MASK]") -> Task:
-    return task_of(folder, f"rows: {json.dumps(rows)}\ntemplates: {json.dumps(template)}\n{rest}")
 
 
 def test_four_lines_are_a_task(tmp_path: Path) -> None:
@@ -149,101 +129,6 @@ def test_gold_as_list_weights_votes_and_share(tmp_path: Path) -> None:
     assert gold("gold: {column: y, share: n, of: 3}") == ({"blue": 2 / 3}, ("accuracy",))
 
 
-def test_rules_rename_drop_threshold_and_count_and_say_so(tmp_path: Path) -> None:
-    rows = [
-        {"x": "a", "y": 1, "n": "[1, 2]", "p": 0.95},
-        {"x": "b", "y": -1, "n": "[]", "p": 0.5},
-        {"x": "c", "y": -42, "n": "[1]", "p": 0.1},
-        {"x": "a", "y": 1, "n": "[1]", "p": 0.9},
-    ]
-    rules = """
-rules:
-  - drop: y
-    values: -42
-    because: nobody agreed
-  - unique: x
-  - rename: y
-    values: {1: more, -1: less}
-  - count: n
-    into: votes
-  - threshold: p
-    at: [0.2, 0.8]
-    names: [sure, unsure, sure]
-    into: certainty
-"""
-    task = inline(tmp_path, rows, f"gold: y\ntags: [votes, certainty]{rules}")
-    assert [(q.gold, q.tags) for q in task.questions] == [
-        ({"more": 1.0}, {"votes": "2", "certainty": "sure"}),
-        ({"less": 1.0}, {"votes": "0", "certainty": "unsure"}),
-    ]
-    assert task.data_notes == (
-        "1 rows left out: y is -42 (nobody agreed)",
-        "1 rows left out: the same x as a row before",
-    )
-
-
-def test_keep_is_by_value_or_by_range(tmp_path: Path) -> None:
-    rows = [{"x": str(n), "n": n, "y": "ab"[n % 2]} for n in range(6)]
-    ranged = inline(tmp_path, rows, "gold: y\nrules: [{keep: n, at_least: 2, at_most: 4}]")
-    assert [q.fields["x"] for q in ranged.questions] == ["2", "3", "4"]
-    assert ranged.data_notes == ("3 rows left out: n is not at least 2 and at most 4",)
-
-
-def test_a_sentence_is_cut_at_its_blank_and_a_row_without_one_is_reported(tmp_path: Path) -> None:
-    rows = [
-        {"s": "a bird has ___ legs.", "y": "two"},
-        {"s": "___ suns shine.", "y": "no"},
-        {"s": "nothing to fill.", "y": "no"},
-    ]
-    rest = 'gold: y\nrules: [{cut: s, at: "___", into: [l, r]}]'
-    task = inline(tmp_path, rows, rest, "{l}[MASK]{r}")
-    assert prompts(task) == [("a bird has [MASK] legs.", ("no", "two")), ("[MASK] suns shine.", ("No", "Two"))]
-    assert [str(row) for row in task.bad_rows] == ["row 3: 's' has no '___' where one is needed"]
-
-
-def test_rows_are_paired_up_by_a_column(tmp_path: Path) -> None:
-    rows = [
-        {"x": "cat", "n": 1, "pair": "p"},
-        {"x": "dog", "n": 2, "pair": "p"},
-        {"x": "ant", "n": 0, "pair": "q"},
-    ]
-    rest = """
-gold: {weights: [larger, smaller]}
-options: [larger, smaller]
-rules:
-  - pair_up: pair
-  - compare: [n_a, n_b]
-    into: [larger, smaller]
-"""
-    task = inline(tmp_path, rows, rest, "a {x_a} is [MASK] than a {x_b}")
-    assert [(q.fields, q.gold) for q in task.questions] == [({"x_a": "cat", "x_b": "dog"}, {"smaller": 1.0})]
-    assert [str(row) for row in task.bad_rows] == ["row 3: 1 rows have 'q' in 'pair' where two make a pair"]
-
-
-def test_the_share_that_says_larger_comes_from_means_and_standard_deviations(tmp_path: Path) -> None:
-    """Φ((10 − 7) / √(3² + 4²)) = Φ(0.6) = 0.725747 (tables of the normal distribution)."""
-    rule = "{compare: [m, k], sd: [s, t], into: [more, less]}"
-    rest = f"gold: {{weights: [more, less]}}\noptions: [more, less]\nrules: [{rule}]"
-    task = inline(tmp_path, [{"x": "a", "m": 10, "k": 7, "s": 3, "t": 4}], rest)
-    assert task.questions[0].gold == {"more": 0.725747, "less": 0.274253}
-
-
-@given(rows=st.integers(2, 30), wanted=st.integers(1, 60), seed=st.integers(0, 5))
-def test_drawn_pairs_are_distinct_and_even(rows: int, wanted: int, seed: int) -> None:
-    from seesay.data.task_files.row_rules import DrawPairs
-    from seesay.data.task_files.rows import Row, Table
-    from seesay.data.task_files.rules import apply
-
-    table = Table([Row(n, {"x": str(n)}) for n in range(rows)], {"x": None})
-    rule = DrawPairs(draw_pairs=wanted, seed=seed)
-    drawn = apply(rule, table)
-    pairs = [tuple(sorted((row.cells["x_a"], row.cells["x_b"]))) for row in drawn.rows]
-    assert len(set(pairs)) == len(pairs) == min(wanted, rows * (rows - 1) // 2)
-    assert drawn.rows == apply(rule, table).rows
-    if wanted <= rows // 2:  # one order is enough: nobody is in two pairs
-        assert max(Counter(name for pair in pairs for name in pair).values()) == 1
-
-
 def test_splits_by_file_by_column_and_by_seed(tmp_path: Path) -> None:
     more = "fruit,color,kind\n" + "".join(f"fruit{n},{c},k\n" for n, c in enumerate(["red", "blue"] * 50))
     text = FILE.replace("rows: fruit.csv", "rows: {train: train.csv, test: fruit.csv}") + "linear_text: a {fruit}\n"
@@ -313,10 +198,16 @@ def test_pictures_stay_inside_the_folder(tmp_path: Path) -> None:
         {"x": "a", "y": "red", "p": "a.png"},
         {"x": "b", "y": "blue", "p": "../../secret"},
         {"x": "c", "y": "red", "p": "c.png"},
+        {"x": "d", "y": "red", "p": "loop"},
+        {"x": "e", "y": "red", "p": "x" * 300},
+        {"x": "f", "y": "red", "p": "x" * 5000},
     ]
+    (tmp_path / "pictures" / "loop").symlink_to("loop")
     task = inline(tmp_path, rows, 'gold: y\npicture: "pictures/{p}"')
     assert [Path(str(q.picture)).name for q in task.questions] == ["a.png", "c.png"]
-    assert str(task.bad_rows[0]) == "row 2: the picture 'pictures/../../secret' leaves the folder of the rows"
+    reason = "the picture 'pictures/../../secret' leaves the folder of the rows, or is no name of a file"
+    assert str(task.bad_rows[0]) == f"row 2: {reason}"
+    assert [bad.row for bad in task.bad_rows] == [2, 4, 5, 6]
     assert "1 pictures are not there, such as pictures/c.png" in task.data_notes
 
 
@@ -351,119 +242,52 @@ def test_rows_of_the_hub_are_read_at_a_revision(tmp_path: Path, monkeypatch: pyt
         task_of(tmp_path, FILE.replace("fruit.csv", "hf:owner/fruit"))
 
 
-# Published files, as a user would import them.
-
-MEMORY_COLORS = """
-title: The colour that a thing is remembered by
-citation: Norlund et al. 2021
-rows: memory_colors.jsonl
-id: item
-object: item
-fields: {thing: "{descriptor} {item}"}
-options: [black, blue, brown, green, grey, orange, pink, purple, red, white, yellow]
-gold: label
-tags: {colour: label}
-templates:
-  the-color-is: The color of {thing} is [MASK].
-  usually-has: "{thing} usually has the color of [MASK]."
-neutral: {thing: something}
-"""
-
-VIPHY_SPACE = """
-title: What is above what in a room
-citation: Singh, Qasemi & Chen 2023
-rows: {train: train.csv, validation: val.csv, test: test.csv}
-id: [scene, o1, o2]
-object: [o1, o2]
-options: [">", "=", <]
-words: {">": above, "=": level with, <: below}
-gold: {column: typical, separator: ","}
-tags: [scene]
-rules:
-  - rename: scene
-    values: {living_room: living room, home_office: home office, dining_room: dining room}
-templates: "in a {scene}, the {o1} is [MASK] the {o2}."
-linear_text: "{o1} and {o2} in a {scene}"
-metrics: [relaxed_accuracy]
-"""
-
-MALEVIC = """
-title: Is it a big object?
-citation: Pezzelle & Fernández 2019
-rows: dataset/test.json
-read: {list: questions}
-id: "test/{question_index}"
-object: image_filename
-rules: [{rename: answer, values: {yes: "true", no: "false"}}]
-options: ["true", "false"]
-gold: answer
-picture: "images/test/{image_filename}"
-templates: "{question}. This is [MASK]."
+SEEN = """
+object: name
+options: [red, blue]
+gold: color
+picture: image
+templates: The picture is [MASK].
 """
 
 
-def copied(folder: str, to: Path, *names: str) -> Path:
-    for name in names:
-        target = to / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((shared(folder) / name).read_bytes())
-    return to
+def solid_png(color: str) -> bytes:
+    file = BytesIO()
+    Image.new("RGB", (4, 3), color).save(file, format="png")
+    return file.getvalue()
 
 
-def gold(questions: tuple[Question, ...]) -> list[tuple[str, list[str]]]:
-    return [(q.id, sorted(q.gold)) for q in questions]
+@pytest.mark.parametrize("source", ["hf:owner/seen@main", "owner/seen/test.parquet"])
+def test_pictures_inside_rows_become_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    pictures = [{"bytes": solid_png(color), "path": f"{color}.png"} for color in ("red", "blue", "red")]
+    rows = {"name": ["a", "b", "c", "d"], "color": ["red", "blue", "red", "blue"], "image": [*pictures, None]}
+    (tmp_path / "owner" / "seen").mkdir(parents=True)
+    data: Any = datasets.Dataset.from_dict(rows).cast_column("image", datasets.Image())
+    data.to_parquet(tmp_path / "owner" / "seen" / "test.parquet")
+    task = task_of(tmp_path, f"rows: {source}\n{SEEN}")
+    paths = [Path(question.picture or "") for question in task.questions]
+    assert [path.read_bytes() for path in paths] == [picture["bytes"] for picture in pictures]
+    assert paths[0] == paths[2]
+    assert [str(row) for row in task.bad_rows] == ["row 4: 'picture' is empty"]
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["pictures"]
 
 
-def test_memory_colors_imported_equals_the_built_in_task(tmp_path: Path) -> None:
-    task = task_of(copied("memory_colors", tmp_path, "memory_colors.jsonl"), MEMORY_COLORS)
-    built_in = load_task("memory-colors", shared("memory_colors"))
-    assert task.questions == built_in.questions
-    assert not task.bad_rows
-    assert [t.text for t in task.templates] == [built_in.templates[6].text, built_in.templates[8].text]
-
-
-def test_viphy_places_imported_have_the_published_counts_and_answers(tmp_path: Path) -> None:
-    folder = copied("viphy/dataset/spatial", tmp_path, "train.csv", "val.csv", "test.csv")
-    task = task_of(folder, VIPHY_SPACE)
-    assert not task.bad_rows
-    counts = {name: len(part.questions) for name, part in task.splits().items()}
-    assert counts == {"train": 1314, "validation": 657, "test": 4599}  # 20, 10 and 70 % of 6,570
-    assert Counter(len(q.gold) for q in task.questions)[1] == 1491 + 360 + 1460
-
-
-def test_malevic_imported_equals_the_built_in_task(tmp_path: Path) -> None:
-    task = task_of(copied("malevic/pos", tmp_path, "dataset/test.json"), MALEVIC)
-    built_in = load_task("malevic-pos", shared("malevic/pos"))
-    assert len(task.questions) == 2000
-    assert gold(task.questions) == gold(built_in.questions)
-    assert [Path(str(q.picture)).name for q in task.questions] == [
-        Path(str(q.picture)).name for q in built_in.questions
-    ]
-
-
-@pytest.mark.parametrize("text", [MEMORY_COLORS, VIPHY_SPACE, MALEVIC])
-def test_an_import_takes_at_most_25_lines(text: str) -> None:
-    assert len(text.strip().splitlines()) <= 25
-
-
-# The built-in tasks that are files.
-
-
-def test_verb_physics_size_has_the_published_counts() -> None:
-    task = load_task("verb-physics-size", shared("verb_physics"))
-    counts = {name: len(part.questions) for name, part in task.splits().items()}
-    assert counts == {"train": 517, "validation": 770, "test": 1265}
-    assert sum(counts.values()) == 2552
-    assert task.data_notes == ("563 rows left out: size-maj is -42 (no majority, or not comparable)",)
-    assert task.as_published
-    assert not task.bad_rows
-    assert {round(sum(q.gold.values()) * 3) for q in task.questions} == {2, 3}
-
-
-def test_numersense_has_200_questions_one_sentence_of_which_occurs_twice() -> None:
-    task = load_task("numersense", shared("numersense"))
-    assert len(task.questions) == 200
-    assert len({q.object for q in task.questions}) == 199
-    assert sum(len(part.questions) for name, part in task.splits().items() if name != "test") == 10_444
-    assert task.as_published
-    assert prompts(task)[1][0] == "a [MASK] door car has four entrances for passengers to enter."
+def test_pictures_of_the_hub_that_are_files_are_read_from_what_was_downloaded_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "owner" / "files" / "test"
+    folder.mkdir(parents=True)
+    (folder / "red.png").write_bytes(solid_png("red"))
+    (folder / "metadata.csv").write_text("file_name,name,color\nred.png,a,red\n")
+    text = f"rows: hf:owner/files@main\n{SEEN}"
+    with pytest.raises(TaskFileError, match="'picture' is empty"):
+        task_of(tmp_path, text)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "owner"))
+    picture = task_of(tmp_path, text).questions[0].picture
+    assert Path(picture or "").read_bytes() == solid_png("red")

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from seesay.cli.options import Json, Quiet
-from seesay.mining.choices import Engine, LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
+from seesay.cluster import Engine
+from seesay.mining.choices import LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
 
 
 def mine(

@@ -25,6 +25,7 @@ from seesay.cli.reasoner_training import (
     train_with_bars,
 )
 from seesay.cli.training_output import Device, TrainingDevice
+from seesay.cluster import Engine
 
 if TYPE_CHECKING:
     from seesay.reasoners.diagnostics import Diagnosis
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
 SweepGrid = StrEnum("SweepGrid", ["paper", "preset"])
-SweepEngine = StrEnum("SweepEngine", ["local", "ray"])
 
 
 def sweep(
@@ -67,8 +67,8 @@ def sweep(
         bool, typer.Option("--dry-run", help="Only say what would be trained, and for how long.")
     ] = False,
     engine: Annotated[
-        SweepEngine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
-    ] = SweepEngine.local,
+        Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
+    ] = Engine.LOCAL,
     workers: Annotated[int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")] = 2,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
@@ -135,7 +135,7 @@ def _sweep(
     results = sweeps.results_so_far(output)
     while len(planned := sweeps.plan_trainings(**plan, results=results)) > len(trainings):
         trainings = planned
-        if engine == SweepEngine.ray:
+        if engine == Engine.RAY:
             train = partial(train_with_bars, title="", device=device, quiet=True, deadline=deadline)
             with progress_bar("sweep", unit="trainings", quiet=quiet) as advance:
                 results = sweep_on_ray(output, trainings, train, workers=workers, deadline=deadline, progress=advance)

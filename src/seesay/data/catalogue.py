@@ -81,8 +81,7 @@ DEVEREUX = (
 )
 
 FORBES_CHOI = (
-    "Maxwell Forbes and Yejin Choi. 2017. Verb Physics: Relative Physical Knowledge of Actions and Objects. ACL, "
-    "266–276."
+    "Maxwell Forbes and Yejin Choi. 2017. Verb Physics: Relative Physical Knowledge of Actions and Objects. ACL."
 )
 AROCA_OUELLETTE = (
     "Stéphane Aroca-Ouellette, Cory Paik, Alessandro Roncone and Katharina Kann. 2021. PROST: Physical Reasoning about "
@@ -92,18 +91,18 @@ HEBART = (
     "Martin N. Hebart, Oliver Contier, Lina Teichmann, et al. 2023. THINGS-data, a multimodal collection of "
     "large-scale datasets for investigating object representations in human brain and behavior. eLife 12:e82580."
 )
-LIU_EMERSON = "Fangyu Liu, Guy Emerson and Nigel Collier. 2023. Visual Spatial Reasoning. TACL 11, 635–651."
+LIU_EMERSON = "Fangyu Liu, Guy Emerson and Nigel Collier. 2023. Visual Spatial Reasoning. TACL 11."
 LIU_YIN = (
     "Xiao Liu, Da Yin, Yansong Feng and Dongyan Zhao. 2022. Things not Written in Text: Exploring Spatial Commonsense "
     "from Visual Signals. ACL, 2365–2376."
 )
 XIA = (
     "Heming Xia, Qingxiu Dong, Lei Li, Jingjing Xu, Tianyu Liu, Ziwei Qin and Zhifang Sui. 2023. ImageNetVC: Zero- and "
-    "Few-Shot Visual Commonsense Evaluation on 1000 ImageNet Categories. Findings of EMNLP, 2009–2026."
+    "Few-Shot Visual Commonsense Evaluation on 1000 ImageNet Categories. Findings of EMNLP."
 )
 LIN = (
     "Bill Yuchen Lin, Seyeon Lee, Rahul Khanna and Xiang Ren. 2020. Birds have four legs?! NumerSense: Probing "
-    "Numerical Commonsense Knowledge of Pre-Trained Language Models. EMNLP, 6862–6868."
+    "Numerical Commonsense Knowledge of Pre-Trained Language Models. EMNLP."
 )
 
 _VIPHY = (

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Literal
 
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
-from seesay.data.downloads import UnreachableError, download
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.folders import data_folder
@@ -121,6 +120,8 @@ def fetch(
 
 
 def _fetch_file(entry: DataSet, file: DataFile, address: str, progress: DownloadProgress | None) -> None:
+    from seesay.data.downloads import UnreachableError, download
+
     target, size, digest = stored_path(entry, file.name), file.size or 0, hashlib.sha256()
     with _write(target) as copy:
         try:

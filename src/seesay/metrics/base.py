@@ -6,8 +6,8 @@ metric, macro F1 and METEOR included, is then one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
@@ -28,18 +28,23 @@ class ScoredItems:
     `scores` are log-scores after the length rule, NaN where a label was not offered; −inf is a probability of 0,
     and −inf for every label no answer: never right, and to probabilities all labels are alike.
     `gold` holds weights, 0 for a label that is not gold. `ranks` says how many vocabulary entries score at least as
-    high as the option (1 is the top, 0 unknown).
+    high as the option (1 is the top, 0 unknown). `pulls` marks wrong labels by what suggests them (`Question.pulls`),
+    and `blind` holds the scores of the same question without its picture, NaN where there is none.
     """
 
     scores: FloatArray
     gold: FloatArray
     ranks: IntArray | None = None
+    pulls: Mapping[str, BoolArray] = field(default_factory=dict)
+    blind: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.scores.ndim != 2 or self.gold.shape != self.scores.shape:
             raise ValueError(f"gold must be shaped as scores, (n, L): got {self.gold.shape} and {self.scores.shape}")
-        if self.ranks is not None and self.ranks.shape != self.scores.shape:
-            raise ValueError(f"ranks must be shaped as scores {self.scores.shape}: got {self.ranks.shape}")
+        others = {"ranks": self.ranks, "blind": self.blind, **self.pulls}
+        for name, array in others.items():
+            if array is not None and array.shape != self.scores.shape:
+                raise ValueError(f"{name} must be shaped as scores {self.scores.shape}: got {array.shape}")
         _refuse("scores must be below +inf", np.isposinf(self.scores))
         _refuse("gold weights must be finite and at least 0", ~(np.isfinite(self.gold) & (self.gold >= 0)))
         _refuse("a gold label has no score", self.is_gold & ~self.offered)
@@ -72,13 +77,24 @@ class ScoredItems:
     @cached_property
     def probabilities(self) -> FloatArray:
         """The softmax over the offered labels; 0 for the others."""
-        shifted = np.where(self.offered, np.where(self.answered, self.scores, 0.0), -np.inf).astype(np.float64)
-        weights = np.exp(shifted - shifted.max(axis=1, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+        return softmax(np.where(self.offered, np.where(self.answered, self.scores, 0.0), -np.inf))
 
     def take(self, rows: BoolArray | IntArray) -> ScoredItems:
         """Some of the items."""
-        return ScoredItems(self.scores[rows], self.gold[rows], None if self.ranks is None else self.ranks[rows])
+        return ScoredItems(
+            self.scores[rows],
+            self.gold[rows],
+            None if self.ranks is None else self.ranks[rows],
+            {name: marked[rows] for name, marked in self.pulls.items()},
+            None if self.blind is None else self.blind[rows],
+        )
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Probabilities of rows of log-scores; −inf is 0."""
+    shifted = scores.astype(np.float64)
+    weights = np.exp(shifted - shifted.max(axis=1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,3 @@ class Lexicon(MiningChoice):
 
     CONCEPTNET = "conceptnet"
     WORDNET = "wordnet"
-
-
-class Engine(MiningChoice):
-    """Where the work runs: on this machine or on a Ray cluster."""
-
-    LOCAL = "local"
-    RAY = "ray"

@@ -7,14 +7,13 @@ killed worker, or a killed program, loses only the parts that were running.
 
 from __future__ import annotations
 
-import logging
 import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from seesay.cluster import Engine, start_ray
 from seesay.errors import UserError, missing_extra
-from seesay.mining.choices import Engine
 
 MAX_FAILED_ATTEMPTS = 2
 """Give up after this many attempts in a row that finish no part because workers die."""
@@ -106,19 +105,11 @@ def _start(engine: Engine, workers: int) -> None:
     os.environ.setdefault("DO_NOT_TRACK", "true")
     try:
         import daft
-
-        if engine == Engine.LOCAL:
-            return
-        import ray
     except ImportError as error:
         raise missing_extra("Mining", "mine", error) from error
-    if not ray.is_initialized():
-        is_local = not os.environ.get("RAY_ADDRESS")
-        # "local": one that somebody started on this machine is not ours to join
-        local: dict[str, Any] = (
-            {"address": "local", "num_cpus": workers, "include_dashboard": False} if is_local else {}
-        )
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
+    if engine == Engine.LOCAL:
+        return
+    start_ray("Mining", workers)
     daft.set_runner_ray(noop_if_initialized=True)
 
 

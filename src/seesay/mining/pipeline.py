@@ -20,12 +20,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from seesay.cluster import Engine
 from seesay.data import knowledge
 from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError, missing_extra
 from seesay.files import damage_as_user_error, lock_folder, read_state, refuse_other_settings, write_json
 from seesay.mining import fingerprints, subtypes
-from seesay.mining.choices import Engine, LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
+from seesay.mining.choices import LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
 from seesay.mining.count_relations import DELETE_WORK, CountingConfig, count_parts
 from seesay.mining.facts import PUBLISHED, Thresholds
 from seesay.mining.natural_breaks import CLASSES

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from seesay.data.pictures import open_rgb
+from seesay.errors import UserError
 from seesay.mining.depth_maps import BadDepthMapError, RegionDepths, read_map, region_depths
 from seesay.mining.records import Picture, from_batch, to_batch
 from seesay.mining.regions import DEPTHS
@@ -48,9 +49,12 @@ class VisualFeatureExtractor:
             self._colors = colors_by_pixels
         elif colors:
             from seesay.mining.colors import VqaColors
-            from seesay.models.vision import load_vision
+            from seesay.models.vision import VisionModel, load_vision
 
-            self._colors = VqaColors(load_vision(colors, ModelOptions()))
+            model = load_vision(colors, ModelOptions())
+            if not isinstance(model, VisionModel):
+                raise UserError(f"'{colors}' compares pictures with texts: --colors needs a model that writes answers.")
+            self._colors = VqaColors(model)
         if select:
             from seesay.mining.selection import SubtypeSelector
             from seesay.models.vision.dual_encoder import DualEncoder

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from seesay.cluster import Engine
 from seesay.errors import UserError
 
 
@@ -38,7 +39,13 @@ class Endpoint(StrEnum):
 
 
 DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
-_CHOICES: dict[str, type[StrEnum]] = {"scope": Scope, "style": Style, "family": Family, "endpoint": Endpoint}
+_CHOICES: dict[str, type[StrEnum]] = {
+    "scope": Scope,
+    "style": Style,
+    "family": Family,
+    "endpoint": Endpoint,
+    "engine": Engine,
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,8 @@ class ModelOptions:
     transformers, `engine_options` vLLM's. A server is asked at its completions endpoint unless `endpoint` or `chat`
     says otherwise; `system` is the text that opens a conversation. A model that `generates` is asked for free answers
     only, so that a server needs no log-probabilities. `concurrency` is the number of requests at a time, `budget`
-    an amount of money at the `price` given, else of tokens; with `reuse`, answers are kept and reused by prompt.
+    an amount of money at the `price` given, else of tokens; with `reuse`, answers are kept and reused by prompt. With
+    the `engine` ray, `workers` copies of the model answer on a cluster.
     """
 
     scope: Scope | str = Scope.SENTENCE
@@ -72,6 +80,8 @@ class ModelOptions:
     budget: float | None = None
     price: str | None = None
     reuse: bool = False
+    engine: Engine | str = Engine.LOCAL
+    workers: int = 2
     trust_remote_code: bool = False
     allow_pickle: bool = False
 

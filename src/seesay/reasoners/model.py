@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
+from seesay.models.vision.picture_prompt import BLANK, BLANK_NOTE
 from seesay.questions import Prompt, Scores
 from seesay.reasoners import checkpoints
 from seesay.reasoners.attention_maps import AttentionMap
@@ -101,7 +102,8 @@ class Reasoner(Model):
 
     def _picture(self, prompt: Prompt) -> Pictures:
         if prompt.picture is None:
-            raise UserError(f"{self.name} answers questions about pictures: ask it a malevic task.")
+            self.note(BLANK_NOTE.format(name=self.name))
+            return np.full((self.extractor.image_size, self.extractor.image_size, 3), BLANK, dtype=np.uint8)
         return read_picture(prompt.picture, self.extractor.image_size)
 
     def _sentence(self, prompt: Prompt) -> str:

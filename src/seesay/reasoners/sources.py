@@ -126,12 +126,17 @@ def open_source(task: str | None = None, data: Path | None = None, items: int | 
         from seesay.reasoners.easy_vqa import EasyVqaSource
 
         return EasyVqaSource(items), task
+    if task and task.startswith("prior-color"):
+        from seesay.reasoners.prior_color import PriorColorSource
+
+        source = PriorColorSource.parse(task, items)
+        return source, source.name
     if task and "," in task:
         names = dict.fromkeys(name.strip() for name in task.split(","))
         joint = JointSource(tuple(scene_source(name, items) for name in names))
         return joint, joint.name
-    source = scene_source(task or "set+pos", items)
-    return source, source.plan.name
+    scenes = scene_source(task or "set+pos", items)
+    return scenes, scenes.plan.name
 
 
 def scene_source(task: str, items: int | None = None) -> SceneSource:

@@ -6,18 +6,13 @@ training again elsewhere, and it resumes from its checkpoint.
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from seesay.errors import UserError, missing_extra
+from seesay.cluster import MAX_RESTARTS, start_ray, worker_resources
+from seesay.errors import UserError
 from seesay.progress import ProgressCallback
 from seesay.reasoners.sweep import SweepRow, SweepTraining, TrainAndTest, refuse_other_trainings, results_so_far, sweep
-
-MAX_RETRIES = 5
-"""How often the training of a worker that died is started again."""
 
 
 def sweep_on_ray(
@@ -33,25 +28,17 @@ def sweep_on_ray(
 
     Digits depend on the number of threads: workers take as many as this process.
     """
-    try:
-        import ray
-    except ImportError as error:
-        raise missing_extra("A sweep on Ray", "mine", error) from error
     import torch
 
     folder = folder.resolve()
     refuse_other_trainings(folder, trainings)
-    if not ray.is_initialized():
-        is_local = not os.environ.get("RAY_ADDRESS")
-        local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False} if is_local else {}
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
+    ray = start_ray("A sweep on Ray", workers)
 
     def work(training: SweepTraining, threads: int) -> None:
         torch.set_num_threads(threads)
         sweep(folder, [training], train_and_test, deadline)
 
-    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    remote = ray.remote(num_cpus=1, num_gpus=min(1, resources.get("GPU", 0)), max_retries=MAX_RETRIES)(work)
+    remote = ray.remote(**worker_resources(ray), max_retries=MAX_RESTARTS)(work)
     running = {remote.remote(training, torch.get_num_threads()): training for training in trainings}
     lost = []
     while running:

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from seesay import __version__
 from seesay.data.colors import COLORS
 from seesay.reports.charts.dotplot import legend_key
-from seesay.reports.formatting import cell, count, interval, number, p_value
+from seesay.reports.formatting import cell, count, interval, number, p_value, part_name
 
 
 def prose(text: str) -> Markup:
@@ -29,7 +29,7 @@ def prose(text: str) -> Markup:
 STYLESHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
 FILTERS = {
     "number": number, "p_value": p_value, "counted": count, "interval": interval, "key": legend_key, "cell": cell,
-    "prose": prose,
+    "prose": prose, "part": part_name,
 }  # fmt: skip
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from seesay import metrics
+from seesay.errors import UserError
 from seesay.metrics import FloatArray, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
 from seesay.metrics.bootstrap import not_degenerate, present
@@ -18,6 +20,8 @@ from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 
 CALIBRATED = "calibrated_"
+ONE_GOLD = {"accuracy", "brier", "expected_calibration_error"}
+"""Metrics that compare a choice or its probability with one right answer."""
 _CELLS = 1 << 19  # questions × options whose statistics are computed at once
 
 
@@ -39,6 +43,19 @@ def with_crossed(run: Run, tags: Sequence[str]) -> tuple[Figure, ...]:
     present = {figure.slice for figure in run.figures}
     chosen = [each for each in _by_slice(run.task, _with_nesting(run.task, tags)) if each.part not in present]
     return (*run.figures, *(_figures(run.manifest, run.task, run.answers, chosen) if chosen else ()))
+
+
+def with_metrics(run: Run, names: Sequence[str]) -> tuple[Figure, ...]:
+    """A run's figures with those of further metrics, from its answers."""
+    new = tuple(name for name in names if name not in {figure.metric for figure in run.figures})
+    if not new:
+        return run.figures
+    if any(len(question.gold) > 1 for question in run.task.questions) and set(new) & ONE_GOLD:
+        wanted = ", ".join(sorted(set(new) & ONE_GOLD))
+        raise UserError(f"'{run.task.name}' has questions with several right answers: {wanted} is for one.")
+    neutral = run.task.neutral if any(answer.neutral for answer in run.answers) else {}
+    task = replace(run.task, metrics=new, neutral=neutral)
+    return (*run.figures, *_figures(run.manifest, task, run.answers, subsets(task)))
 
 
 def subsets(task: Task) -> list[Subset]:
@@ -90,6 +107,11 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
         for label, weight in question.gold.items():
             gold[row, column[label]] = weight
     columns = {options: [column[label] for label in options] for options in {q.options for q in task.questions}}
+    pulls = {source: np.zeros(gold.shape, dtype=np.bool_) for q in task.questions for source in q.pulls}
+    for row, question in enumerate(task.questions):
+        for source, labels in question.pulls.items():
+            pulls[source][row, [column[label] for label in labels]] = True
+    has_blind = any(question.blind for question in task.questions)
 
     def ranks_of(template: Template) -> IntArray:
         ranks = np.zeros(gold.shape, dtype=np.int32)
@@ -101,13 +123,16 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
 
     for template in task.templates:
         values = np.full(gold.shape, np.nan)
+        blind = values.copy() if has_blind else None
         for row, question in enumerate(task.questions):
             answer = by_key[question.id, template.name]
             values[row, columns[question.options]] = (
                 calibrated(answer, length) if gain else adjust(answer.scores, length)
             )
+            if blind is not None and (twin := by_key.get((question.blind, template.name))):
+                blind[row, columns[question.options]] = adjust(twin.scores, length)
         same_text = [other for other in task.templates if other.text == template.text]
-        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)))
+        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)), pulls, blind)
 
 
 def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:

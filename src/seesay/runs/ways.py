@@ -6,20 +6,28 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 
+from seesay.cluster import Engine
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model, locate, through_chat
 from seesay.models.base import GREEDY, Sampling
 from seesay.models.baselines import Baseline
+from seesay.models.cluster_model import ClusterModel
+from seesay.models.deferred import load_when_asked
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.probes.choice import choice_model, choice_task
 from seesay.probes.generated import generated_model, generated_task
 from seesay.probes.linear import linear_task, probe_texts, train_probe
 from seesay.probes.shots import with_seed, with_shots
-from seesay.probes.vector_cache import VectorCache
+from seesay.probes.vector_cache import LayerCache, VectorCache
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
+from seesay.runs.ask import Settings
+from seesay.runs.layers import LayerCurve, probe_layers
 from seesay.runs.learning_curve import FRACTIONS, Point, curve
+from seesay.runs.lens import lens
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +73,8 @@ class Asker:
     sampling: Sampling = GREEDY
 
     def __post_init__(self) -> None:
+        if self.how.trains and self.options.engine == Engine.RAY:
+            raise UserError("--engine ray is for models that are asked; a linear probe is trained on this machine.")
         if self.how.trains and (self.options.chat or self.shots):
             raise UserError(f"--chat and --shots are for models that are asked, not for --how {self.how}.")
         if self.shots < 0 or self.shot_seeds < 1:
@@ -91,7 +101,7 @@ class Asker:
         tasks = [put(task) for task in tasks] if put else tasks
         seeds = range(self.shot_seeds) if self.shots else ()
         drawn = [[with_shots(task, self.shots, seed) for seed in seeds] for task in tasks]
-        for answering in self._answering(model):
+        for answering in self._on_cluster(model) if self.options.engine == Engine.RAY else self._answering(model):
             if self.shots and not isinstance(answering, Baseline):
                 for draws in drawn:
                     yield from ((with_seed(answering, self.shots, seed), task) for seed, task in enumerate(draws))
@@ -102,7 +112,7 @@ class Asker:
         """The model, or where both are wanted the model without and with its chat template."""
         options = replace(self.options, generates=self.how is How.GENERATE)
         options = replace(options, chat=False, system=None) if self.both else options
-        loaded = model if isinstance(model, Model) else load_model(model, options)
+        loaded = model if isinstance(model, Model) else load_when_asked(model, options)
         if not self.both:
             variants = [through_chat(loaded, options.system) if options.chat else loaded]
         elif isinstance(loaded, Baseline):
@@ -114,6 +124,21 @@ class Asker:
                 yield choice_model(variant)
             else:
                 yield generated_model(variant, self.sampling) if self.how is How.GENERATE else variant
+
+    def _on_cluster(self, model: str | Model) -> Iterator[Model]:
+        """The same models, on a Ray cluster. A baseline is no work, and stays here."""
+        here = replace(self, options=replace(self.options, engine=Engine.LOCAL), progress=no_progress)
+        if isinstance(model, Model):
+            raise UserError(f"'{model.name}' is loaded here: give a model's name, so that each worker can load it.")
+        if _is_baseline(model):
+            yield from here._answering(model)
+            return
+        for number in range(1 + self.both):
+            copies = ClusterModel(partial(_variant, here, model, number), self.options.workers)
+            try:
+                yield copies
+            finally:
+                copies.close()
 
     def _probes(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
         """One probe per task and seed; a baseline, which needs no training, is asked the same questions."""
@@ -141,12 +166,36 @@ class Asker:
             with self.progress(f"{title}: {len(FRACTIONS) * self.seeds} probes", "probes") as advance:
                 yield curve(vectors, parts, seeds=range(self.seeds), progress=advance)
 
+    def layer_curves(
+        self, model: str | Model, tasks: Sequence[Task], settings: Settings, output: Path, layers: str, *, control: bool
+    ) -> Iterator[LayerCurve]:
+        """Figures layer by layer, task by task: of probes, or of the answers that a logit lens reads."""
+        if self.how is How.LINEAR:
+            splits = [linear_task(task).splits() for task in tasks]
+            encoder = model if isinstance(model, Model) else load_encoder(model, self.options)
+            cache = LayerCache(encoder)
+            for parts in splits:
+                yield probe_layers(
+                    cache, parts, settings, layers=layers, seeds=self.seeds, control=control, progress=self.progress
+                )
+            return
+        if self.how is not How.CLOZE:
+            raise UserError(f"--layers goes with --how linear, or cloze for the logit lens, not with {self.how}.")
+        (answering,) = self._answering(model)
+        for task in tasks:
+            with self.progress(f"{answering.name} · {task.name}: layers", "prompts") as advance:
+                yield lens(answering, task, output, settings, layers, advance)
+
     def _vectors(self, model: str | Model) -> VectorCache:
         return VectorCache(model if isinstance(model, Model) else load_encoder(model, self.options))
 
 
 def _in_order(splits: Mapping[str, Task]) -> list[Task]:
     return [splits[name] for name in ("train", "validation", "test")]
+
+
+def _variant(asker: Asker, model: str, number: int) -> Model:
+    return list(asker._answering(model))[number]
 
 
 def _is_baseline(name: str) -> bool:

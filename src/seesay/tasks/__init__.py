@@ -97,6 +97,8 @@ _BUILTIN: dict[str, tuple[str, Summary]] = {
         "easy_vqa:load",
         Summary("What shape, what colour, is there one? A picture of one shape", "Zhou 2019", licence="MIT"),
     ),
+    "prior-color": ("prior_color:load", _core("What colour is it here, and what colour is it usually?")),
+    "prior-size": ("prior_size:load", _core("Which is larger here, and which is larger in the world?")),
     "prost": (
         "prost:load",
         Summary(
@@ -129,7 +131,7 @@ TASKS: Registry[Loader] = Registry(
     listing="seesay tasks",
 )
 
-_SOURCES = ("core", "viphy", "malevic", "verb-physics", "vsr", "spatial-commonsense", "imagenetvc")
+_SOURCES = ("core", "prior", "viphy", "malevic", "verb-physics", "vsr", "spatial-commonsense", "imagenetvc")
 GROUPS = {
     **{group: tuple(name for name in _BUILTIN if name.startswith(f"{group}-")) for group in _SOURCES},
     "color": ("core-color", "memory-colors", "coda", "viphy-color", "imagenetvc-color"),

@@ -1,4 +1,5 @@
-"""The embedded battery: four tables of things that everybody knows, dedicated to the public domain (see LICENSE)."""
+"""The embedded tables of things that everybody knows, dedicated to the public domain (see LICENSE): the battery's four,
+and which icon shows which thing."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ COLUMNS = {
     "sizes": ("article", "object", "metres", "category"),
     "spaces": ("scene", "a", "b", "relation"),
     "parts": ("article", "concept", "relation", "answers"),
+    "icons": ("object", "icon", "article", "colors", "category"),
+    "icons-left-out": ("object", "asked", "reason"),
 }
 
 

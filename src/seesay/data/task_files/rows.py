@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,15 +18,16 @@ from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import MOST_LINES, BadValueError
 from seesay.data.lines import open_bytes, read_lines
 from seesay.data.tables import refuse_other_separator
+from seesay.data.task_files.hub import hub_rows, is_picture, store_picture
 from seesay.data.task_files.schema_rows import Reading
-from seesay.errors import UserError, first_line, missing_extra
+from seesay.errors import UserError, first_line
+from seesay.files import path_below
 from seesay.questions import BadRow
 
 LONGEST_ROW = 1 << 20
 LARGEST_DOCUMENT = 256 << 20
 MOST_LINES_OF_A_ROW = 100
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet")
-HUB = re.compile(r"hf:(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w./-]+?)(?:#(?P<split>[\w.\[\]:%+-]+))?")
 
 Cell = Any
 Numbered = Iterator[tuple[int, Mapping[str, Any] | BadRow]]
@@ -47,12 +47,14 @@ class Row(NamedTuple):
 
 @dataclass
 class Table:
-    """Rows with their columns; `bad` are those that cannot be used, `notes` what was done to them."""
+    """Rows with their columns; `bad` are those that cannot be used, `notes` what was done to them, `pictures` the
+    columns that held pictures themselves."""
 
     rows: list[Row] = field(default_factory=list)
     columns: dict[str, None] = field(default_factory=dict)
     bad: list[BadRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    pictures: set[str] = field(default_factory=set)
 
 
 def format_of(path: Path, reading: Reading) -> str:
@@ -68,8 +70,8 @@ def format_of(path: Path, reading: Reading) -> str:
     return name
 
 
-def read_file(path: Path, reading: Reading) -> Table:
-    """The rows of a file."""
+def read_file(path: Path, reading: Reading, *, pictures: bool = False) -> Table:
+    """The rows of a file; `pictures` that they hold are stored as files if wanted."""
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
     kind = format_of(path, reading)
@@ -81,14 +83,14 @@ def read_file(path: Path, reading: Reading) -> Table:
         rows = _json_lines(path)
     else:
         return _delimited(path, reading, "\t" if kind == "tsv" else reading.delimiter)
-    return _table(rows, reading)
+    return _table(rows, reading, pictures)
 
 
 def inside(folder: Path, name: str) -> Path:
     """A path below a folder; one that leaves it is refused."""
-    path = (folder / name).resolve()
-    if Path(name).is_absolute() or not path.is_relative_to(folder.resolve()):
-        raise UserError(f"'{name}' leaves the folder of the task file: put the file into it.")
+    path = path_below(folder, name)
+    if path is None or Path(name).is_absolute():
+        raise UserError(f"'{name[:80]}' leaves the folder of the task file, or is no name of a file: put it into it.")
     return path
 
 
@@ -97,25 +99,9 @@ def read_inline(rows: Sequence[Mapping[str, Any]], reading: Reading) -> Table:
     return _table(enumerate(rows, start=1), reading)
 
 
-def read_hub(address: str, split: str, reading: Reading) -> Table:
-    """Rows of a data set on the Hub, at one revision, through the `datasets` package; no code of it is run."""
-    match = HUB.fullmatch(address)
-    if match is None:
-        raise UserError(f"'{address}' is not a data set on the Hub: write hf:owner/name@revision, or …@revision#split.")
-    try:
-        from datasets import Image, load_dataset
-    except ImportError as error:
-        raise missing_extra("Reading a data set from the Hub", "datasets", error) from error
-    try:
-        loaded = load_dataset(
-            match["name"], reading.config or None, split=match["split"] or split, revision=match["revision"]
-        )
-    except Exception as error:  # whatever the library raises, its message belongs to the user
-        raise UserError(f"Cannot read {address}: {first_line(error)}.") from error
-    pictures = [name for name, feature in loaded.features.items() if isinstance(feature, Image)]
-    if len(loaded) > MOST_LINES:
-        raise UserError(f"{address} has {len(loaded):,} rows; a task has at most {MOST_LINES:,}.")
-    return _table(enumerate(loaded.remove_columns(pictures), start=1), reading)
+def read_hub(address: str, split: str, reading: Reading, *, pictures: bool = False) -> Table:
+    """Rows of a data set on the Hub, at one revision."""
+    return _table(enumerate(hub_rows(address, split, reading.config), start=1), reading, pictures)
 
 
 def named(table: Table, file: str) -> Table:
@@ -142,12 +128,19 @@ def column_values(table: Table, column: str) -> Iterator[str]:
             yield value
 
 
-def _table(rows: Iterable[tuple[int, Mapping[str, Any] | BadRow]], reading: Reading) -> Table:
+def _table(rows: Iterable[tuple[int, Mapping[str, Any] | BadRow]], reading: Reading, pictures: bool = False) -> Table:
     table = Table()
     for number, row in rows:
         if isinstance(row, BadRow):
             table.bad.append(row)
             continue
+        if held := [name for name, value in row.items() if is_picture(value)]:
+            table.pictures.update(held)
+            try:
+                row = {**row, **{name: store_picture(row[name]) if pictures else None for name in held}}
+            except BadValueError as error:
+                table.bad.append(BadRow(number, str(error)))
+                continue
         cells = {str(name): as_cell(value, reading.strip) for name, value in row.items()}
         table.rows.append(Row(number, cells))
         if cells.keys() - table.columns.keys():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.models.hf.batching import is_out_of_memory
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
+from seesay.models.hf.hub import commit, on_hub
 from seesay.models.hf.light_imports import import_transformers, without_compiler
 from seesay.models.hf.precision import weight_arguments, weights_digest
 from seesay.models.hf.untrusted import check_folder
@@ -31,7 +32,6 @@ log = logging.getLogger(__name__)
 
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
-HUB_TIMEOUT = 5  # seconds
 CACHE_LINE = 64  # bytes
 TRIAL = "What color is the sky?"
 
@@ -218,22 +218,6 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
     return CausalModel(name, checkpoint, scope=options.scope, batch_size=options.batch_size)
 
 
-def on_hub(hub_id: str, revision: str | None = None) -> bool:
-    """Whether the hub, asked once, gives the model's configuration, or a copy of it is on this machine.
-
-    transformers itself asks six times, for half a minute, where there is no network.
-    """
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-
-    try:
-        if isinstance(try_to_load_from_cache(hub_id, "config.json", revision=revision), str):
-            return True
-        get_hf_file_metadata(hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_TIMEOUT)
-    except Exception:  # each version of the library has another HTTP client with errors of its own
-        return False
-    return True
-
-
 def file_digest(paths: Iterable[Path]) -> str:
     """A digest of the files' names and contents, in order of name."""
     digest = hashlib.blake2b(digest_size=8)
@@ -251,18 +235,6 @@ def fingerprint(source: str | Path, revision: str | None, patterns: Iterable[str
     if folder.is_dir():
         return file_digest(path for pattern in patterns for path in folder.glob(pattern))
     return commit(str(source), revision)
-
-
-def commit(hub_id: str, revision: str | None) -> str:
-    """The commit of a Hub model whose configuration has just been read: the name of the copy's folder."""
-    from huggingface_hub import try_to_load_from_cache
-
-    copy = try_to_load_from_cache(hub_id, "config.json", revision=revision)
-    if not isinstance(copy, str):
-        raise UserError(
-            f"The hub provided '{hub_id}', but no copy of it was cached on this machine: download it to a folder."
-        )
-    return Path(copy).parent.name
 
 
 def device_of(name: str) -> str:

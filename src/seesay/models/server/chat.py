@@ -1,6 +1,7 @@
 """Chat servers give no log-probability of a given text. They are asked in one of two ways, and the figures say which:
 
-- by default the model makes one choice among the options, to which a JSON schema holds it (`scope: choice`);
+- by default the model makes one choice among the options, to which a JSON schema or, where the server heeds none, a
+  regular expression holds it (`scope: choice`);
 - with `--chat`, the likeliest alternatives to the reply's first tokens give a distribution over the options
   (`scope: reply`), where the server reports them.
 """
@@ -20,12 +21,13 @@ from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.client import Client, RefusedError
+from seesay.models.server.constraints import FORMS, reply_text
 from seesay.models.server.replies import STEPS, TOPS, positions, request_replies, score_reply
 from seesay.questions import SLOT, Prompt, Scores
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
 ESTIMATED_REPLY = 16  # tokens
-TRIAL = Prompt(f"The opposite of up is {SLOT}.", ("down", "left"))
+TRIAL = ("down", "left")  # the only replies to "Say hello." of a server that can be held to options
 
 
 def system_digest(system: str | None) -> str:
@@ -67,13 +69,10 @@ class ChatServer(Model):
         if self._top:
             self.scope, self.only_chooses = "reply", False
             identity += f" reply {self._top}"
+        if not generates and not self._top:
+            self._form = self._heeded(scored)
+            identity += "" if self._form == "json_schema" else f" {self._form}"
         self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
-        if not generates and not self._top and self._choose(TRIAL) not in TRIAL.options:
-            reported = "reports no log-probabilities and " if scored else ""
-            raise UserError(
-                f"{client.base} {reported}does not restrict its answers to the given options (response_format "
-                "json_schema): its choices cannot be scored. Ask for free answers: --how generate."
-            )
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server by its log-probabilities, where it reports them."""
@@ -97,6 +96,26 @@ class ChatServer(Model):
             if reply and len(set(reply[0].likely.values())) > 1:
                 return top
         return 0
+
+    def _heeded(self, scored: bool) -> str:
+        """The form of a constraint that the server heeds."""
+        refusals: list[RefusedError] = []
+        for name, form in FORMS.items():
+            body = {"messages": [{"role": "user", "content": "Say hello."}], "temperature": 0, **form(TRIAL)}
+            try:
+                content = self._message(self._client.post("chat/completions", body))
+            except RefusedError as error:
+                refusals.append(error)
+            else:
+                if reply_text(content, TRIAL) in TRIAL:
+                    return name
+        if len(refusals) == len(FORMS):
+            raise refusals[0]
+        reported = "reports no log-probabilities and " if scored else ""
+        raise UserError(
+            f"{self._client.base} {reported}does not restrict its answers to the given options (response_format "
+            "json_schema, regex): its choices cannot be scored. Ask for free answers: --how generate."
+        )
 
     def _post(self, messages: Sequence[dict[str, Any]], top: int, *, reuse: bool = False) -> dict[str, Any]:
         reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
@@ -125,7 +144,7 @@ class ChatServer(Model):
             messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
             reply = score_reply(positions(self._post(messages, self._top, reuse=True)), prompt.options)
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
-        choice = self._choose(prompt, reuse=True)
+        choice = self._choose(prompt)
         rest = REFUSED if choice in prompt.options else NO_ANSWER
         return choice_scores(prompt, [0.0 if option == choice else rest for option in prompt.options])
 
@@ -133,31 +152,13 @@ class ChatServer(Model):
         text = resolve_separator(text, None).replace(SLOT, "___")
         return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(options)}."
 
-    def _choose(self, prompt: Prompt, *, reuse: bool = False) -> str:
+    def _choose(self, prompt: Prompt) -> str:
         messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
         for message in messages:
-            if message["role"] == "assistant":  # examples answer in the form that is asked for
+            if message["role"] == "assistant" and self._form == "json_schema":  # examples answer in the same form
                 message["content"] = json.dumps({"answer": message["content"]})
-        schema = {  # an object at the root: OpenAI takes nothing else there
-            "type": "object",
-            "properties": {"answer": {"type": "string", "enum": list(dict.fromkeys(prompt.options))}},
-            "required": ["answer"],
-            "additionalProperties": False,
-        }
-        body = {
-            "messages": messages,
-            "temperature": 0,
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": "choice", "strict": True, "schema": schema},
-            },
-        }
-        content = self._message(self._client.post("chat/completions", body, reuse=reuse))
-        try:
-            reply: Any = json.loads(content)
-        except (ValueError, RecursionError):
-            return content.strip()
-        return str(reply.get("answer", "")) if isinstance(reply, dict) else str(reply)
+        body = {"messages": messages, "temperature": 0, **FORMS[self._form](prompt.options)}
+        return reply_text(self._message(self._client.post("chat/completions", body, reuse=True)), prompt.options)
 
     def _message(self, answer: dict[str, Any]) -> str:
         """The text of a chat server's answer."""

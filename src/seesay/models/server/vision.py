@@ -82,10 +82,9 @@ class VisionServer(ChatServer):
 
     def _conversation(self, prompt: Prompt, hint: str = "") -> list[dict[str, Any]]:
         def turn(text: str, picture: str | None) -> list[dict[str, Any]]:
-            return [
-                {"type": "image_url", "image_url": {"url": data_url(picture, self.name)}},
-                {"type": "text", "text": f"{question(text)}{hint}"},
-            ]
+            shown = [] if picture is None else [picture]
+            images = [{"type": "image_url", "image_url": {"url": data_url(path, self.name)}} for path in shown]
+            return [*images, {"type": "text", "text": f"{question(text)}{hint}"}]
 
         return conversation(prompt, self._system, turn)
 

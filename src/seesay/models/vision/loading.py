@@ -8,17 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from seesay.errors import UserError
+from seesay.models.base import Model
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
 from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config
 from seesay.models.hf.precision import weights_digest
 from seesay.models.options import ModelOptions
 from seesay.models.vision.processor import Processor
+from seesay.models.vision.similarity import DUAL_ENCODERS, load_similarity
 from seesay.models.vision.vision_language import BlipModel, GenerativeModel, ViltModel, VisionModel
 
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.json", "*.txt")
 
 
-def load_vision(rest: str, options: ModelOptions) -> VisionModel:
+def load_vision(rest: str, options: ModelOptions) -> Model:
     """`vision:FOLDER` or `vision:HUB-ID`."""
     if not rest:
         raise UserError("A vision-language model needs a folder or a Hub id: seesay probe vision:FOLDER.")
@@ -27,6 +29,8 @@ def load_vision(rest: str, options: ModelOptions) -> VisionModel:
     from transformers.models.auto import modeling_auto as auto
 
     config = read_config(rest, source, options)
+    if config.model_type in DUAL_ENCODERS:
+        return load_similarity(rest, source, options)
     architecture = (config.architectures or [""])[0]
     wrapper: type[VisionModel] = GenerativeModel
     auto_class: Any = AutoModelForImageTextToText

@@ -6,15 +6,32 @@ from typing import TYPE_CHECKING
 
 from seesay.data.pictures import open_rgb
 from seesay.errors import UserError, missing_extra
+from seesay.models.chat import user_turn
 from seesay.questions import SLOT
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+BLANK = 128
+"""The gray level of the picture that stands for none, for models that cannot do without."""
+BLANK_NOTE = "'{name}' cannot do without a picture: it is asked questions that have none about a plain gray one."
+
+
 def question(text: str) -> str:
-    """The question before the slot, without the cue that a model of text needs before its answer."""
-    return text.partition(SLOT)[0].rstrip().removesuffix("Answer:").rstrip()
+    """The question before the slot, without the cue that a model of text needs before its answer; a sentence that goes
+    on after the slot, as one with a blank."""
+    before, _, after = text.partition(SLOT)
+    if after.strip(" ."):
+        return user_turn(text)
+    return before.rstrip().removesuffix("Answer:").rstrip()
+
+
+def blank_picture() -> Image:
+    """A plain gray picture."""
+    from PIL import Image
+
+    return Image.new("RGB", (224, 224), (BLANK, BLANK, BLANK))
 
 
 def open_picture(path: str | None, name: str) -> Image:

@@ -48,6 +48,8 @@ class Processor:
 
     def inputs(self, pictures: Sequence[Sequence[Image]], texts: Sequence[str]) -> Inputs:
         """The network's inputs by name; a text may have several pictures, marked in it in order."""
+        if not any(pictures):
+            return self._without_pictures(texts)
         if self.combined is None:
             return self._prepare_separately(pictures, texts)
         arguments = {"text": list(texts), "padding": True, "return_tensors": "pt"}
@@ -56,6 +58,12 @@ class Processor:
             return dict(self.combined(images=every, **arguments))
         except (ValueError, TypeError):  # some want a list of pictures for every text
             return dict(self.combined(images=[list(row) for row in pictures], **arguments))
+
+    def _without_pictures(self, texts: Sequence[str]) -> Inputs:
+        encoded = dict(self.tokenizer(list(texts), padding=True, return_tensors="pt"))
+        if hasattr(self.images, "merge_size"):
+            encoded["mm_token_type_ids"] = encoded["input_ids"] * 0
+        return encoded
 
     def _prepare_separately(self, pictures: Sequence[Sequence[Image]], texts: Sequence[str]) -> Inputs:
         """Inputs made by image processor and tokenizer, for the families whose marks are known."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Model, Reply, Sampling
 from seesay.models.chat import ChatFormat, Message, conversation
-from seesay.models.vision.picture_prompt import open_picture, question
+from seesay.models.vision.picture_prompt import BLANK_NOTE, blank_picture, open_picture, question
 from seesay.models.vision.processor import Inputs, Processor
 from seesay.questions import Prompt, Scores
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import torch
     from PIL.Image import Image
 
+T = TypeVar("T")
 PICTURES = 8  # in a batch, unless the user says otherwise
 MAX_NEW_TOKENS = 20  # of a free answer
 
@@ -44,18 +46,34 @@ class VisionModel(Model):
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability of every option as the reply to its question about its picture."""
-        return self.reply([open_picture(prompt.picture, self.name) for prompt in prompts], prompts)
+        return self._apart(prompts, lambda part: self.reply([self._open(prompt) for prompt in part], part))
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """Free answers to every question about its picture."""
-        return self._free([open_picture(prompt.picture, self.name) for prompt in prompts], prompts, sampling)
+        return self._apart(prompts, lambda part: self._free([self._open(prompt) for prompt in part], part, sampling))
+
+    def _apart(self, prompts: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], list[T]]) -> list[T]:
+        """Questions with a picture and those without in batches of their own."""
+        answers: dict[int, T] = {}
+        for has_picture in (True, False):
+            rows = [row for row, prompt in enumerate(prompts) if (prompt.picture is not None) == has_picture]
+            if rows:
+                answers |= zip(rows, ask([prompts[row] for row in rows]), strict=True)
+        return [answers[row] for row in range(len(prompts))]
+
+    def _open(self, prompt: Prompt) -> Image | None:
+        """The prompt's picture; a gray one where there is none."""
+        if prompt.picture is not None:
+            return open_picture(prompt.picture, self.name)
+        self.note(BLANK_NOTE.format(name=self.name))
+        return blank_picture()
 
     def describe(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[str]:
         """The likeliest answers about pictures that are open already, as texts."""
         return [reply.text for (reply,) in self._free(pictures, prompts, Sampling(max_tokens=MAX_NEW_TOKENS))]
 
     def _free(
-        self, pictures: Sequence[Image], prompts: Sequence[Prompt], sampling: Sampling
+        self, pictures: Sequence[Image | None], prompts: Sequence[Prompt], sampling: Sampling
     ) -> list[tuple[Reply, ...]]:
         import torch
 
@@ -68,13 +86,13 @@ class VisionModel(Model):
 
         return generate_replies(self._network, self._processor.tokenizer, inputs, sampling)
 
-    def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
+    def _pictures(self, picture: Image | None, prompt: Prompt) -> list[Image]:
         """The pictures that belong to a prompt: those of its examples, then its own."""
         if prompt.shots:
             raise UserError(f"'{self.name}' looks at one picture at a time: ask it without --shots.")
-        return [picture]
+        return [] if picture is None else [picture]
 
-    def reply(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[Scores]:
+    def reply(self, pictures: Sequence[Image | None], prompts: Sequence[Prompt]) -> list[Scores]:
         """The same for pictures that are open already."""
         import torch
 
@@ -85,12 +103,13 @@ class VisionModel(Model):
             for row, prompt in zip(rows, prompts, strict=True)
         ]
 
-    def _inputs(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> Inputs:
-        shown = [self._pictures(picture, prompt) for picture, prompt in zip(pictures, prompts, strict=True)]
-        inputs = self._processor.inputs(shown, [self._ask(prompt) for prompt in prompts])
+    def _inputs(self, pictures: Sequence[Image | None], prompts: Sequence[Prompt]) -> Inputs:
+        pairs = list(zip(pictures, prompts, strict=True))
+        texts = [self._ask(prompt, picture is not None) for picture, prompt in pairs]
+        inputs = self._processor.inputs([self._pictures(picture, prompt) for picture, prompt in pairs], texts)
         return {k: v.to(self._network.device) for k, v in inputs.items()}
 
-    def _ask(self, prompt: Prompt) -> str:
+    def _ask(self, prompt: Prompt, shown: bool) -> str:
         return question(prompt.asked)
 
     def _length(self, option: str) -> int:
@@ -134,23 +153,30 @@ class GenerativeModel(VisionModel):
     def _format(self) -> ChatFormat:
         return ChatFormat(self._processor.tokenizer, str(self._processor.template), self._system)
 
-    def _pictures(self, picture: Image, prompt: Prompt) -> list[Image]:
+    def _open(self, prompt: Prompt) -> Image | None:
+        return None if prompt.picture is None else open_picture(prompt.picture, self.name)
+
+    def _pictures(self, picture: Image | None, prompt: Prompt) -> list[Image]:
         if prompt.shots and self._processor.template is None:
             return super()._pictures(picture, prompt)
-        return [*(open_picture(shot.picture, self.name) for shot in prompt.shots), picture]
+        examples = [open_picture(shot.picture, self.name) for shot in prompt.shots if shot.picture is not None]
+        return [*examples, *([] if picture is None else [picture])]
 
-    def _ask(self, prompt: Prompt) -> str:
+    def _ask(self, prompt: Prompt, shown: bool) -> str:
         if self._processor.template is None:
             text = question(prompt.asked)
-            token = getattr(self._processor.combined, "image_token", None) or ""
+            token = (getattr(self._processor.combined, "image_token", None) or "") if shown else ""
             return f"{token}\n{text} Answer:" if token else f"{text} Answer:"
-        return self._format.render(self._messages(prompt), fixed=self.chat is not None)
+        return self._format.render(self._messages(prompt, shown), fixed=self.chat is not None)
 
-    def _messages(self, prompt: Prompt) -> list[Message]:
+    def _messages(self, prompt: Prompt, shown: bool) -> list[Message]:
         """The conversation with its pictures; every text is a part, since templates for pictures expect parts."""
-        messages = conversation(
-            prompt, self._system, lambda text, _: [{"type": "image"}, {"type": "text", "text": question(text)}]
-        )
+
+        def turn(text: str, picture: str | None) -> list[Message]:
+            return [*([{"type": "image"}] if picture is not None else []), {"type": "text", "text": question(text)}]
+
+        own = (prompt.picture or "open already") if shown else None
+        messages = conversation(replace(prompt, picture=own), self._system, turn)
         for message in messages:
             if isinstance(message["content"], str):
                 message["content"] = [{"type": "text", "text": message["content"]}]

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError, first_line, missing_extra
-from seesay.models.hf.loading import commit, file_digest, on_hub, require_models
+from seesay.models.hf.hub import commit, on_hub
+from seesay.models.hf.loading import file_digest, require_models
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import Any
 from seesay.errors import UserError
 from seesay.files import write_text
 from seesay.reports import answers
+from seesay.reports.gallery import galleries
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
@@ -97,6 +98,7 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
         "slices": run_views.slices(group),
         "calibrated": run_views.calibrated(group),
         "answers": run_views.answer_shares(group, chosen) if questions else None,
+        "galleries": galleries(group, chosen) if questions else [],
         "analyses": [analysis for analysis in viphy.group_analyses(group) if analysis.charts] if questions else [],
         "payload": answers.payload(group, chosen) if questions else None,
     }

@@ -12,8 +12,6 @@ from typing import Any
 
 from seesay.data import store
 from seesay.data.splits import split_by_object
-from seesay.data.task_files import rows as row_files
-from seesay.data.task_files import rules
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
 from seesay.data.task_files.rows import Table
@@ -21,8 +19,9 @@ from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateTex
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
-from seesay.questions import BadRow, DataSource, Published, Question, Slice, Splits, Task, Template
+from seesay.questions import BadRow, Published, Question, Slice, Splits, Task, Template
 from seesay.tasks.from_file.questions import QuestionBuilder
+from seesay.tasks.from_file.sources import RowSources
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +92,9 @@ def _no_collections() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()  # with the next line: all of them are old now, without a search
+                gc.unfreeze()
             gc.enable()
 
 
@@ -107,11 +109,8 @@ class _Builder:
     """Turns one declaration into a task."""
 
     def __init__(self, declaration: Declaration, file: TaskFile, data: Path | None) -> None:
-        self.declaration, self.file, self.data = declaration, file, data
-        self.folder = declaration.folder
-        self.used: dict[Path, str] = {}
-        self.notes: list[str] = []
-        self.tables: dict[str, Table] = {}
+        self.declaration, self.file = declaration, file
+        self.sources = RowSources(declaration, file, data)
         self.questions: QuestionBuilder | None = None
         self.bad_rows: list[BadRow] = []
 
@@ -123,8 +122,8 @@ class _Builder:
     def bad(self, *, every_split: bool) -> list[BadRow]:
         """The rows that cannot be used, those of the other splits included if asked for."""
         bad_rows = list(self.bad_rows)
-        for name in self._other_splits() if every_split and self.questions else ():
-            table = self._table(name)
+        for name in self.sources.other_splits() if every_split and self.questions else ():
+            table = self.sources.table(name)
             if table is not None and self.questions is not None:
                 file = self.file.sources[name]
                 bad_rows += [
@@ -135,15 +134,15 @@ class _Builder:
 
     def task(self) -> Task | None:
         """The task, or None where a problem keeps it from being built."""
-        test = self._table("test")
+        test = self.sources.table("test")
         if test is None or not self._columns_exist(test) or not self._splits_fit():
             return None
         file = self.file
         templates = _templates(file.templates, file.words)
         choice = _templates(file.choice_templates, file.words)
-        builder = self.questions = QuestionBuilder(file, list(test.columns), self.folder)
-        for name in self._other_splits() if builder.needs_all_rows else ():
-            other = self._table(name)
+        builder = self.questions = QuestionBuilder(file, list(test.columns), self.sources.picture_folder)
+        for name in self.sources.other_splits() if builder.needs_all_rows else ():
+            other = self.sources.table(name)
             if other is None:
                 return None
             builder.see(other)
@@ -160,11 +159,11 @@ class _Builder:
         if file.nested_by and file.nested_by not in file.tag_sources:
             self.declaration.add(f"there is no tag '{file.nested_by}'", "nested_by")
         if missing := builder.missing_pictures:
-            self.notes.append(f"{len(missing):,} pictures are not there, such as {missing[0]}")
-        data, as_published = self._provenance()
+            self.sources.notes.append(f"{len(missing):,} pictures are not there, such as {missing[0]}")
+        data, as_published = self.sources.provenance()
         dataset = store.get_dataset(file.dataset) if file.dataset else None
         figures = [(figure.how, _published(figure)) for figure in file.published]
-        if self.data is not None and not as_published:
+        if self.sources.data is not None and not as_published:
             figures = []  # about other rows than these
         return Task(
             name=self.declaration.name,
@@ -179,7 +178,7 @@ class _Builder:
             licence=file.licence or (dataset.licence if dataset else ""),
             bad_rows=tuple(bad),
             data=data,
-            data_notes=(*self.notes, *test.notes),
+            data_notes=(*self.sources.notes, *test.notes),
             as_published=as_published,
             nested_by=file.nested_by,
             choice_templates=choice,
@@ -187,58 +186,6 @@ class _Builder:
             linear_published=tuple(figure for how, figure in figures if how == "linear"),
             load_splits=self._splits(builder, parts),
         )
-
-    def _table(self, split: str) -> Table | None:
-        """The rows of a split with all rules applied, or None where a rule names a column that does not exist."""
-        if split not in self.tables:
-            table = self._read(split)
-            for number, rule in enumerate(self.file.rules):
-                unknown = rules.unknown_in(rule, table.columns)
-                for place, message in unknown:
-                    self.declaration.add(message, "rules", number, place)
-                if unknown:
-                    return None
-                table = rules.apply(rule, table)
-            self.tables[split] = table
-        return self.tables[split]
-
-    def _read(self, split: str) -> Table:
-        source = self.file.sources[split]
-        if isinstance(source, str):
-            table = self._read_one(source, split)
-            if len(self.file.sources) > 1:
-                table.bad = [replace(row, file=source) for row in table.bad]
-            return table
-        files = [file for file in source if isinstance(file, str)]
-        if files:
-            return row_files.joined([row_files.named(self._read_one(file, split), file) for file in files])
-        return row_files.read_inline([row for row in source if not isinstance(row, str)], self.file.read)
-
-    def _read_one(self, source: str, split: str) -> Table:
-        if source.startswith("hf:"):
-            self.notes.append(f"rows of {source}{'' if '#' in source else f', split {split}'}")
-            return row_files.read_hub(source, split, self.file.read)
-        path = self._path(source)
-        self.used[path] = source
-        return row_files.read_file(path, self.file.read)
-
-    def _path(self, name: str) -> Path:
-        """Where a file of rows is: never outside the folder it belongs to."""
-        if self.file.dataset:
-            path = store.require_file(self.file.dataset, name, self.data)
-            self.folder = path.parents[len(Path(name).parts) - 1] if path.name == Path(name).name else path.parent
-            return path
-        if self.data is not None:
-            if not self.data.exists():
-                raise UserError(f"There is no file or folder {self.data}.")
-            self.folder = self.data if self.data.is_dir() else self.data.parent
-            return row_files.inside(self.data, name) if self.data.is_dir() else self.data
-        return row_files.inside(self.folder, name)
-
-    def _other_splits(self) -> list[str]:
-        """The splits that have rows of their own; a file given in place of the rows is asked, and trains nothing."""
-        given = self.data is not None and self.data.is_file()
-        return [] if given else [name for name in self.file.sources if name != "test"]
 
     def _columns_exist(self, table: Table) -> bool:
         """Whether everything that the file refers to is there."""
@@ -276,13 +223,13 @@ class _Builder:
             return lambda: split_by_object(parts["test"], split.seed or 0)
         if split is not None:
             return lambda: parts
-        others = self._other_splits()
+        others = self.sources.other_splits()
         return (lambda: self._load_splits(builder, others, parts["test"])) if others else None
 
     def _load_splits(self, builder: QuestionBuilder, names: list[str], test: tuple[Question, ...]) -> Splits:
         loaded: dict[str, tuple[Question, ...]] = {"train": (), "validation": (), "test": test}
         for name in names:
-            table = self._table(name)
+            table = self.sources.table(name)
             if table is None:
                 raise TaskFileError(self.declaration.path, self.declaration.problems)
             questions, bad = builder.questions(table, prefix=f"{name}/")
@@ -313,17 +260,6 @@ class _Builder:
                 "majority_accuracy (the heaviest counts)",
                 "metrics",
             )
-
-    def _provenance(self) -> tuple[tuple[DataSource, ...], bool]:
-        """The files that the task was built from, and whether all are as published."""
-        published: dict[str, str | None] = {}
-        if self.file.dataset:
-            published = {each.name: each.sha256 for each in store.get_dataset(self.file.dataset).files}
-        sources = []
-        for path, name in self.used.items():
-            digest = store.checksum(path)
-            sources.append(DataSource(path.name, digest[:16], digest == published.get(name)))
-        return tuple(sources), bool(sources) and all(source.as_published for source in sources)
 
 
 def _published(figure: PublishedFigure) -> Published:

@@ -9,11 +9,13 @@ from typing import Any
 
 from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import BadValueError
+from seesay.data.task_files.pairs import PLACES, Pairs, in_order
 from seesay.data.task_files.row_rules import Cut, as_number
 from seesay.data.task_files.rows import Row, Table, column_values
 from seesay.data.task_files.rules import entries
 from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
 from seesay.data.task_files.texts import Getter, reference_getter, references, source_getter, usable
+from seesay.files import path_below
 from seesay.questions import BadRow, Question
 from seesay.registry import did_you_mean
 
@@ -33,7 +35,9 @@ class QuestionBuilder:
         self._fixed: dict[str, tuple[str, ...]] = {}
         self._may_be_empty = {column for rule in file.rules if isinstance(rule, Cut) for column in rule.into}
         self._fields = self._field_getters(columns)
-        self._tags = {name: source_getter(source, columns) for name, source in file.tag_sources.items()}
+        self._tags = [source_getter(source, columns) for source in file.tag_sources.values()]
+        self._shared_tags: dict[tuple[str | None, ...], dict[str, str]] = {}
+        self._shared_gold: dict[str, dict[str, float]] = {}
         self._id = _joined(file.id, columns, sort=False)
         self._object = _joined(file.object, columns, sort=True)
         self._picture = source_getter(file.picture, columns) if file.picture is not None else None
@@ -97,17 +101,37 @@ class QuestionBuilder:
                 fields[name] = usable(value, name, empty=empty)
             elif name in self._needed:
                 raise BadValueError(f"'{name}' is missing")
-        options, columns = self._row_options(cells)
-        gold = self._row_gold(cells, options, columns)
+        key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
+        if self.file.pairs is not None:
+            options: tuple[str, ...] = PLACES
+            sentences, gold = in_order(key or "", *self._pair(cells, self.file.pairs))
+            fields |= sentences
+        else:
+            options, columns = self._row_options(cells)
+            gold = self._row_gold(cells, options, columns)
         if len(gold) > 1:
             self.several_gold = True
-        tags = {name: value for name, getter in self._tags.items() if (value := getter(cells)) is not None}
-        key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
         about = self._object(cells) if self._object is not None else key
         if not key or not about:
             raise BadValueError(f"'{'object' if key else 'id'}' is empty")
         picture = self._picture_path(cells) if self._picture is not None else None
-        return Question(key, fields, options, gold, about, tags, picture)
+        return Question(key, fields, options, gold, about, self._row_tags(cells), picture)
+
+    def _row_tags(self, cells: Cells) -> dict[str, str]:
+        """The row's tags; rows with the same ones share them, since there may be a million."""
+        values = tuple([getter(cells) for getter in self._tags])
+        tags = self._shared_tags.get(values)
+        if tags is None:
+            pairs = zip(self.file.tag_sources, values, strict=True)
+            tags = self._shared_tags[values] = {name: value for name, value in pairs if value is not None}
+        return tags
+
+    def _pair(self, cells: Cells, pairs: Pairs) -> tuple[str, str]:
+        """The good and the bad sentence of a row."""
+        good, bad = (usable(str(cells.get(column) or ""), column) for column in (pairs.good, pairs.bad))
+        if good == bad:
+            raise BadValueError(f"'{pairs.good}' and '{pairs.bad}' are the same")
+        return good, bad
 
     def _field_getters(self, columns: Sequence[str]) -> list[tuple[str, Getter, bool]]:
         """The fields that templates need, and those that the file declares, each with whether it may be empty."""
@@ -163,7 +187,7 @@ class QuestionBuilder:
             return self._weights(cells, options)
         value = cells.get(rule.column)
         if self._is_plain_label and type(value) is str and value in options:  # nearly every row of nearly every file
-            return {value: 1.0}
+            return self._shared_gold.get(value) or self._shared_gold.setdefault(value, {value: 1.0})
         if value is None or value == "":
             raise BadValueError(f"'{rule.column}' is empty: there is no gold answer")
         if isinstance(value, list) or rule.separator:
@@ -226,9 +250,9 @@ class QuestionBuilder:
         name = self._picture(cells) if self._picture is not None else None
         if not name:
             raise BadValueError("'picture' is empty")
-        path = (self.folder / name).resolve()
-        if Path(name).is_absolute() or not path.is_relative_to(self.folder.resolve()):
-            raise BadValueError(f"the picture '{name}' leaves the folder of the rows")
+        path = path_below(self.folder, name)
+        if path is None or Path(name).is_absolute():
+            raise BadValueError(f"the picture '{name[:80]}' leaves the folder of the rows, or is no name of a file")
         if not path.is_file():
             self._missing_pictures[name] = None
         return str(path)

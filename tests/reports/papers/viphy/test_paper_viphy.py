@@ -182,6 +182,18 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
     assert cells(scenes.tables[1])["office"] == ["50.00"]
 
 
+def test_people_who_were_asked_stand_in_the_tables_of_probes(tmp_path: Path) -> None:
+    """A run of `seesay judge export` is people's row, with every metric of the table."""
+    task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
+    run = answered(replace(task, metrics=("relaxed_accuracy", "macro_f1_space")), [">", ">", ">"], "people")
+    people = replace(run, manifest=run.manifest.model_copy(update={"family": "people"}))
+    table = rendered(saved(people, tmp_path / "runs/people"), "Table 5")
+    row = next(row for row in table.tables[1].rows if row[0] == "people")
+    assert row[1] == "judge"
+    assert str(row[2]).startswith("66.67 (")
+    assert row[4] is not None  # macro F1
+
+
 def test_a_run_that_is_not_finished_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     task = places({"lamp": (">",), "floor": ("<",)})
     saved(answered(task, [">", "<"]), tmp_path / "runs/whole")

@@ -1,0 +1,98 @@
+"""`seesay pictures make | show`: icons of things, recoloured and resized, as a data set or a contact sheet."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seesay.cli.options import Json, Quiet
+
+app = typer.Typer(help="Pictures of things whose colour and size are controlled.", no_args_is_help=True)
+
+PictureTask = StrEnum("PictureTask", {"color": "prior-color", "size": "prior-size"})
+TaskName = Annotated[PictureTask, typer.Option("--task", "-t", help="Things in many colours, or pairs in two sizes.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed: the same seed gives the same bytes.")]
+
+
+@app.command()
+def make(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the data set: new, or of an interrupted run.")
+    ],
+    task: TaskName = PictureTask.color,
+    seed: Seed = 0,
+    size: Annotated[int, typer.Option(min=16, max=2048, help="Pixels per side of the PNGs.")] = 224,
+    arrays: Annotated[int, typer.Option(min=0, max=2048, help="Pixels per side of RGB arrays; 0 for none.")] = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Draw every picture of a task: PNGs, annotation, questions as JSON and as Parquet for `datasets`."""
+    import time
+
+    from seesay.cli.output import out, print_json, progress_bar
+    from seesay.export.datasets_target import write
+    from seesay.pictures.dataset_writer import write_arrays, write_pictures, write_questions
+    from seesay.tasks import load_task
+
+    began = time.perf_counter()
+    with progress_bar(f"{task} → {output}", unit="pictures", quiet=quiet or as_json) as advance:
+        pictures = write_pictures(task, output, seed=seed, size=size, progress=advance)
+    seconds = round(time.perf_counter() - began, 3)
+    asked = load_task(task, output)
+    write_questions(output, asked.questions)
+    write(asked, output)
+    if arrays:
+        write_arrays(output, pictures, arrays)
+    if as_json:
+        counts = {"pictures": len(pictures), "questions": len(asked.questions), "seconds": seconds}
+        print_json({"folder": str(output), "task": task, "seed": seed, **counts})
+    elif not quiet:
+        out.print(f"{output}: {len(pictures):,} pictures, {len(asked.questions):,} questions", soft_wrap=True)
+
+
+@app.command()
+def show(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The contact sheet.")] = Path("pictures.png"),
+    task: TaskName = PictureTask.color,
+    seed: Seed = 0,
+    condition: Annotated[
+        str | None, typer.Option(help="One condition only, such as typical, counterfactual or reversed.")
+    ] = None,
+    size: Annotated[int, typer.Option(min=32, max=512, help="Pixels per side of each picture.")] = 96,
+    columns: Annotated[int, typer.Option(min=1, max=60, help="Pictures per row.")] = 12,
+    left_out: Annotated[bool, typer.Option("--left-out", help="List what is not drawn and why, and draw nothing.")] = (
+        False
+    ),
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Draw a contact sheet of every picture of a task."""
+    from seesay.cli.output import out, print_json, table
+    from seesay.errors import UserError
+    from seesay.files import atomic_write
+    from seesay.pictures.contact_sheet import contact_sheet
+    from seesay.pictures.dataset_writer import plan
+    from seesay.pictures.things import left_out as reasons
+
+    if left_out:
+        rows = [row for row in reasons() if row[1] == task.removeprefix("prior-")]
+        if as_json:
+            print_json([{"thing": thing, "asked": asked, "reason": reason} for thing, asked, reason in rows])
+        else:
+            out.print(table(["thing", "asked", "reason"], rows))
+        return
+    every = plan(task, seed)
+    pictures = [picture for picture in every if condition in (None, picture.condition)]
+    if not pictures:
+        names = ", ".join(dict.fromkeys(picture.condition for picture in every))
+        raise UserError(f"--condition is '{condition}': choose {names}.")
+    sheet = contact_sheet(pictures, columns=columns, size=size)
+    with atomic_write(output) as unfinished:
+        unfinished.write_bytes(sheet)
+    if as_json:
+        print_json({"file": str(output), "pictures": [picture.name for picture in pictures]})
+    elif not quiet:
+        out.print(f"{output}: {len(pictures):,} pictures", soft_wrap=True)

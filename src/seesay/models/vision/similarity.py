@@ -1,0 +1,82 @@
+"""Dual encoders (CLIP, SigLIP) as models that answer: the option whose text fits the picture best.
+
+An option's text is the prompt with the option in its slot. Its logit is the cosine of text and picture times the
+network's learnt scale, and its probability the softmax over the options, as CLIP classifies pictures (Radford et al.
+2021, section 3.1.2); SigLIP's bias is the same for every option and cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.errors import UserError
+from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
+from seesay.models.options import ModelOptions
+from seesay.models.vision.dual_encoder import DualEncoder, Vectors
+from seesay.models.vision.picture_prompt import BLANK_NOTE, blank_picture, open_picture
+from seesay.questions import SLOT, Prompt, Scores
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+DUAL_ENCODERS = frozenset({"align", "altclip", "chinese_clip", "clip", "siglip", "siglip2"})
+"""The model types in configurations that have both halves."""
+PROMPTS = 32
+
+
+class SimilarityModel(Model):
+    """A dual encoder that is asked questions with options."""
+
+    family = "dual-encoder"
+    scope = "similarity"
+    accepts = TEXT_AND_PICTURES
+
+    def __init__(self, name: str, encoder: DualEncoder, fingerprint: str, batch_size: int | None = None) -> None:
+        self.name, self.fingerprint, self._encoder = name, fingerprint, encoder
+        self.prompts_per_batch = batch_size or PROMPTS
+        self._pictures: dict[str, Vectors] = {}
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """The log-probability of every option by its similarity with the picture."""
+        if any(prompt.shots for prompt in prompts):
+            raise UserError(f"'{self.name}' compares one picture with one text: ask it without --shots.")
+        texts = [prompt.text.replace(SLOT, option) for prompt in prompts for option in prompt.options]
+        pictures = [self.picture(prompt.picture) for prompt in prompts]
+        rows = np.split(self._encoder.texts(texts), np.cumsum([len(prompt.options) for prompt in prompts])[:-1])
+        return [
+            choice_scores(prompt, self.log_probabilities(options, picture))
+            for prompt, options, picture in zip(prompts, rows, pictures, strict=True)
+        ]
+
+    def log_probabilities(self, texts: Vectors, picture: Vectors) -> list[float]:
+        """The log-softmax over texts of their scaled similarity with one picture."""
+        logits: NDArray[np.float64] = self._encoder.scale * (texts.astype(np.float64) @ picture.astype(np.float64))
+        return [float(value) for value in logits - np.logaddexp.reduce(logits)]
+
+    def picture(self, path: str | None) -> Vectors:
+        """The vector of a picture, encoded once; without one, of a plain gray picture."""
+        key = path or ""
+        if key not in self._pictures:
+            self._pictures[key] = self._encoder.pictures([self._open(path)])[0]
+        return self._pictures[key]
+
+    def _open(self, path: str | None) -> Image:
+        if path is not None:
+            return open_picture(path, self.name)
+        self.note(BLANK_NOTE.format(name=self.name))
+        return blank_picture()
+
+
+def load_similarity(name: str, source: str | Path, options: ModelOptions) -> SimilarityModel:
+    """The dual encoder in a folder or on the hub, as a model that answers."""
+    from seesay.models.hf.loading import fingerprint
+    from seesay.models.vision.loading import SHAPES_ANSWERS
+
+    encoder = DualEncoder(str(name), options)
+    digest = fingerprint(source, options.revision, SHAPES_ANSWERS)
+    return SimilarityModel(f"vision:{name}", encoder, digest, options.batch_size)

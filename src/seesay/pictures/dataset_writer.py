@@ -1,0 +1,132 @@
+"""Data sets of pictures on disk, in the layout of `seesay scenes make`: images, annotation, questions, arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seesay.errors import UserError
+from seesay.files import atomic_write, lock_folder, write_json
+from seesay.folders import cache_folder
+from seesay.pictures.drawing import PICTURE, png, rgb
+from seesay.pictures.icons import ICONS
+from seesay.pictures.plan import ColorPicture, Picture, color_pictures, size_pictures
+from seesay.pictures.things import Thing
+from seesay.progress import ProgressCallback
+from seesay.questions import Question
+
+MANIFEST = "pictures.json"
+VERSION = "1"
+PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {"prior-color": color_pictures, "prior-size": size_pictures}
+_LARGEST = 2048
+
+
+def plan(task: str, seed: int) -> Sequence[Picture]:
+    """All pictures of a task."""
+    if task not in PLANS:
+        raise UserError(f"There are no pictures for '{task}': choose {' or '.join(PLANS)}.")
+    if seed < 0:
+        raise UserError(f"--seed is {seed}: it cannot be negative.")
+    return PLANS[task](seed)
+
+
+def images(folder: Path) -> Path:
+    """Where a data set's pictures are."""
+    return folder / "images" / "test"
+
+
+def write_pictures(
+    task: str,
+    folder: Path,
+    *,
+    seed: int = 0,
+    size: int = PICTURE,
+    progress: ProgressCallback | None = None,
+) -> Sequence[Picture]:
+    """Draw a task's pictures into a folder, or finish what was begun there; another data set's folder is refused."""
+    if not 16 <= size <= _LARGEST:
+        raise UserError(f"--size is {size}: give 16 to {_LARGEST:,} pixels.")
+    pictures = plan(task, seed)
+    settings = {"task": task, "seed": seed, "size": size, "version": VERSION, "icons": ICONS.requirement}
+    if folder.is_file():
+        raise UserError(f"'{folder}' is a file: choose a folder.")
+    manifest = folder / MANIFEST
+    if not manifest.is_file() and folder.is_dir() and any(path.name != ".lock" for path in folder.iterdir()):
+        raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
+    if manifest.is_file() and (existing := read_manifest(folder)) != settings:
+        raise UserError(f"'{folder}' holds pictures made with other settings ({existing}): choose another folder.")
+    images(folder).mkdir(parents=True, exist_ok=True)
+    write_json(manifest, settings)
+    for picture in pictures:
+        path = images(folder) / f"{picture.name}.png"
+        if not path.is_file():
+            with atomic_write(path) as unfinished:
+                unfinished.write_bytes(png(picture, size))
+        if progress:
+            progress(1, len(pictures))
+    write_json(folder / "annotation" / "test_annotation.json", {p.name: annotation(p) for p in pictures}, indent=None)
+    return pictures
+
+
+def cached_pictures(task: str, progress: ProgressCallback | None = None) -> Path:
+    """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there yet."""
+    folder = cache_folder() / "pictures" / f"{task}-{PICTURE}px-{VERSION}"
+    with lock_folder(folder.with_suffix(".lock"), wait=True):
+        if not (folder / "annotation").is_dir():  # written last
+            write_pictures(task, folder, progress=progress)
+    return folder
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a folder of pictures was made from."""
+    try:
+        settings = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if isinstance(settings, dict) and settings.get("task") in PLANS and isinstance(settings.get("seed"), int):
+            return settings
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"'{folder}' has no readable {MANIFEST}: give a folder of `seesay pictures make`.") from error
+    raise UserError(f"'{folder}': its {MANIFEST} does not say what the pictures show. Make them again.")
+
+
+def annotation(picture: Picture) -> dict[str, Any]:
+    """What a picture shows, as JSON."""
+    if isinstance(picture, ColorPicture):
+        return {**_subject(picture.subject), "condition": picture.condition, "color": picture.color}
+    things = {"first": _subject(picture.first), "second": _subject(picture.second)}
+    return {**things, "condition": picture.condition, "shown": picture.shown, "usual": picture.usual}
+
+
+def _subject(subject: Thing | str) -> dict[str, Any]:
+    if isinstance(subject, str):
+        return {"shape": subject}
+    return {"thing": subject.name, "icon": subject.icon, "typical_colors": list(subject.colors)}
+
+
+def write_questions(folder: Path, questions: Sequence[Question]) -> None:
+    """The questions as JSON, as `scenes make` writes them: `dataset/test.json`."""
+    rows = [
+        {
+            "question": question.fields["question"],
+            "answer": question.best_label,
+            "gold": dict(question.gold),
+            "image_filename": Path(question.picture).name if question.picture else None,
+            **question.tags,
+            "split": "test",
+        }
+        for question in questions
+    ]
+    write_json(folder / "dataset" / "test.json", {"info": {}, "questions": rows}, indent=None)
+
+
+def write_arrays(folder: Path, pictures: Sequence[Picture], size: int) -> None:
+    """Every picture as RGB, in the order of the annotation: `arrays/test.npy`, memory-mapped."""
+    with atomic_write(folder / "arrays" / "test.npy") as unfinished:
+        shape = (len(pictures), size, size, 3)
+        array: Any = np.lib.format.open_memmap(unfinished, "w+", np.uint8, shape)
+        for place, picture in enumerate(pictures):
+            array[place] = rgb(picture, size)
+        array.flush()

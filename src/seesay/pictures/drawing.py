@@ -1,0 +1,93 @@
+"""Pictures drawn: one thing somewhere in the picture, or two things side by side, on a plain background."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seesay.pictures.icons import VIEW, Icon, Pixels, decode, icon, render
+from seesay.pictures.oklab import to_hex, to_rgb
+from seesay.pictures.plan import EQUAL, LARGER, ColorPicture, Picture, SizePicture
+from seesay.pictures.recolor import draw_color, find_region, repainted
+from seesay.pictures.things import Thing
+
+BACKGROUND = "#c8d0d6"
+"""Pale, so that white, gray and black things all stand out."""
+PICTURE = 224
+_SCALE = (0.75, 0.95)  # of a thing alone in its picture
+_LENGTHS = {"long": 15.0, "short": 6.5, "equal": 11.0}  # of a thing's longer side, in units of the view
+_CONTROL_COLORS = ("blue", "orange")
+_SHAPES = {
+    "circle": '<circle cx="16" cy="16" r="12" fill="{}"/>',
+    "rectangle": '<rect x="4" y="9" width="24" height="14" fill="{}"/>',
+    "square": '<rect x="4" y="4" width="24" height="24" fill="{}"/>',
+    "triangle": '<path d="M16 4L28 28H4Z" fill="{}"/>',
+}
+_BOXES = {"rectangle": (4.0, 9.0, 24.0, 14.0)}
+_BOX = (4.0, 4.0, 24.0, 24.0)
+
+
+def png(picture: Picture, size: int = PICTURE) -> bytes:
+    """The picture as a PNG, the same bytes for the same picture."""
+    if isinstance(picture, SizePicture):
+        return render(_side_by_side(picture), size, background=BACKGROUND)
+    background = "#ffffff" if picture.condition == "silhouette" else BACKGROUND
+    return render(_alone(picture), size, background=background)
+
+
+def rgb(picture: Picture, size: int) -> Pixels:
+    """The picture's pixels (size, size, 3)."""
+    return np.ascontiguousarray(decode(png(picture, size))[..., :3])
+
+
+def elements(thing: Thing, color: str, generator: np.random.Generator) -> str:
+    """The thing's icon with its region in a shade of the colour."""
+    drawn = icon(thing.icon)
+    return repainted(drawn, find_region(thing.icon, thing.colors), color, draw_color(color, generator))
+
+
+def _alone(picture: ColorPicture) -> str:
+    generator = np.random.default_rng(picture.stream)
+    scale = generator.uniform(*_SCALE)
+    left, top = generator.uniform(0, VIEW * (1 - scale), size=2)
+    mirrored = bool(generator.integers(2))
+    if isinstance(picture.subject, str):
+        body = _SHAPES[picture.subject].format(to_hex(to_rgb(draw_color(picture.color, generator))))
+    elif picture.condition == "silhouette":
+        body = _blackened(icon(picture.subject.icon))
+    else:
+        body = elements(picture.subject, picture.color, generator)
+    move = f"translate({left + VIEW * scale * mirrored:.3f} {top:.3f})"
+    return f'<g transform="{move} scale({-scale if mirrored else scale:.4f} {scale:.4f})">{body}</g>'
+
+
+def _blackened(drawn: Icon) -> str:
+    return drawn.painted(dict.fromkeys(drawn.areas, "#000000"))
+
+
+def _side_by_side(picture: SizePicture) -> str:
+    """Both things on the same ground line, each in the middle of its half."""
+    generator = np.random.default_rng(picture.stream)
+    ground = generator.uniform(20, 28)
+    if picture.shown == EQUAL:
+        lengths = (_LENGTHS["equal"], _LENGTHS["equal"])
+    else:
+        lengths = (_LENGTHS["long"], _LENGTHS["short"])
+        lengths = lengths if picture.shown == LARGER else lengths[::-1]
+    parts = []
+    for place, (subject, length) in enumerate(zip((picture.first, picture.second), lengths, strict=True)):
+        if isinstance(subject, str):
+            color = _CONTROL_COLORS[place]
+            body, box = _SHAPES[subject].format(to_hex(to_rgb(draw_color(color, generator)))), _box(subject)
+        else:
+            drawn = icon(subject.icon)
+            body, box = drawn.body, drawn.box
+        left, top, width, height = box
+        scale = length / max(width, height)
+        x = VIEW * (0.25 + 0.5 * place) - scale * (left + width / 2)
+        y = ground - scale * (top + height)
+        parts.append(f'<g transform="translate({x:.3f} {y:.3f}) scale({scale:.4f})">{body}</g>')
+    return "".join(parts)
+
+
+def _box(shape: str) -> tuple[float, float, float, float]:
+    return _BOXES.get(shape, _BOX)

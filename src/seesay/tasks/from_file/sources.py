@@ -1,0 +1,96 @@
+"""Where the rows of a task file come from: its folder, the data folder, the Hub, or rows given in their place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from seesay.data import store
+from seesay.data.task_files import hub, rules
+from seesay.data.task_files import rows as row_files
+from seesay.data.task_files.reader import Declaration
+from seesay.data.task_files.rows import Table
+from seesay.data.task_files.schema import TaskFile
+from seesay.errors import UserError
+from seesay.questions import DataSource
+
+
+class RowSources:
+    """The rows by split, each read once; `notes` say where from, `picture_folder` is where their pictures are."""
+
+    def __init__(self, declaration: Declaration, file: TaskFile, data: Path | None) -> None:
+        self.declaration, self.file, self.data = declaration, file, data
+        self.picture_folder = declaration.folder
+        self.notes: list[str] = []
+        self.used: dict[Path, str] = {}
+        self.tables: dict[str, Table] = {}
+
+    def table(self, split: str) -> Table | None:
+        """The rows of a split with all rules applied, or None where a rule names a column that does not exist."""
+        if split not in self.tables:
+            table = self._read(split)
+            for number, rule in enumerate(self.file.rules):
+                unknown = rules.unknown_in(rule, table.columns)
+                for place, message in unknown:
+                    self.declaration.add(message, "rules", number, place)
+                if unknown:
+                    return None
+                table = rules.apply(rule, table)
+            self.tables[split] = table
+        return self.tables[split]
+
+    def _read(self, split: str) -> Table:
+        source = self.file.sources[split]
+        if isinstance(source, str):
+            table = self._read_one(source, split)
+            if len(self.file.sources) > 1:
+                table.bad = [replace(row, file=source) for row in table.bad]
+            return table
+        files = [file for file in source if isinstance(file, str)]
+        if files:
+            return row_files.joined([row_files.named(self._read_one(file, split), file) for file in files])
+        return row_files.read_inline([row for row in source if not isinstance(row, str)], self.file.read)
+
+    def _read_one(self, source: str, split: str) -> Table:
+        pictures = self.file.picture is not None
+        if source.startswith("hf:"):
+            self.notes.append(f"rows of {source}{'' if '#' in source else f', split {split}'}")
+            table = row_files.read_hub(source, split, self.file.read, pictures=pictures)
+        else:
+            path = self._path(source)
+            self.used[path] = source
+            table = row_files.read_file(path, self.file.read, pictures=pictures)
+        if self.file.picture in table.pictures:
+            self.picture_folder = hub.picture_folder()
+        return table
+
+    def _path(self, name: str) -> Path:
+        """Where a file of rows is: never outside the folder it belongs to."""
+        if self.file.dataset:
+            path = store.require_file(self.file.dataset, name, self.data)
+            self.picture_folder = (
+                path.parents[len(Path(name).parts) - 1] if path.name == Path(name).name else path.parent
+            )
+            return path
+        if self.data is not None:
+            if not self.data.exists():
+                raise UserError(f"There is no file or folder {self.data}.")
+            self.picture_folder = self.data if self.data.is_dir() else self.data.parent
+            return row_files.inside(self.data, name) if self.data.is_dir() else self.data
+        return row_files.inside(self.declaration.folder, name)
+
+    def other_splits(self) -> list[str]:
+        """The splits that have rows of their own; a file given in place of the rows is asked, and trains nothing."""
+        given = self.data is not None and self.data.is_file()
+        return [] if given else [name for name in self.file.sources if name != "test"]
+
+    def provenance(self) -> tuple[tuple[DataSource, ...], bool]:
+        """The files that the task was built from, and whether all are as published."""
+        published: dict[str, str | None] = {}
+        if self.file.dataset:
+            published = {each.name: each.sha256 for each in store.get_dataset(self.file.dataset).files}
+        sources = []
+        for path, name in self.used.items():
+            digest = store.checksum(path)
+            sources.append(DataSource(path.name, digest[:16], digest == published.get(name)))
+        return tuple(sources), bool(sources) and all(source.as_published for source in sources)

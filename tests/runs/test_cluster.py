@@ -1,0 +1,92 @@
+"""Probing on Ray: two workers, one of them killed at a random moment, and the bytes of a run without Ray."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.tiny import save_tiny
+
+import seesay
+from seesay.errors import UserError
+from seesay.runs import store
+
+ray = pytest.importorskip("ray", reason="Ray is not installed")
+
+
+def worker_processes() -> list[int]:
+    """The processes that hold a copy of the model, by the name that Ray gives them."""
+    pids = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                command = (folder / "cmdline").read_bytes()
+            except OSError:  # it has just ended
+                continue
+            if command.startswith(b"ray::Worker"):
+                pids.append(int(folder.name))
+    return pids
+
+
+def kill_a_worker(journals: Path, answered: int, killed: list[int]) -> None:
+    """Kill one of the workers when so many answers are in the journal."""
+    for _ in range(6000):
+        lines = sum(path.read_bytes().count(b"\n") for path in journals.rglob(store.JOURNAL))
+        if lines >= answered and (pids := worker_processes()):
+            os.kill(pids[0], signal.SIGKILL)
+            killed.append(pids[0])
+            return
+        time.sleep(0.01)
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {name: (run / name).read_bytes() for name in (store.ANSWERS, store.FIGURES, store.QUESTIONS)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_killed_workers_batches_are_asked_again_and_the_bytes_are_the_same(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # 15 by default: on a busy machine they would hardly run
+    model = str(save_tiny("gpt2", tmp_path / "gpt2"))
+    settings: dict[str, Any] = {"limit": 120, "batch_size": 512, "how": ("cloze", "choice", "cloze")[seed]}
+    (here,) = seesay.probe(model, "core-color", output=tmp_path / "here", **settings).runs
+    killed: list[int] = []
+    answered = random.Random(seed).randrange(1, 200)
+    killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "ray", answered, killed))
+    killer.start()
+    try:
+        (on_ray,) = seesay.probe(model, "core-color", output=tmp_path / "ray", engine="ray", workers=2, **settings).runs
+    finally:
+        killer.join()
+        ray.shutdown()
+    assert killed
+    assert contents(on_ray.folder) == contents(here.folder)
+    assert on_ray.folder.relative_to(tmp_path / "ray") == here.folder.relative_to(tmp_path / "here")
+
+
+@pytest.mark.slow
+def test_what_a_worker_refuses_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    try:
+        with pytest.raises(UserError, match="it is not a transformers model"):
+            seesay.probe(str(tmp_path / "empty"), "core-color", limit=3, output=tmp_path / "runs", engine="ray")
+    finally:
+        ray.shutdown()
+
+
+def test_what_does_not_go_with_a_cluster_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="trained on this machine"):
+        seesay.probe("minilm", "core-color", how="linear", output=tmp_path, engine="ray")
+    with pytest.raises(UserError, match="choose one of local, ray"):
+        seesay.probe("minilm", "core-color", output=tmp_path, engine="spark")
+    with pytest.raises(UserError, match="give a model's name"):
+        seesay.probe(seesay.load_model("mock"), "core-color", limit=3, output=tmp_path, engine="ray")

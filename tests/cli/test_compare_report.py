@@ -61,6 +61,7 @@ def test_a_report_of_runs_that_are_there(runs: Path, tmp_path: Path) -> None:
     assert len(said["runs"]) == 4
     assert page.stat().st_size < 3_000_000
     assert seesay("report", said["runs"][0], "--output", page).stdout == f"Report: {page}\n"
+    assert seesay("report", said["runs"][0], "--output", page, "-q").stdout == ""
 
 
 def test_crossed_slices_are_printed_and_on_the_page(runs: Path, tmp_path: Path) -> None:

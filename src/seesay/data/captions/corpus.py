@@ -71,7 +71,7 @@ class Corpus:
                 self._open(stack)
             except forms.UnknownFormError as error:
                 raise UserError(
-                    f"'{self.name}' is no corpus that seesay knows ({error}): give {forms.KNOWN}."
+                    f"'{self.name}' is not a corpus that seesay knows ({error}): give {forms.KNOWN}."
                 ) from error
             except OSError as error:
                 raise UserError(f"Cannot read '{self.name}': {error.strerror or error}.") from error

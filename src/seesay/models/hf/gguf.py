@@ -22,6 +22,7 @@ def convert_gguf(path: Path) -> Path:
     if (folder / "config.json").is_file():
         return folder
     require_models()
+    log.info("Converting %s, which is done once and takes half a minute …", path.name)
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

@@ -136,7 +136,9 @@ def axis(
     if high - low < TINY:
         margin = abs(low) / 2 if abs(low) >= TINY else 0.5
         low, high = (low, high + 2 * margin) if zero and low == 0 else (low - margin, high + margin)
-    step = max(_step(high - low), 1.0) if whole else _step(high - low)
+    step = _step(high - low)
+    if whole:
+        step = float(math.ceil(step))
     if not tight:
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -1,0 +1,109 @@
+"""How much recolouring does it take until a network looks? 30 trainings on prior-color, and the pull of the prior.
+
+    python benchmarks/prior_pull.py FOLDER [MINUTES]
+
+Every training is `seesay reasoner train NETWORK --task prior-color-PERCENT --seed SEED --preset cpu`; the network is
+then asked about every test picture. An interrupted call resumes; what is finished is not done again. At the end, or
+after so many minutes, the table and the figure (FOLDER/prior-pull.svg) are made of what is there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seesay.cli import app
+from seesay.data.colors import COLORS
+from seesay.metrics import Resamples
+from seesay.metrics.base import weighted_mean
+from seesay.metrics.bootstrap import Interval
+from seesay.models.options import ModelOptions
+from seesay.pictures.things import Thing
+from seesay.reasoners.model import load_reasoner
+from seesay.reasoners.prior_color import TESTS, PriorColorSource
+from seesay.reports.charts.lines import Series, lines
+from seesay.reports.pages.sections import write_svg
+
+NETWORKS = ("film", "stacked-attention")
+PERCENTS = (0, 1, 5, 20, 50)
+SEEDS = (0, 1, 2)
+ANSWERS = "answers.json"
+
+
+def main(folder: Path, minutes: float = 300.0) -> None:
+    """Train what is missing, seed by seed, then write the figure."""
+    began = time.monotonic()
+    for seed in SEEDS:
+        for percent in PERCENTS:
+            for network in NETWORKS:
+                trained = folder / f"{network}-{percent}-{seed}"
+                if time.monotonic() - began < 60 * minutes and not (trained / ANSWERS).is_file():
+                    train(network, percent, seed, trained)
+    write_figure(folder)
+
+
+def train(network: str, percent: int, seed: int, folder: Path) -> None:
+    """Train one network and note its answer about every picture of every test."""
+    start = time.process_time()
+    arguments = ["reasoner", "train", network, "--task", f"prior-color-{percent}", "--seed", str(seed)]
+    app([*arguments, "--preset", "cpu", "--output", str(folder), "--device", "cpu", "--quiet"], standalone_mode=False)
+    model, source = load_reasoner(str(folder), ModelOptions(device="cpu")), PriorColorSource(percent)
+    answers: list[dict[str, Any]] = []
+    for test in TESTS:
+        items = source.load(test, model.extractor)
+        logp = model.log_probabilities(np.asarray(items.features), items.sentences)
+        for picture, row in zip(source.pictures(test), logp, strict=True):
+            assert isinstance(picture.subject, Thing)
+            facts = {"thing": picture.subject.name, "typical": list(picture.subject.colors), "shown": picture.color}
+            answers.append({"test": test, **facts, "answer": COLORS[int(row.argmax())]})
+    seconds = time.process_time() - start
+    (folder / ANSWERS).write_text(json.dumps({"seconds": seconds, "answers": answers}))
+    print(network, percent, seed, f"{seconds:.0f} s", flush=True)
+
+
+def write_figure(folder: Path) -> None:
+    """Prior pull against the share of recoloured pictures, for things met and not met; means over seeds."""
+    series: list[Series] = []
+    for network in NETWORKS:
+        for test, name in (("met-recolored", "met"), ("unmet-recolored", "not met")):
+            rows = [(percent, *_figures(folder, network, percent, test)) for percent in PERCENTS]
+            rows = [row for row in rows if row[3]]
+            for percent, pull, accuracy, seeds in rows:
+                ends = f"{pull.value:.3f} ({pull.low:.3f} to {pull.high:.3f})"
+                right = f"{accuracy.value:.3f} ({accuracy.low:.3f} to {accuracy.high:.3f})"
+                print(f"{network} | {name} | {percent} % | {ends} | {right} | {seeds} seeds")
+            x, y, low, high = zip(*((p, i.value, i.low, i.high) for p, i, _, _ in rows), strict=True)
+            series.append(Series(f"{network}, {name}", x, y, low, high))
+    title = "Prior pull of networks by how many training pictures were recoloured"
+    chart = lines(series, title=title, x_label="recoloured training pictures (%)", y_label="prior pull", y_ends=(0.0,))
+    write_svg(folder / "prior-pull.svg", chart)
+
+
+def _figures(folder: Path, network: str, percent: int, test: str) -> tuple[Interval, Interval, int]:
+    """Prior pull and accuracy with intervals clustered by thing, over all seeds that are finished, and their number."""
+    files = [folder / f"{network}-{percent}-{seed}" / ANSWERS for seed in SEEDS]
+    rows = [
+        (row["thing"], row["answer"] in row["typical"], row["answer"] == row["shown"])
+        for file in files
+        if file.is_file()
+        for row in json.loads(file.read_text())["answers"]
+        if row["test"] == test
+    ]
+    if not rows:
+        return Interval(np.nan, np.nan, np.nan), Interval(np.nan, np.nan, np.nan), 0
+    draw = Resamples([thing for thing, *_ in rows])
+    figures = []
+    for column in (1, 2):
+        stats = np.array([[float(row[column]), 1.0] for row in rows])
+        figures.append((draw.sums(stats[None]), weighted_mean))
+    pull, accuracy = draw.intervals(figures)
+    return pull, accuracy, sum(file.is_file() for file in files)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *map(float, sys.argv[2:3]))

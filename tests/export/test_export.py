@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -154,3 +155,26 @@ def test_an_inspect_module_is_valid_python_whatever_the_task_says(tmp_path: Path
     }
     row = json.loads((tmp_path / "out" / "rows.jsonl").read_text())
     assert (row["target"], row["picture"]) == ("A", "pictures/cat.png")
+
+
+def test_pictures_of_one_name_stay_apart(tmp_path: Path) -> None:
+    """The second would be shown the first's picture."""
+    task = pictured(tmp_path)
+    (first,) = task.questions
+    names = [f"{folder}/{name}" for folder in "ab" for name in ("cat.png", "1-cat.png")]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    questions = tuple(replace(first, id=name, picture=str(tmp_path / name)) for name in names)
+    for target in ("inspect", "seesay"):
+        export(replace(task, questions=questions), tmp_path / target, target)
+        (rows,) = (tmp_path / target).glob("*.jsonl")
+        copies = [json.loads(line)["picture"] for line in rows.read_text().splitlines()]
+        assert [(tmp_path / target / copy).read_text() for copy in copies] == names
+
+
+@pytest.mark.parametrize(("name", "function"), [("json", "task_json"), ("class", "task_class"), ("a-b", "a_b")])
+def test_an_inspect_task_takes_no_name_of_its_module(tmp_path: Path, name: str, function: str) -> None:
+    export(replace(pictured(tmp_path), name=name), tmp_path / "out", "inspect")
+    tree = ast.parse((tmp_path / "out" / f"{function}.py").read_text())
+    assert function in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]

@@ -21,6 +21,7 @@ from seesay.data.tables import refuse_other_separator
 from seesay.data.task_files.hub import hub_rows, is_picture, store_picture
 from seesay.data.task_files.schema_rows import Reading
 from seesay.errors import UserError, first_line
+from seesay.files import path_below
 from seesay.questions import BadRow
 
 LONGEST_ROW = 1 << 20
@@ -87,9 +88,9 @@ def read_file(path: Path, reading: Reading, *, pictures: bool = False) -> Table:
 
 def inside(folder: Path, name: str) -> Path:
     """A path below a folder; one that leaves it is refused."""
-    path = (folder / name).resolve()
-    if Path(name).is_absolute() or not path.is_relative_to(folder.resolve()):
-        raise UserError(f"'{name}' leaves the folder of the task file: put the file into it.")
+    path = path_below(folder, name)
+    if path is None or Path(name).is_absolute():
+        raise UserError(f"'{name[:80]}' leaves the folder of the task file, or is no name of a file: put it into it.")
     return path
 
 

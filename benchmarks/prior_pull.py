@@ -21,13 +21,14 @@ from seesay.cli import app
 from seesay.data.colors import COLORS
 from seesay.metrics import Resamples
 from seesay.metrics.base import weighted_mean
-from seesay.metrics.bootstrap import Interval
+from seesay.metrics.bootstrap import Interval, not_degenerate, present
 from seesay.models.options import ModelOptions
 from seesay.pictures.things import Thing
 from seesay.reasoners.model import load_reasoner
 from seesay.reasoners.prior_color import TESTS, PriorColorSource
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.pages.sections import write_svg
+from seesay.tasks.prior_color import people_entropies
 
 NETWORKS = ("film", "stacked-attention")
 PERCENTS = (0, 1, 5, 20, 50)
@@ -45,6 +46,7 @@ def main(folder: Path, minutes: float = 300.0) -> None:
                 if time.monotonic() - began < 60 * minutes and not (trained / ANSWERS).is_file():
                     train(network, percent, seed, trained)
     write_figure(folder)
+    print_by_certainty(folder)
 
 
 def train(network: str, percent: int, seed: int, folder: Path) -> None:
@@ -84,14 +86,33 @@ def write_figure(folder: Path) -> None:
     write_svg(folder / "prior-pull.svg", chart)
 
 
+def print_by_certainty(folder: Path) -> None:
+    """Prior pull of the networks that met no recoloured picture, by how sure people are of the colour (CoDa)."""
+    bits = people_entropies()
+    for low, high in ((0.0, 1.0), (1.0, 2.0), (2.0, 4.0)):
+        rows = [
+            row["answer"] in row["typical"]
+            for network in NETWORKS
+            for seed in SEEDS
+            for row in _answers(folder, network, 0, seed)
+            if row["test"] == "met-recolored" and low <= bits.get(row["thing"].lower(), -1.0) < high
+        ]
+        if rows:
+            print(f"0 %, met, people's entropy {low:g} to {high:g} bits: {np.mean(rows):.3f} of {len(rows)} answers")
+
+
+def _answers(folder: Path, network: str, percent: int, seed: int) -> list[dict[str, Any]]:
+    file = folder / f"{network}-{percent}-{seed}" / ANSWERS
+    return list(json.loads(file.read_text())["answers"]) if file.is_file() else []
+
+
 def _figures(folder: Path, network: str, percent: int, test: str) -> tuple[Interval, Interval, int]:
     """Prior pull and accuracy with intervals clustered by thing, over all seeds that are finished, and their number."""
-    files = [folder / f"{network}-{percent}-{seed}" / ANSWERS for seed in SEEDS]
+    by_seed = [_answers(folder, network, percent, seed) for seed in SEEDS]
     rows = [
         (row["thing"], row["answer"] in row["typical"], row["answer"] == row["shown"])
-        for file in files
-        if file.is_file()
-        for row in json.loads(file.read_text())["answers"]
+        for answers in by_seed
+        for row in answers
         if row["test"] == test
     ]
     if not rows:
@@ -101,8 +122,9 @@ def _figures(folder: Path, network: str, percent: int, test: str) -> tuple[Inter
     for column in (1, 2):
         stats = np.array([[float(row[column]), 1.0] for row in rows])
         figures.append((draw.sums(stats[None]), weighted_mean))
-    pull, accuracy = draw.intervals(figures)
-    return pull, accuracy, sum(file.is_file() for file in files)
+    sums = [present(each) for each, _ in figures]
+    pull, accuracy = (not_degenerate(each, n) for each, n in zip(draw.intervals(figures), sums, strict=True))
+    return pull, accuracy, sum(map(bool, by_seed))
 
 
 if __name__ == "__main__":

@@ -43,6 +43,11 @@ def _captions(folder: Path) -> None:
         for place in places
         for other in things
     ]
+    lines += [
+        f"the {place} of number {number}"
+        for place in places
+        for number in ["one", "two", "three", "four", "five", "six"]
+    ]
     (folder / "captions.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

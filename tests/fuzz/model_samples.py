@@ -21,6 +21,7 @@ from seesay.errors import UserError
 from seesay.matching import match
 from seesay.metrics.captions.cider import DocumentFrequency
 from seesay.mining.depth_maps import BadDepthMapError, read_map
+from seesay.models import ModelOptions
 from seesay.models.hf.loading import require_models
 from seesay.models.hf.untrusted import check_folder
 from seesay.models.server.answer_store import AnswerStore
@@ -28,12 +29,15 @@ from seesay.models.server.client import retry_after
 from seesay.models.server.logprobs import completed_text, next_tokens, prompt_tokens
 from seesay.models.server.replies import positions, reply_of, score_reply
 from seesay.models.vision.picture_prompt import open_picture
+from seesay.probes.stored import load_stored
+from seesay.questions import Question, Task, Template
 from seesay.reasoners import checkpoints
 from seesay.reasoners.sweep import read_results
 from seesay.relations import pvectors
 from seesay.relations.correlation import read_human
 from seesay.relations.lexicon import read_lexicon
 from seesay.reports.pages.knowledge import small_jpeg
+from seesay.tasks import load_task
 from seesay.training.checkpoint import read_history
 from seesay.training.loop import read_result
 
@@ -111,6 +115,36 @@ add(
     "a.sqlite",
     _files(lambda folder: AnswerStore(folder / "a").put("http://x", {}, {})).values(),
     _kept_answer,
+)
+
+STORED = [
+    json_lines(
+        {"question": "q1", "logp": {"red": -0.5, "green": -1}}, {"id": "q2", "template": "is", "logp": [-1, -2.5]}
+    ),
+    json_lines({"question": "q1", "answer": "It is red."}, {"question": "q2", "answer": ["red", "green"]}),
+    json_lines(
+        {"doc": {"id": "q1"}, "filtered_resps": [[-0.5, True], [-1.5, False]], "arguments": {"0": {"arg_0": "A"}}}
+    ),
+]
+QUESTIONS = tuple(Question(name, {"x": name}, ("red", "green"), {"red": 1.0}, name) for name in ("q1", "q2"))
+ASKED = Task("asked", "1", "Asked", (Template("is", "{x} is [MASK]."),), QUESTIONS, ("accuracy",))
+
+
+def _stored(path: Path) -> object:
+    model = load_stored(str(path), ModelOptions())
+    task = model.restrict(ASKED)
+    model.prepare(task)
+    return [scores.logp for scores in model.answer([task.templates[0].ask(question) for question in task.questions])]
+
+
+add("stored-answers", "answers.jsonl", STORED, _stored)
+PAIRS = "rows: rows.jsonl\nobject: topic\npairs: {good: good, bad: bad}\n"
+add(
+    "task-pairs",
+    "rows.jsonl",
+    [json_lines({"topic": "a", "good": "Dogs bark.", "bad": "Dogs barks."}, {"topic": "b", "good": "x", "bad": "y"})],
+    lambda path: load_task(str(path.with_name("pairs.yaml"))).questions,
+    beside={"pairs.yaml": PAIRS.encode()},
 )
 
 CONFIG = {"model_type": "gpt2", "n_layer": 2, "hidden_size": 8, "text_config": {"attn_implementation": "eager"}}

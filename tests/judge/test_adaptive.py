@@ -20,6 +20,7 @@ from seesay.judge.planning import (
     mean_judgements,
     pilot_shares,
     plan_design,
+    rating_judgements,
     simulate_adaptive,
     simulate_fixed,
 )  # fmt: skip
@@ -192,6 +193,8 @@ def test_plans() -> None:
     assert (plan.judgements, plan.people, plan.minutes) == (660, 11, 4.0)
     assert plan.cost == pytest.approx(99.0)
     assert pilot_shares([[("a",)] * 4, [("a",), ("b",)]]) == [5 / 6, 1 / 2]
+    # (2 · 1.96 · 0.2 / 0.2)² = 15.4 judgements, and one quarter of that at half of the spread, but at least 5
+    assert rating_judgements([0.2, 0.1], ADAPTIVE.model_copy(update={"width": 0.2})) == (16, (16 + 5) / 2)
     unanimous, split = mean_judgements(ADAPTIVE, [1.0] * 50), mean_judgements(ADAPTIVE, [0.5] * 50)
     assert unanimous == 6
     assert split > 15

@@ -99,6 +99,10 @@ def plan(
     agreement: Annotated[
         float, typer.Option(min=0.05, max=1, help="How often people give an item's most frequent answer.")
     ] = 0.8,
+    spread: Annotated[
+        float,
+        typer.Option(min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1."),
+    ] = 0.2,
     pilot: Annotated[Path | None, typer.Option(help="A study to take agreement and time per item from.")] = None,
     pay: Annotated[float | None, typer.Option(min=0, help="Pay per judgement, in any currency.")] = None,
     fee: Annotated[float, typer.Option(min=0, max=5, help="The site's fee as a share of the pay, such as 0.33.")] = 0.0,
@@ -114,30 +118,37 @@ def plan(
     """How many people a study takes, how long they are busy and what it costs, in both designs."""
     require_extra()
     from dataclasses import asdict
+    from statistics import stdev
 
     from seesay.cli.output import out, print_json, table
     from seesay.judge import planning
-    from seesay.judge.results.quality import pilot_labels
+    from seesay.judge.results.quality import pilot_judgements
     from seesay.judge.storage.studies import seconds_per_item
     from seesay.judge.study_builder import build_study
 
     design = given(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
     study = build_study(source, design, data=data, limit=limit)
     items = len(study.measured)
-    shares = planning.assumed_shares(items, agreement, study.design.seed)
-    seconds = None
+    most, seconds, mean = study.design.judgements, None, float(study.design.judgements)
+    piloted = [] if pilot is None else pilot_judgements(str(pilot))
     if pilot is not None:
-        shares = planning.pilot_shares(pilot_labels(str(pilot)))
         seconds = seconds_per_item(str(pilot))
-    most = study.design.judgements
-    if width is not None:
-        most = max(planning.judgements_for_width(share, width) for share in (0.5, *shares))
-    adaptive = study.design.model_copy(
-        update={"allocation": "adaptive", "judgements": most, "width": width or study.design.width}
-    )
+    adaptive = study.design.model_copy(update={"allocation": "adaptive", "width": width or study.design.width})
+    if study.kind == "rating":
+        numbers = [[judgement.number or 0.0 for judgement in judged] for judged in piloted if len(judged) > 1]
+        needed, mean = planning.rating_judgements([stdev(each) for each in numbers] or [spread] * items, adaptive)
+        most = most if width is None else needed
+        basis = f"the pilot's {len(numbers)} pairs" if numbers else f"a spread of {spread:g}, which is assumed"
+    else:
+        shares = planning.pilot_shares([[judgement.labels for judgement in judged] for judged in piloted])
+        shares = shares or planning.assumed_shares(items, agreement, study.design.seed)
+        if width is not None:
+            most = max(planning.judgements_for_width(share, width) for share in (0.5, *shares))
+        mean = planning.mean_judgements(adaptive.model_copy(update={"judgements": most}), shares, study.design.seed)
+        basis = f"the pilot's {len(shares)} items" if piloted else f"an agreement of {agreement:.0%}, which is assumed"
     common: dict[str, Any] = {
         "items": items,
-        "items_per_person": min(study.design.per_page * study.max_pages, items),
+        "items_per_person": max(min(study.design.per_page * study.max_pages, len(study.measured_for(1))), 1),
         "most": most,
         "seconds": seconds,
         "pay": pay,
@@ -145,7 +156,7 @@ def plan(
     }
     plans = [
         planning.plan_design("fixed", most, **common),
-        planning.plan_design("adaptive", planning.mean_judgements(adaptive, shares, study.design.seed), **common),
+        planning.plan_design("adaptive", min(mean, most), **common),
     ]
     if as_json:
         print_json({"items": items, "width": adaptive.width, "plans": [asdict(each) for each in plans]})
@@ -157,7 +168,6 @@ def plan(
         for each in plans
     ]  # fmt: skip
     out.print(table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows))
-    basis = f"the pilot's {len(shares)} items" if pilot else f"a mean agreement of {agreement:.0%}, which is assumed"
     out.print(
         f"Adaptive: from {min(adaptive.min_judgements, most)} to {most} judgements per item, until its 95 % interval "
         f"is at most {adaptive.width:g} wide, simulated with {basis}. Minutes need a pilot, cost needs --pay.",

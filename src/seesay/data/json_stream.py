@@ -7,15 +7,13 @@ deep nesting exhausts its memory, and its one-pass interface takes twice as long
 from __future__ import annotations
 
 import codecs
-import gzip
 import json
 import math
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from seesay.data.lines import open_bytes
+from seesay.data.lines import DAMAGED_GZIP, open_bytes
 
 CHUNK = 1 << 16
 MAX_ENTRY = 1 << 24
@@ -188,7 +186,7 @@ class _Text:
             raise BrokenFileError(f"an entry longer than {MAX_ENTRY} characters, or never closed, at {self.position}")
         try:
             new = self._file.read(max(size, CHUNK))
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except DAMAGED_GZIP as error:
             raise BrokenFileError(f"the gzip file is damaged ({error})") from error
         self._ended = not new
         if new:

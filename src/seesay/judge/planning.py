@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from seesay.judge.adaptive import judgements_wanted, share_width
+from seesay.judge.adaptive import Z, judgements_wanted, share_width
 from seesay.judge.items import ChoiceItem, ItemAnswer
 from seesay.judge.study import StudyDesign
 
@@ -82,6 +82,14 @@ def assumed_shares(items: int, agreement: float, seed: int) -> list[float]:
 def pilot_shares(labels: Sequence[Sequence[tuple[str, ...]]]) -> list[float]:
     """The share of each item's most frequent answer in a pilot, drawn towards a half by one judgement of each kind."""
     return [(Counter(named).most_common(1)[0][1] + 1) / (len(named) + 2) for named in labels if named]
+
+
+def rating_judgements(spreads: Sequence[float], design: StudyDesign) -> tuple[int, float]:
+    """Of ratings with these standard deviations: the judgements that the widest item takes, and the mean number that
+    the adaptive design asks for."""
+    needed = [max(math.ceil((2 * Z * spread / design.width) ** 2), 1) for spread in spreads]
+    least = design.min_judgements
+    return max(needed), sum(max(count, min(least, max(needed))) for count in needed) / len(needed)
 
 
 def mean_judgements(design: StudyDesign, shares: Sequence[float], seed: int = 0) -> float:

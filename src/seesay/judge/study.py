@@ -108,7 +108,7 @@ class Study(FrozenModel):
     def participants_needed(self) -> int:
         """The smallest number of participants who can give all judgements, if each completes all pages."""
         total = len(self.measured) * self.design.judgements
-        each = min(self.design.per_page * self.max_pages, len(self.measured))
+        each = max(min(self.design.per_page * self.max_pages, len(self.measured_for(1))), 1)
         return max(-(-total // each), self.design.judgements)
 
     @property

@@ -7,8 +7,6 @@ reported and costs only itself.
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any, NamedTuple
 
 from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import MOST_LINES, BadValueError
-from seesay.data.lines import open_bytes, read_lines
+from seesay.data.lines import DAMAGED_GZIP, open_bytes, read_lines
 from seesay.data.tables import refuse_other_separator
 from seesay.data.task_files.hub import hub_rows, is_picture, store_picture
 from seesay.data.task_files.schema_rows import Reading
@@ -239,7 +237,7 @@ def _json(path: Path, reading: Reading) -> Numbered:
     try:
         with open_bytes(path) as file:
             raw = file.read(LARGEST_DOCUMENT + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGED_GZIP as error:
         raise UserError(f"{path} is damaged ({error}): fetch it again.") from error
     if len(raw) > LARGEST_DOCUMENT:
         raise UserError(f"{path} is larger than {LARGEST_DOCUMENT >> 20} MB: write its rows as JSON lines.")

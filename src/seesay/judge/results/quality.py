@@ -86,14 +86,14 @@ def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dic
     return judgements, {int(person): code for person, code in codes}
 
 
-def pilot_labels(location: str) -> list[list[tuple[str, ...]]]:
-    """What people answered to each measured item of a study, for plans."""
+def pilot_judgements(location: str) -> list[list[Judgement]]:
+    """The judgements of each measured item of a study that has been answered, for plans."""
     with open_study(location) as opened:
         judgements, _ = opened.database.submit(lambda tx: read_judgements(tx, opened.study)).result()
-    by_item: dict[str, list[tuple[str, ...]]] = {}
+    by_item: dict[str, list[Judgement]] = {}
     for judgement in judgements:
         if not judgement.item.control:
-            by_item.setdefault(judgement.item.id, []).append(judgement.labels or (f"{judgement.number:.1f}",))
+            by_item.setdefault(judgement.item.id, []).append(judgement)
     if not by_item:
         raise UserError(f"The pilot study '{location}' has no judgements.")
     return list(by_item.values())

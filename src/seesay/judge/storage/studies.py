@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -162,7 +163,7 @@ def find_study(database: Database) -> Study | None:
     """The study in a database, if there is one."""
     try:
         return database.submit(_read).result()
-    except (UnavailableError, UnicodeDecodeError) as error:
+    except (UnavailableError, UnicodeDecodeError, sqlite3.Error) as error:
         database.close()
         raise UserError(f"The study is damaged ({error}): restore it from a copy.") from error
 

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from seesay.data.splits import split_by_object
+from seesay.errors import UserError
 from seesay.export import copy_pictures, split_questions
 from seesay.files import write_text
 from seesay.questions import Published, Question, Task, Template
@@ -20,6 +21,11 @@ RESERVED = ("id", "object", "options", "gold", "picture")
 
 def write(task: Task, folder: Path) -> None:
     """Write `task.yaml`, one file of JSON lines per split, and the pictures."""
+    if any(question.pulls or question.blind for question in task.questions):
+        raise UserError(
+            f"A task file cannot express '{task.name}': its measures compare each question with the same one asked "
+            "otherwise. `seesay pictures make` writes its pictures and questions."
+        )
     parts, seed = _parts(task)
     everything = [question for questions in parts.values() for question in questions]
     shared = len({question.options for question in everything}) == 1

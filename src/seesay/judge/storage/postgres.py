@@ -19,7 +19,7 @@ from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
 
 T = TypeVar("T")
 PREFIX = "seesay_"
-_CONNECTIONS = 4
+_CONNECTIONS = 8
 _ATTEMPTS = 5
 
 

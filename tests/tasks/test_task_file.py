@@ -269,6 +269,19 @@ def test_pictures_inside_rows_become_files(tmp_path: Path, monkeypatch: pytest.M
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["pictures"]
 
 
+def test_pictures_that_are_none_and_large_ones_cost_their_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("seesay.data.task_files.hub.LARGEST_PICTURE", 1000)
+    rows = {"name": ["a", "b", "c"], "color": ["red"] * 3, "image": [solid_png("red"), b"", b"x" * 1001]}
+    pq.write_table(pa.table(rows), tmp_path / "seen.parquet")
+    task = task_of(tmp_path, f"rows: seen.parquet\n{SEEN}")
+    assert [question.object for question in task.questions] == ["a"]
+    assert [row.reason for row in task.bad_rows] == ["'picture' is empty", "a picture has more than 0 MB"]
+    (tmp_path / "seen.jsonl").write_text('{"name": "a", "color": "red", "image": {"bytes": "x", "path": 5}}\n')
+    with pytest.raises(TaskFileError, match="'image' is a mapping, not a text"):
+        task_of(tmp_path, f"rows: seen.jsonl\n{SEEN}")
+
+
 def test_pictures_of_the_hub_that_are_files_are_read_from_what_was_downloaded_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,11 +53,11 @@ def picture_folder() -> Path:
     return cache_folder() / "pictures"
 
 
-def store_picture(value: Any) -> str | None:
-    """The name of the file with a picture's bytes; equal pictures are one file. None where there is no picture."""
+def store_picture(value: Any) -> str:
+    """The name of the file with a picture's bytes; equal pictures are one file."""
     content, path = (value, "") if isinstance(value, bytes) else (value["bytes"], value["path"])
     if not content:
-        return None
+        raise BadValueError("a picture has no bytes")
     if len(content) > LARGEST_PICTURE:
         raise BadValueError(f"a picture has more than {LARGEST_PICTURE >> 20} MB")
     suffix = Path(str(path)).suffix.lower()

@@ -1,5 +1,10 @@
 """Start-up: processor seconds of `seesay --help` and of `seesay probe` up to the first question, with transformers
-imported as usual and without what asking never uses, in turn."""
+imported as usual and without what asking never uses, in turn.
+
+    python benchmarks/startup.py [CHECKOUT]
+
+With another CHECKOUT of seesay, such as an earlier one, loading is timed with its sources in the same run.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import resource
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 REPEATS = 5
 
@@ -25,29 +31,33 @@ LOAD = "import seesay; seesay.load_model('smollm2-q4')"
 HELP = "from seesay.cli import main; main(['--help'])"
 
 
-def seconds(program: str) -> float:
+def seconds(program: str, sources: Path | None = None) -> float:
     """Processor time of a program, which other programs on this machine change less than its duration."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    if sources is not None:
+        environment["PYTHONPATH"] = str(sources)
     subprocess.run([sys.executable, "-c", program], check=True, env=environment, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def main() -> None:
-    programs = {
-        "seesay --help": HELP,
-        "import torch": "import torch",
-        "load smollm2-q4, as usual": AS_USUAL + LOAD,
-        "load smollm2-q4": LOAD,
+def main(checkout: Path | None = None) -> None:
+    programs: dict[str, tuple[str, Path | None]] = {
+        "seesay --help": (HELP, None),
+        "import torch": ("import torch", None),
+        "load smollm2-q4, as usual": (AS_USUAL + LOAD, None),
+        "load smollm2-q4": (LOAD, None),
     }
+    if checkout is not None:
+        programs["load smollm2-q4, checkout"] = (LOAD, (checkout / "src").resolve(strict=True))
     times: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(REPEATS):
-        for name, program in programs.items():
-            times[name].append(seconds(program))
+        for name, (program, sources) in programs.items():
+            times[name].append(seconds(program, sources))
     for name, measured in times.items():
         print(f"{name:<28}{statistics.median(measured):6.2f} s  (best {min(measured):.2f})")
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:2]))

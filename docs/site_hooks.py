@@ -31,13 +31,15 @@ def commands_page() -> str:
     """Every command with its arguments and options, as Markdown."""
     from typer.main import get_command
 
-    from seesay.cli import app
+    from seesay.cli import adapt, app
 
+    program = get_command(app)
+    adapt(program)
     parts = [
         "# Commands",
         "Made from the program itself: `seesay COMMAND --help` prints the same. Options have to follow their command.",
     ]
-    for path, command in _commands(get_command(app), ("seesay",)):
+    for path, command in _commands(program, ("seesay",)):
         parts += _section(" ".join(path), command)
     return "\n\n".join(parts) + "\n"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from tests.needs import absent
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -33,3 +34,25 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@cache
+def _axe() -> str:
+    """The script, without the package's own way to add it, which the pages' content policy refuses."""
+    try:
+        import axe_playwright_python  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        absent("axe-playwright-python is not installed")
+    return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def serious_violations(page: Page) -> list[tuple[str, str, str]]:
+    """What axe-core calls serious or critical: the rule, and where it is broken."""
+    page.evaluate(_axe())
+    violations = page.evaluate("axe.run({resultTypes: ['violations']}).then(result => result.violations)")
+    return [
+        (violation["id"], str(node["target"]), node["html"][:120])
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"][:3]
+    ]

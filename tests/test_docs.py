@@ -13,7 +13,7 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from nbclient import NotebookClient
-from tests.docs_blocks import check_call, follow, seesay_calls
+from tests.docs_blocks import blocks, check_call, command_lines, follow, seesay_calls
 
 import seesay
 
@@ -42,6 +42,16 @@ def test_commands_in_the_documentation_parse(page: Path) -> None:
         check_call(arguments)
 
 
+def test_every_finding_names_tests_that_are_there() -> None:
+    rows = [line for line in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines() if "::" in line]
+    assert len(rows) > 40
+    for row in rows:
+        file = ""
+        for path, name in re.findall(r"`(tests/[\w/]+\.py)?::(\w+)`", row):
+            file = path or file
+            assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file}::{name}"
+
+
 SLOW = ("mining", "cluster")  # over ten seconds
 FOLLOWED = ["docs/index.md", "docs/how-a-number-is-made.md"]
 FOLLOWED += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md"))
@@ -56,6 +66,38 @@ def test_pages_that_readers_follow_run_as_they_stand(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     follow((ROOT / page).read_text(encoding="utf-8"))
+
+
+ELSEWHERE = {  # what commands of the README need that tests do not have, by a part of the command
+    **dict.fromkeys(("git clone", "make demo", "source ", "pip install"), "they install"),
+    **dict.fromkeys(("bert-base-uncased", "google/flan-t5-small"), "the hub"),
+    **dict.fromkeys(("./my-model", "openai:my-model", "captions", "capbert", "relations page"), "a reader's own files"),
+    **dict.fromkeys(("--task viphy ",), "published data"),
+    **dict.fromkeys(("reasoner", "--how learning-curve"), "minutes to days of training"),
+}
+SMALLER = {"-n 500": "-n 60", "--min-seen 30": "--min-seen 10", "--limit 100": "--limit 6", "limit=50": "limit=6"}
+
+
+@pytest.mark.slow
+def test_the_readmes_commands_run_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer questions and pictures than the README asks for."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for large, small in SMALLER.items():
+        assert large in text
+        text = text.replace(large, small)
+    steps = []
+    for block in blocks(text):
+        if block.language == "python":
+            steps.append(f"```python\n{block.text}```")
+        for command in command_lines(block.text) if block.language == "sh" else ():
+            if not any(part in f"{command} " for part in ELSEWHERE):
+                limited = re.sub(r"^seesay probe(?!.*--limit)", "seesay probe --limit 4", command)
+                steps.append(f"```sh\n{limited}\n```")
+    assert len(steps) >= 10
+    follow("\n\n".join(steps))
+    assert (tmp_path / "page.html").is_file()
+    assert (tmp_path / "knowledge" / "page.html").is_file()
 
 
 @pytest.fixture(scope="session")

@@ -22,23 +22,25 @@ from seesay.reports.pages import runs as runs_page
 from seesay.reports.site import HUB_DATASET, write_site
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
-from seesay.runs.figures import with_crossed
+from seesay.runs.figures import with_crossed, with_metrics
+from seesay.runs.layers import LayerCurve, curves_json
 from seesay.runs.learning_curve import Point
 from seesay.runs.perplexity import PerplexityResult
 from seesay.runs.perplexity import perplexity as perplexity_of
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
+from seesay.runs.stability import Stability, ranking_stability
 from seesay.runs.store import find_runs
 from seesay.runs.ways import Asker, How, with_categories
-from seesay.tasks import expand, summary
 from seesay.tasks import load_task as load_named_task
+from seesay.tasks.several import load_tasks as load_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CURVES = "learning-curve.json"
-BAD_ROWS_SHOWN = 5
+LAYERS = "layers.json"
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +71,7 @@ class Results:
         """Models by tasks as "markdown" or "latex", the best bold where a paired test says so; every figure as "csv" or
         "json"."""
         if format not in FORMATS[1:]:
-            raise UserError(f"There is no table as '{format}': choose {', '.join(FORMATS[1:])}.")
+            raise UserError(f"There is no table format '{format}': choose {', '.join(FORMATS[1:])}.")
         return as_text(format, self.runs, self.compare() if format in ("markdown", "latex") else ())
 
     def answers(self) -> list[AnswerRow]:
@@ -95,14 +97,9 @@ class Results:
         ask.check_resampling(seed, resamples)
         runs = self.runs if all_seeds else first_seeds(self.runs)
         return compare_runs(
-            runs,
-            against=against,
-            all_pairs=all_pairs,
-            resamples=resamples,
-            seed=seed,
-            strict=strict,
+            runs, against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=strict,
             headline_only=headline_only,
-        )
+        )  # fmt: skip
 
     def sliced(self, tags: str | Sequence[str]) -> Results:
         """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
@@ -114,6 +111,14 @@ class Results:
                     f"No question has the tag '{tag}' to slice by: there are {', '.join(present) or 'none'}."
                 )
         return replace(self, runs=tuple(replace(run, figures=with_crossed(run, wanted)) for run in self.runs))
+
+    def measured(self, *names: str) -> Results:
+        """The runs with figures of further metrics, such as "brier" and "expected_calibration_error"."""
+        return replace(self, runs=tuple(replace(run, figures=with_metrics(run, names)) for run in self.runs))
+
+    def stability(self, *, resamples: int = 10_000, seed: int = 0) -> list[Stability]:
+        """How stable the ranking of models is over templates, task by task."""
+        return ranking_stability(first_seeds(self.runs), resamples=resamples, seed=seed)
 
     def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
         """Write one page for all the runs, which opens offline."""
@@ -242,18 +247,45 @@ def learning_curves(
     return points, errors
 
 
+def layers(
+    models: str | Model | Sequence[str | Model] = DEFAULT,
+    tasks: str | Task | Sequence[str | Task] | None = None,
+    *,
+    layers: str = "all",
+    how: str = How.LINEAR,
+    control: bool = True,
+    seeds: int = 1,
+    data: str | Path | None = None,
+    settings: ask.Settings | None = None,
+    output: str | Path = "runs",
+    progress: ProgressBars = no_progress,
+    **options: Any,
+) -> tuple[list[LayerCurve], list[UserError]]:
+    """The headline figure by layer, and what failed: of linear probes with a control task, or of what the output head
+    reads out of each layer (`how="cloze"`). Kept in `layers.json` below `output`."""
+    asker = Asker(How(how), _model_options(options), seeds, progress)
+    names, loaded, errors = _prepare(asker, models, tasks, data, None)
+    settings, output = settings or ask.Settings(), Path(output)
+    curves: list[LayerCurve] = []
+    for model in names:
+        try:
+            for curve in asker.layer_curves(model, loaded, settings, output, layers, control=control):
+                curves.append(curve)
+                write_json(output / LAYERS, curves_json(curves))
+        except UserError as error:
+            errors.append(error)
+    if not curves:
+        raise errors[0]
+    return curves, errors
+
+
 def results(runs: Paths) -> Results:
     """Runs that exist: run folders, or folders of runs such as `runs/`."""
     return Results(tuple(find_runs([Path(path) for path in _listed(runs)])))
 
 
 def compare(
-    runs: Paths,
-    *,
-    against: str | None = None,
-    all_pairs: bool = False,
-    resamples: int = 10_000,
-    seed: int = 0,
+    runs: Paths, *, against: str | None = None, all_pairs: bool = False, resamples: int = 10_000, seed: int = 0
 ) -> list[Comparison]:
     """Paired tests on shared questions: each run with the best one, with the model `against`, or every pair."""
     return results(runs).compare(
@@ -284,30 +316,6 @@ def perplexity(
     return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)
 
 
-def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[list[Task], list[UserError]]:
-    """The tasks, and why some members of a group could not be loaded; rows that cannot be used are reported."""
-    names = expand([task for task in named if isinstance(task, str)])
-    if not names and not any(isinstance(task, Task) for task in named):
-        raise UserError("--task names no task: `seesay tasks` lists them.")
-    if data is not None and len({summary(name).needs or name for name in names}) > 1:
-        raise UserError(f"--data goes with one data set, not with those of {', '.join(names)}.")
-    typed = {part.strip() for task in named if isinstance(task, str) for part in task.split(",")}
-    tasks = [task for task in named if isinstance(task, Task)]
-    errors: list[UserError] = []
-    for name in names:
-        try:
-            tasks.append(load_named_task(name, data))
-        except UserError as error:
-            if name in typed:
-                raise
-            errors.append(error)  # one of a group: the others are still asked
-    if not tasks:
-        raise errors[0]
-    for task in tasks:
-        _report_bad_rows(task)
-    return tasks, errors
-
-
 def _prepare(
     asker: Asker,
     models: str | Model | Sequence[str | Model],
@@ -333,17 +341,6 @@ def _model_options(options: dict[str, Any]) -> ModelOptions:
         if name not in names:
             raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
     return ModelOptions(**options)
-
-
-def _report_bad_rows(task: Task) -> None:
-    """Log which rows of the data file were left out, the first few by name."""
-    if not task.bad_rows:
-        return
-    lines = [f"{task.name}: {len(task.bad_rows)} bad rows left out, {len(task.questions)} questions kept."]
-    lines += [f"  {row}" for row in task.bad_rows[:BAD_ROWS_SHOWN]]
-    if len(task.bad_rows) > BAD_ROWS_SHOWN:
-        lines.append(f"  … and {len(task.bad_rows) - BAD_ROWS_SHOWN} more (`seesay tasks {task.name}`)")
-    log.warning("%s", "\n".join(lines))
 
 
 def _listed(paths: Paths) -> list[str | Path]:

@@ -1,8 +1,7 @@
 """The shared nouns: what is asked (Question, Template, Task), and what came back (Answers).
 
-Everything downstream speaks in these. A question holds the facts, a template says how it is put, and `Template.ask`
-joins the two into a Prompt: the only thing that a model ever sees.
-"""
+A question holds the facts, a template says how it is put, and `Template.ask` joins them into a Prompt: all that a model
+ever sees."""
 
 from __future__ import annotations
 
@@ -72,6 +71,11 @@ class Prompt:
         return self.text[len(after_shots(self.shots, "")) :]
 
     @property
+    def is_sentence(self) -> bool:
+        """Whether the options are whole sentences."""
+        return self.asked == SLOT
+
+    @property
     def parts(self) -> tuple[str, str]:
         """The text before the slot and the text after it."""
         before, _, after = self.text.partition(SLOT)
@@ -88,7 +92,8 @@ class Prompt:
 class Template:
     """One way to put a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
 
-    `words` gives a label its word in this template (`{"larger": "bigger"}`); a label without one stands for itself.
+    `words` gives a label its word in this template (`{"larger": "bigger"}`), which may be a field (`"{caption}"`); a
+    label without one stands for itself.
     """
 
     name: str
@@ -105,8 +110,8 @@ class Template:
         text = self.text.format_map(values)
         words = question.options  # shared where nothing is reworded: there may be hundreds
         if self.words:
-            words = tuple(self.words.get(label, label) for label in words)
-        if text.startswith(SLOT):  # an option that opens the sentence starts with a capital
+            words = tuple(self.words[label].format_map(values) if label in self.words else label for label in words)
+        if text.startswith(SLOT) and text != SLOT:  # an option that opens the sentence starts with a capital
             words = tuple(word[:1].upper() + word[1:] for word in words)
         shots = tuple(self._shot(example) for example in question.shots)
         return Prompt(after_shots(shots, text), words, question.picture, values, shots)

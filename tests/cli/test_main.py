@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.program import SEESAY, refused, refused_here, seesay
+from typer.main import get_command
 
-from seesay.cli import main
+from seesay.cli import app, main
 from seesay.errors import UserError
 
 COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
@@ -38,6 +40,15 @@ def test_help_imports_nothing_heavy(command: list[str]) -> None:
     by_typer = ["pydantic"] if command else []  # newer ones check a command's options with it
     assert ast.literal_eval(done.stderr) in ([], by_typer)
     assert "Usage" in done.stdout
+
+
+def test_every_command_takes_quiet() -> None:
+    program: Any = get_command(app)
+    for name in program.commands:
+        context = program.make_context("seesay", [name], resilient_parsing=True)
+        _, command, _ = program.resolve_command(context, [name])
+        for leaf in getattr(command, "commands", {}).values() or [command]:
+            assert [option for parameter in leaf.params for option in parameter.opts].count("-q") == 1, leaf.name
 
 
 def test_nothing_typed_shows_help() -> None:

@@ -85,8 +85,8 @@ def test_corpora_of_other_forms(captions: Path, tmp_path: Path, capsys: pytest.C
     assert "COCO captions" in err
     assert "row 101: no text in 'caption'" in err.replace("\n", "")
     coco.write_text('{"annotations": [{"image_id": 1, "bbox": [1, 2, 3, 4]}]}', encoding="utf-8")
-    assert "is no corpus that seesay knows" in refused(capsys, *command)
-    assert "is no corpus that seesay knows" in refused(capsys, "split", captions, "-o", "x", captions, coco)
+    assert "is not a corpus that seesay knows" in refused(capsys, *command)
+    assert "is not a corpus that seesay knows" in refused(capsys, "split", captions, "-o", "x", captions, coco)
 
 
 def test_imagination(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

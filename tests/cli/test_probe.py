@@ -111,7 +111,7 @@ def test_a_finished_run_is_not_asked_again(tmp_path: Path) -> None:
     before = answers.stat().st_mtime_ns
     again = probe(tmp_path, "mock", *FEW)
     assert answers.stat().st_mtime_ns == before
-    assert "30/30" in again.stderr
+    assert "30 of 30" in again.stderr
     assert len(list(tmp_path.rglob(store.ANSWERS))) == 1
     probe(tmp_path, "mock", *FEW, "--length", "mean", "--quiet")
     assert len(list(tmp_path.rglob(store.ANSWERS))) == 2

@@ -272,7 +272,7 @@ def test_unknown_forms_are_refused(kind: str, tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_bytes(content)
     with pytest.raises(UserError) as refused, Corpus(tmp_path / "captions.txt"):
         pass
-    assert str(refused.value).startswith(f"'{tmp_path / 'captions.txt'}' is no corpus that seesay knows ({why}")
+    assert str(refused.value).startswith(f"'{tmp_path / 'captions.txt'}' is not a corpus that seesay knows ({why}")
 
 
 @pytest.mark.parametrize(

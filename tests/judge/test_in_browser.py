@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
-from tests.browser import chromium
+from tests.browser import chromium, serious_violations
 from tests.judge.crowd import Server
 from tests.judge.studies import PASSWORD, pairs_file
 
@@ -296,3 +296,24 @@ def test_labels_and_contrast(site: Site, browser: Browser) -> None:
         assert ratios["button"] >= 4.5, (scheme, ratios)
         assert ratios["track"] >= 3, (scheme, ratios)  # WCAG 1.4.11: parts of controls
         context.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_axe_finds_no_serious_violation(site: Site, browser: Browser, width: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    violations = {}
+    page.goto(site.links[0])
+    violations["consent"] = serious_violations(page)
+    consent(page, site.links[0])
+    violations["items"] = serious_violations(page)
+    page.goto(site.addresses["researcher"])
+    violations["login"] = serious_violations(page)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.locator('b[data-count="judgements"]')).to_be_visible()
+    violations["researcher"] = serious_violations(page)
+    page.goto(site.links[0] + "x")
+    violations["error"] = serious_violations(page)
+    assert violations == {page_name: [] for page_name in violations}
+    context.close()

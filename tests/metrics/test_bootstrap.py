@@ -155,6 +155,23 @@ def test_wrong_input_is_named() -> None:
         interval(np.ones((1, 1, 2)), ["a"], weighted_mean, level=95)
 
 
+@pytest.mark.parametrize(
+    ("right", "items", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_as_published(right: int, items: int, low: float, high: float) -> None:
+    """Newcombe 1998, Two-sided confidence intervals for the single proportion, Table I, method 3."""
+    assert wilson(right / items, items) == pytest.approx((low, high), abs=5e-5)
+
+
+@given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_holds_the_share_and_is_symmetric(counts: tuple[int, int]) -> None:
+    right, items = counts
+    low, high = wilson(right / items, items)
+    assert 0 <= low <= right / items <= high <= 1
+    assert wilson((items - right) / items, items) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+
+
 def test_intervals_at_the_ends_are_wilsons() -> None:
     # Newcombe 1998, Statistics in Medicine 17: 857-872, Table I, method 3: 0 of 20 and 1 of 29
     assert wilson(0, 20) == pytest.approx((0, 0.1611), abs=5e-5)

@@ -18,7 +18,7 @@ from seesay.errors import UserError
 from seesay.reasoners import diagnostics, evaluate
 from seesay.reasoners.attention_maps import channel_maxima
 from seesay.reasoners.dataset import from_scenes
-from seesay.reasoners.diagnostics import Diagnosis, GroupAccuracy, accuracies, bins, diagnose, mixtures, shares, wilson
+from seesay.reasoners.diagnostics import Diagnosis, GroupAccuracy, accuracies, bins, diagnose, mixtures, shares
 from seesay.reasoners.evaluate import Prediction, SceneTest, extract_items, predict, trained_on
 from seesay.reasoners.networks.film import Film
 from seesay.reasoners.networks.registry import NAMES
@@ -52,24 +52,6 @@ MADE_UP = [
     said("small", "circle", False, 0.8, k=0.45, distance=0.01, fixed=True),
     said("small", "circle", False, 0.1, k=0.50, distance=0.02, fixed=False, test="pos-hard"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("right", "items", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
-def test_wilson_as_published(right: int, items: int, low: float, high: float) -> None:
-    """Newcombe 1998, Two-sided confidence intervals for the single proportion, Table I, method 3."""
-    assert wilson(right, items) == pytest.approx((low, high), abs=5e-5)
-
-
-@given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_holds_the_share_and_is_symmetric(counts: tuple[int, int]) -> None:
-    right, items = counts
-    low, high = wilson(right, items)
-    assert 0 <= low <= right / items + 1e-12
-    assert right / items - 1e-12 <= high <= 1
-    assert wilson(items - right, items) == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
 def counts(rows: list[GroupAccuracy]) -> dict[tuple[str, ...], tuple[int, int]]:

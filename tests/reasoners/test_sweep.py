@@ -97,7 +97,7 @@ def test_cells_are_any_pairs_of_network_and_task() -> None:
         ("film", "pos", "preset", 0), ("cnn-lstm", "sup1", "preset", 0),
         ("film", "pos", "preset", 1), ("cnn-lstm", "sup1", "preset", 1),
     ]  # fmt: skip
-    with pytest.raises(UserError, match="'film' is no cell: write NETWORK/TASK"):
+    with pytest.raises(UserError, match="'film' is not a cell: write NETWORK/TASK"):
         sweep.parse_cells(["film"])
 
 
@@ -235,9 +235,10 @@ def test_two_sweeps_share_the_work(tmp_path: Path) -> None:
 def test_no_table_and_a_damaged_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"There is no results\.csv in"):
         read_results(tmp_path)
-    (tmp_path / sweep.RESULTS).write_text("network,task\nfilm,pos\n", encoding="utf-8")
-    with pytest.raises(UserError, match="is damaged"):
-        read_results(tmp_path)
+    for text in ("network,task\nfilm,pos\n", "network,task\n" + "x" * 200_000):
+        (tmp_path / sweep.RESULTS).write_text(text, encoding="utf-8")
+        with pytest.raises(UserError, match="is damaged"):
+            read_results(tmp_path)
 
 
 # The choice, and the paper's tables

@@ -318,3 +318,10 @@ def test_spread_places_keep_their_distance(wanted: list[float]) -> None:
     places = spread_apart(sorted(wanted), 10, 0, 100)
     assert all(after - before >= 10 - 1e-9 for before, after in pairwise(places))
     assert all(place <= 100 for place in places)
+
+
+@given(st.integers(0, 10**6))
+def test_ticks_of_counts_are_whole_numbers(count: int) -> None:
+    ticks = axis([0, count], 0, 100, zero=True, whole=True).ticks
+    assert all(tick.is_integer() for tick in ticks)
+    assert ticks[-1] >= count

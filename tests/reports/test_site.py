@@ -30,7 +30,9 @@ def board() -> list[Run]:
     sizes = task("core-size")
     runs = [run(colors, f"owner/model-{size}M", seed=size) for size in (70, 160, 410)]
     runs += [run(sizes, "owner/model-70M", 4), hostile_run()]
-    raised = tuple(f.model_copy(update={"value": f.value + 0.2}) for f in runs[1].figures)
+    raised = tuple(
+        f.model_copy(update={end: getattr(f, end) + 0.2 for end in ("value", "low", "high")}) for f in runs[1].figures
+    )
     runs[1] = replace(runs[1], figures=raised)
     return runs
 

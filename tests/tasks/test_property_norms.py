@@ -148,7 +148,11 @@ def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
         ("has a lid_cap", "has a cap; has a lid", "p 1 2 / 3", "has a cap"),
         ("has a lid_cap", "does close; has a cap", "p 1 2 / 3", "has a lid"),  # the first form, where neither was said
         ("has a lid_a flat cap", "has a lid flat cap; is odd", "p 1 2 / 3", "has a lid flat cap"),
+        # Read as another feature, as in the authors' create-visual-property-norms-evaluation.ipynb.
         ("is circular_round", "is rounded; is circular", "p 1 2 / 3", "is round"),
+        ("has hair_fur", "is furry; has hair", "p 1 2 / 3", "has fur"),
+        ("has a cord_a wire", "has a cable; has a cord", "p 1 2 / 3", "has a wire"),
+        ("made of china_ceramic", "made of clay; made of china", "p 1 2 / 3", "made of ceramic"),
     ],
 )
 def test_features_with_alternatives(feature: str, alternatives: str, participants: str, resolved: str) -> None:

@@ -198,10 +198,16 @@ def test_pictures_stay_inside_the_folder(tmp_path: Path) -> None:
         {"x": "a", "y": "red", "p": "a.png"},
         {"x": "b", "y": "blue", "p": "../../secret"},
         {"x": "c", "y": "red", "p": "c.png"},
+        {"x": "d", "y": "red", "p": "loop"},
+        {"x": "e", "y": "red", "p": "x" * 300},
+        {"x": "f", "y": "red", "p": "x" * 5000},
     ]
+    (tmp_path / "pictures" / "loop").symlink_to("loop")
     task = inline(tmp_path, rows, 'gold: y\npicture: "pictures/{p}"')
     assert [Path(str(q.picture)).name for q in task.questions] == ["a.png", "c.png"]
-    assert str(task.bad_rows[0]) == "row 2: the picture 'pictures/../../secret' leaves the folder of the rows"
+    reason = "the picture 'pictures/../../secret' leaves the folder of the rows, or is no name of a file"
+    assert str(task.bad_rows[0]) == f"row 2: {reason}"
+    assert [bad.row for bad in task.bad_rows] == [2, 4, 5, 6]
     assert "1 pictures are not there, such as pictures/c.png" in task.data_notes
 
 

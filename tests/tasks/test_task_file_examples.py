@@ -31,18 +31,23 @@ def asked(task: Task) -> list[str]:
     return [template.ask(question).text for question in task.questions for template in task.templates]
 
 
-def test_there_are_six_without_a_problem(examples: Path) -> None:
+def test_there_are_seven_without_a_problem(examples: Path) -> None:
     files = sorted(path.relative_to(examples).as_posix() for path in examples.rglob("*.yaml"))
-    assert files == ["animals.yaml", "fruit.yaml", "legs.yaml", "seen/task.yaml", "sizes.yaml", "votes.yaml"]
+    assert files == [
+        *("animals.yaml", "fruit.yaml", "grammar.yaml", "legs.yaml"),
+        *("seen/task.yaml", "sizes.yaml", "votes.yaml"),
+    ]
     for name in files:
         assert [str(problem) for problem in check(examples / name).errors] == [], name
 
 
 def test_what_the_page_says_of_them(examples: Path) -> None:
-    fruit, animals, votes, legs, sizes, seen = (
+    fruit, animals, votes, legs, sizes, seen, grammar = (
         load_task(str(examples / name))
-        for name in ("fruit.yaml", "animals.yaml", "votes.yaml", "legs.yaml", "sizes.yaml", "seen")
+        for name in ("fruit.yaml", "animals.yaml", "votes.yaml", "legs.yaml", "sizes.yaml", "seen", "grammar.yaml")
     )
+    prompt = grammar.templates[0].ask(grammar.questions[1])
+    assert set(prompt.options) == {"I saw a red apple.", "I saw a apple red."}
     assert asked(fruit)[1] == "The color of an apple is [MASK]."
     assert fruit.licence == "CC0-1.0"
     assert animals.questions[0].options == ("a cow", "a bat", "a fish")

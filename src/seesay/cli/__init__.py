@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from seesay import __version__
 from seesay.cli.compare import compare
@@ -18,7 +19,8 @@ from seesay.cli.data import app as data_app
 from seesay.cli.judge import app as judge_app
 from seesay.cli.mine import mine
 from seesay.cli.models import models
-from seesay.cli.output import is_silent, log_to_terminal, plain, set_silent
+from seesay.cli.options import Quiet
+from seesay.cli.output import is_silent, log_to_terminal, plain, set_quiet, set_silent
 from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
 from seesay.cli.pictures import app as pictures_app
@@ -47,7 +49,7 @@ class _Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _adapt(command)
+            adapt(command)
         return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
@@ -57,10 +59,13 @@ class _Group(TyperGroup):
             raise _Stopped from error
 
 
-def _adapt(command: Any) -> None:
-    """Let help call a value PATH, NUMBER or TEXT, not by its type in Python; with --silent every command is quiet."""
-    for part in getattr(command, "commands", {}).values():
-        _adapt(part)
+def adapt(command: Any) -> None:
+    """Let help call a value PATH, NUMBER or TEXT, not by its type in Python, and let every command take --quiet."""
+    subcommands = getattr(command, "commands", {}).values()
+    for subcommand in subcommands:
+        adapt(subcommand)
+    if not subcommands and all(parameter.name != "quiet" for parameter in command.params):
+        command.params.append(_quiet_option())
     hints = get_type_hints(command.callback) if command.callback else {}
     for parameter in command.params:
         kind = str(hints.get(parameter.name))
@@ -69,8 +74,26 @@ def _adapt(command: Any) -> None:
             parameter.metavar = word
         elif word and hasattr(parameter, "display_type"):  # newer typer shows the type beside an argument's name
             parameter.display_type = lambda _: ""
-        if parameter.name == "quiet" and is_silent():
-            parameter.default = True
+        if parameter.name == "quiet":
+            parameter.default = parameter.default or is_silent()
+            parameter.callback = _log_errors_only
+
+
+def _quiet_option() -> Any:
+    """--quiet for a command that has nothing of its own to leave out."""
+
+    def command(quiet: Quiet = False) -> None: ...
+
+    single = typer.Typer(add_completion=False)
+    single.command()(command)
+    option = next(parameter for parameter in get_command(single).params if parameter.name == "quiet")
+    option.expose_value = False
+    return option
+
+
+def _log_errors_only(context: Any, parameter: Any, quiet: bool) -> bool:
+    set_quiet(quiet)
+    return quiet
 
 
 app = typer.Typer(

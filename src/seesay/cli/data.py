@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, fetch, add and check published data sets.", no_args_is_help=False)
 
 Names = Annotated[
-    list[str], typer.Argument(metavar="NAME…", help="Data sets, or 'all' for every one that can be fetched.")
+    list[str], typer.Argument(metavar="NAME", help="Data sets, or 'all' for every one that can be fetched.")
 ]
 
 
@@ -34,7 +34,7 @@ def list_data(as_json: Json = False) -> None:
 
 
 def _list(as_json: bool) -> None:
-    from seesay.cli.output import out, print_json, table
+    from seesay.cli.output import out, print_json, remark, table
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
     from seesay.folders import data_folder
@@ -55,12 +55,11 @@ def _list(as_json: bool) -> None:
         for entry in CATALOGUE.values()
     ]
     out.print(table(["name", "what it is", "state", "licence"], rows))
-    hint = "`seesay data fetch NAME` fetches one; `seesay data add NAME PATH` takes a file that you have."
-    out.print(hint, soft_wrap=True)
     for entry in CATALOGUE.values():
         if not entry.fetchable:
-            out.print(f"{entry.name} is given out on request: {entry.request}", soft_wrap=True)
-    out.print(f"The data folder is {data_folder()} (SEESAY_DATA names another).", soft_wrap=True)
+            remark(f"{entry.name} is given out on request: {entry.request}")
+    remark(f"The data folder is {data_folder()} (SEESAY_DATA names another).")
+    remark("Next: seesay data fetch NAME fetches one; seesay data add NAME PATH adds a file that you have.")
 
 
 def _as_row(status: FileStatus) -> dict[str, Any]:
@@ -110,7 +109,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Copy a data set's file that you have into the data folder."""
-    from seesay.cli.output import out, plain, print_json
+    from seesay.cli.output import print_json, remark
     from seesay.data import store
 
     placed = store.add(name, path, force=force)
@@ -121,11 +120,11 @@ def add(
         return
     for status in statuses:
         if status.path in placed:
-            out.print(f"Added {status.path} ({status.state}).", soft_wrap=True)
+            remark(f"Added {status.path} ({status.state}).")
         elif status.state == "missing":
-            out.print(f"Still missing: {status.file}.", soft_wrap=True)
+            remark(f"Still missing: {status.file}.")
     for note in notes:
-        out.print(plain(note), soft_wrap=True)
+        remark(note)
 
 
 def _task_notes(task: str) -> list[str]:

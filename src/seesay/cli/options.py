@@ -13,7 +13,7 @@ Revision = Annotated[str | None, typer.Option(help="The model's revision on the 
 TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code from the model's repository.")]
 AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Open pickled weights, which can run code.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print only the figures and errors; --silent prints only the errors.")
+    bool, typer.Option("--quiet", "-q", help="Print only figures and errors; --silent prints only errors.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]

@@ -116,8 +116,14 @@ def log_to_terminal() -> Iterator[None]:
 
 
 def set_quiet(quiet: bool) -> None:
-    """Show errors only, or everything that is logged."""
+    """Show figures and errors only, or everything."""
     _TERMINAL.setLevel(logging.ERROR if quiet or _silent else logging.NOTSET)
+
+
+def remark(text: object) -> None:
+    """Print a line that is not a figure: --quiet leaves it out."""
+    if _TERMINAL.level < logging.ERROR:
+        __getattr__("out").print(plain(text), soft_wrap=True)
 
 
 def progress_bars(*, quiet: bool = False) -> ProgressBars:

@@ -14,7 +14,7 @@ def paper(
     name: Annotated[str, typer.Argument(metavar="PAPER", help="viphy, malevic, memory-colors or spatial-relations.")],
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FOLDER…", help="Runs, reasoners, sweeps, matrices or knowledge, or folders of these."),
+        typer.Argument(metavar="FOLDER", help="Runs, reasoners, sweeps, matrices or knowledge, or folders of these."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The page to write. Default: PAPER.html.")

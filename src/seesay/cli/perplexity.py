@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from seesay.runs.perplexity import PerplexityResult, ScoredText
+    from seesay.runs.surprisal import SentenceSurprisal
+
+PRINTED = 10  # sentences
 
 
 def perplexity(
@@ -43,6 +46,15 @@ def perplexity(
     per_token: Annotated[
         Path | None, typer.Option(help="Write the log-probability of every token here, as JSON lines.")
     ] = None,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Print and plot the surprisal of every word and its pieces, in bits.")
+    ] = False,
+    beside: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="With --tokens: a second model on the same sentences.")
+    ] = None,
+    report: Annotated[Path, typer.Option(help="With --tokens: where the page of surprisals goes.")] = Path(
+        "surprisal.html"
+    ),
     batch_size: BatchSize = None,
     device: Device = "auto",
     family: Family = None,
@@ -55,18 +67,21 @@ def perplexity(
     """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines were left out."""
     from contextlib import ExitStack
 
-    from seesay.cli.output import print_json, progress_bar, set_quiet
+    from seesay.cli.output import print_json, progress_bar
     from seesay.data.captions import Corpus
+    from seesay.errors import UserError
     from seesay.models import ModelOptions, locate
     from seesay.runs.perplexity import perplexity as compute
     from seesay.runs.perplexity import require_scoring
 
-    set_quiet(quiet)
     options = ModelOptions(
         batch_size=batch_size, device=device, family=family, revision=revision,
         trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
     )  # fmt: skip
-    load = locate(model, options)
+    load, load_other = locate(model, options), locate(beside, options) if beside else None
+    if beside and (not tokens or file == "-"):
+        raise UserError("--beside goes with --tokens and a file, which both models read.")
+    kept: list[ScoredText] = []
     with ExitStack() as stack:
         stack.enter_context(_explain_interrupt())
         texts = stack.enter_context(Corpus(file))
@@ -79,6 +94,8 @@ def perplexity(
 
         def on_text(scored: ScoredText) -> None:
             nonlocal shown
+            if tokens:
+                kept.append(scored)
             write_sentences([scored.sentence_row()])
             write_tokens(scored.token_rows())
             if texts.size is not None:
@@ -87,10 +104,26 @@ def perplexity(
                 shown = position
 
         result = compute(loaded, texts, eos=eos, stride=stride, limit=limit, on_text=on_text)
-    if as_json:
-        print_json(result.as_json())
-    else:
+    document = result.as_json()
+    if not as_json:
         _show(result, f"{model} on {file}", quiet)
+    if tokens:
+        from seesay.reports.pages.surprisal import write_surprisals
+        from seesay.runs.surprisal import sentence_surprisals
+
+        scored, signatures = [(model, kept)], [result.signature]
+        if beside and load_other:
+            others: list[ScoredText] = []
+            with Corpus(file) as again:
+                other = compute(load_other(), again, eos=eos, stride=stride, limit=limit, on_text=others.append)
+            scored, signatures = [*scored, (beside, others)], [*signatures, other.signature]
+        sentences = sentence_surprisals(scored)
+        page = write_surprisals(report, sentences, signatures)
+        document["surprisals"] = [sentence.as_json() for sentence in sentences]
+        if not as_json:
+            _show_surprisals(sentences, page, quiet)
+    if as_json:
+        print_json(document)
     _report_skipped(result, texts.name, texts.unit, quiet)
 
 
@@ -138,6 +171,28 @@ def _show(result: PerplexityResult, title: str, quiet: bool) -> None:
     if not quiet:
         out.print(sources_table([result.source]))
         out.print(result.signature, soft_wrap=True)
+
+
+def _show_surprisals(sentences: list[SentenceSurprisal], page: Path, quiet: bool) -> None:
+    """The words of the first sentences with their bits under each model."""
+    from seesay.cli.output import out, table
+
+    names = list(sentences[0].models)
+    columns = ["word", *(f">{name}" for name in names), "pieces"]
+    for sentence in sentences[:PRINTED]:
+        rows = [
+            [
+                word,
+                *(f"{words[i].bits:.2f}" for words in sentence.models.values()),
+                " | ".join(" ".join(token for token, _ in words[i].pieces) for words in sentence.models.values()),
+            ]
+            for i, word in enumerate(sentence.words)
+        ]
+        out.print(table(columns, rows, title=f"{sentence.line}. {sentence.text}"))
+    if len(sentences) > PRINTED:
+        out.print(f"… and {len(sentences) - PRINTED:,} more sentences.")
+    if not quiet:
+        out.print(f"Report: {page}")
 
 
 def _report_skipped(result: PerplexityResult, name: str, unit: str, quiet: bool) -> None:

@@ -23,7 +23,7 @@ PretrainPreset = StrEnum("PretrainPreset", ["cpu", "paper"])
 CPU = PretrainPreset.cpu
 Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILES…", help="Captions of any known form, gzipped or not: text, JSON, TSV, data sets."),
+    typer.Argument(metavar="FILES", help="Captions of any known form, gzipped or not: text, JSON, TSV, data sets."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new, or of an interrupted run.")]
 Epochs = Annotated[int | None, typer.Option(min=0, help="Passes through the captions; 0 saves untrained weights.")]

@@ -14,6 +14,7 @@ from seesay.cli.options import AllowPickle, Device, Json, Quiet, Revision, Trust
 if TYPE_CHECKING:
     from seesay.api import Results
     from seesay.errors import UserError
+    from seesay.runs.layers import LayerCurve
     from seesay.runs.learning_curve import Point
     from seesay.runs.ways import How
 
@@ -36,7 +37,7 @@ def probe(
     models: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MODEL]…",
+            metavar="MODEL",
             help="A Hub id, a folder, a .gguf file, openai:MODEL, baseline:NAME or a catalogue name. Default: smollm2.",
         ),
     ] = None,
@@ -81,6 +82,15 @@ def probe(
         int | None,
         typer.Option(min=1, help="Probes to train, each with its own seed. Default: 1, for a learning curve 5."),
     ] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|N,…",
+            help="Layer by layer, 0 being the embedding: with --how linear a probe and a control probe per layer; with "
+            "cloze what the output head reads out of each layer (logit lens).",
+        ),
+    ] = None,
+    control: Annotated[bool, typer.Option(help="With --layers: train the control probes, or not.")] = True,
     categories: Annotated[
         str | None,
         typer.Option(
@@ -152,16 +162,17 @@ def probe(
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
     from seesay import api
-    from seesay.cli.output import progress_bars, set_quiet
+    from seesay.cli.output import progress_bars
     from seesay.command_line import recorded_command
     from seesay.errors import UserError
     from seesay.models.catalogue import DEFAULT
+    from seesay.runs.ask import Settings
     from seesay.runs.ways import How
 
-    set_quiet(quiet)
     way = How(how)
     _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
-    target = report or output / f"{'learning-curve' if way is How.LEARNING_CURVE else 'report'}.html"
+    name = "layers" if layers else "learning-curve" if way is How.LEARNING_CURVE else "report"
+    target = report or output / f"{name}.html"
     if target.is_dir():
         raise UserError(f"'{target}' is a folder: name a file for the report.")
     for folder in (output, target.parent):  # a folder that cannot be written is found now, not after an hour
@@ -198,7 +209,14 @@ def probe(
     if seeds is not None:
         common["seeds"] = seeds
     errors: list[UserError]
-    if way is How.LEARNING_CURVE:
+    if layers is not None:
+        if categories or shots or chat:
+            raise UserError("--layers goes without --categories, --chat and --shots.")
+        del common["categories"]
+        settings = Settings(length, limit, seed, resamples)
+        curves, errors = api.layers(**common, settings=settings, layers=layers, how=way, control=control)
+        _show_layers(curves, target, quiet, as_json)
+    elif way is How.LEARNING_CURVE:
         points, errors = api.learning_curves(**common)
         _show_curves(points, target, quiet, as_json)
     else:
@@ -251,6 +269,22 @@ def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) 
         print_json(learning_curve.as_json(points))
     else:
         out.print(curves_table(bands))
+        if not quiet:
+            out.print(f"Report: {page}")
+
+
+def _show_layers(curves: list[LayerCurve], target: Path, quiet: bool, as_json: bool) -> None:
+    """Write the page of the layers, and print their figures."""
+    from seesay.cli.output import out, print_json
+    from seesay.reports.pages.layers import write_layers
+    from seesay.reports.tables import layers_table
+    from seesay.runs.layers import curves_json
+
+    page = write_layers(target, curves)
+    if as_json:
+        print_json(curves_json(curves))
+    else:
+        out.print(layers_table(curves))
         if not quiet:
             out.print(f"Report: {page}")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def diagnose(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER…", help="Folders of `seesay reasoner train`.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders of `seesay reasoner train`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page; charts are written beside it.")],
     items: Annotated[int, typer.Option(min=1, help="Items of every test.")] = 2_000,
     examples: Annotated[int, typer.Option(min=0, help="Pictures per reasoner that show what it attends to.")] = 6,

@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE…", help="Captions of any known form: text, JSON, TSV; .gz too.")
+    list[Path], typer.Argument(metavar="FILE", help="Captions of any known form: text, JSON, TSV; .gz too.")
 ]
 Relations = Annotated[Path | None, typer.Option("--relations", help="Your own list of relations, one per line.")]
 Minimum = Annotated[int, typer.Option(min=1, help="Contexts that a relation needs.")]
@@ -51,7 +51,7 @@ def find(
     as_json: Json = False,
 ) -> None:
     """Count the contexts of every relation: captions that hold it and no other."""
-    from seesay.cli.output import out, print_json, table
+    from seesay.cli.output import out, print_json, remark, table
     from seesay.relations.contexts import collect_contexts, substitutions
     from seesay.relations.lexicon import read_lexicon
 
@@ -66,11 +66,10 @@ def find(
     if examples:
         out.print(table(("context of", "relation put in", "sentence"), sentences, title="Substitutions"))
     frequent = sum(row[1] >= minimum for row in rows)
-    out.print(
+    remark(
         f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} several, "
         f"{corpus.repeated:,} are repeated (each counts once). "
-        f"{frequent} of {len(rows)} relations have {minimum} contexts or more.",
-        soft_wrap=True,
+        f"{frequent} of {len(rows)} relations have {minimum} contexts or more."
     )
     _report_sources(corpus)
 
@@ -99,14 +98,13 @@ def matrix(
     as_json: Json = False,
 ) -> None:
     """Perplexity of every relation in every relation's contexts, and the P-vectors made from it."""
-    from seesay.cli.output import out, print_json, progress_bar, set_quiet
+    from seesay.cli.output import out, print_json, progress_bar
     from seesay.command_line import recorded_command
     from seesay.models import ModelOptions, locate
     from seesay.relations.contexts import collect_contexts
     from seesay.relations.lexicon import read_lexicon
     from seesay.relations.matrix import build_matrix
 
-    set_quiet(quiet)
     options = ModelOptions(
         batch_size=batch_size, device=device, family=family, revision=revision,
         trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
@@ -167,7 +165,7 @@ def page(
     seed: Seed = 0,
 ) -> None:
     """A page with the heat map in cluster order, the dendrogram and the tests."""
-    from seesay.cli.output import out
+    from seesay.cli.output import remark
     from seesay.relations import pvectors
     from seesay.relations.clusters import k_means
     from seesay.relations.evaluate import evaluate_folder, parse_pairs
@@ -179,7 +177,7 @@ def page(
     k = max(1, min(clusters, len(perplexities.words) // 2))
     groups = k_means(pvectors.p_vectors(perplexities), k, restarts=restarts, seed=seed)
     pairs = parse_pairs(pair or [], perplexities)
-    out.print(str(relations_page(output, perplexities, about, evaluations, groups, pairs)), soft_wrap=True)
+    remark(relations_page(output, perplexities, about, evaluations, groups, pairs))
 
 
 @app.command()

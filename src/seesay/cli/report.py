@@ -22,7 +22,7 @@ class Format(StrEnum):
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, or folders of runs such as runs/.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The file to write. Default: report.html; other formats are printed."),
@@ -37,16 +37,20 @@ def report(
         list[str] | None,
         typer.Option("--slice", metavar="TAG,TAG", help="Cross these tags, as in answers,segment; may be repeated."),
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A further metric, such as brier or expected_calibration_error; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write one page for runs that exist, with paired tests, or their figures for a paper or a program."""
     from seesay import api
-    from seesay.cli.output import out, print_json
+    from seesay.cli.output import out, print_json, remark
     from seesay.files import write_text
     from seesay.reports.tables import slices_table
     from seesay.runs.records import Record
 
-    results = api.results(runs)
+    results = api.results(runs).measured(*(metric or ()))
     for tags in slices or ():
         results = results.sliced(tags)
     if format is not Format.HTML:
@@ -55,7 +59,7 @@ def report(
             print(text, end="")
             return
         write_text(output, text)
-        out.print(f"Table: {output}", soft_wrap=True)
+        remark(f"Table: {output}")
         return
     output = output or Path("report.html")
     results.save_report(output)
@@ -68,4 +72,4 @@ def report(
     else:
         for tags in slices or ():
             out.print(slices_table(results.runs, tags.replace(" ", "").split(",")))
-        out.print(f"Report: {output}", soft_wrap=True)
+        remark(f"Report: {output}")

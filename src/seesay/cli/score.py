@@ -22,7 +22,7 @@ Many = Annotated[int, typer.Option("--resamples", min=100, help="Resamples behin
 def captions(
     hypotheses: Annotated[Path, typer.Argument(metavar="HYPS", help="Captions: COCO JSON, JSON lines or plain text.")],
     references: Annotated[
-        list[Path], typer.Argument(metavar="REFS…", help="References, likewise; several files if plain text.")
+        list[Path], typer.Argument(metavar="REFS", help="References, likewise; several files if plain text.")
     ],
     versus: Annotated[Path | None, typer.Option(help="A second system's captions: adds paired tests.")] = None,
     per_caption: Annotated[Path | None, typer.Option(help="Write every caption's scores here, as JSON lines.")] = None,

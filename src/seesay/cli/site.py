@@ -9,7 +9,7 @@ import typer
 
 
 def site(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, or folders of runs such as runs/.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path("public"),
     url: Annotated[str | None, typer.Option(help="Where the site will be, for links from the Hub's files.")] = None,
     hub_dataset: Annotated[
@@ -18,7 +18,7 @@ def site(
 ) -> None:
     """Write a leaderboard: models by tasks, a page per model and task, and results for the Hub's model pages."""
     from seesay import api
-    from seesay.cli.output import out
+    from seesay.cli.output import remark
 
     page = api.results(runs).save_site(output, url=url, hub_dataset=hub_dataset)
-    out.print(f"Site: {page}", soft_wrap=True)
+    remark(f"Site: {page}")

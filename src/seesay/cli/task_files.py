@@ -155,12 +155,11 @@ def export(
 ) -> None:
     """Write a task for another program, or as a task file with its rows."""
     from seesay.api import load_tasks
-    from seesay.cli.output import out, set_quiet
+    from seesay.cli.output import out
     from seesay.errors import UserError
     from seesay.export import export as export_task
     from seesay.runs.ask import limited
 
-    set_quiet(quiet)
     loaded, _ = load_tasks([task], data)
     if len(loaded) != 1:
         raise UserError(f"'{task}' stands for several tasks: export them one by one.")

@@ -82,7 +82,7 @@ def _write_page(task: Task, page: Path, encoder: str | None) -> None:
 
 
 def _list(names: list[str], as_json: bool) -> None:
-    from seesay.cli.output import out, print_json, table
+    from seesay.cli.output import out, print_json, remark, table
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
     from seesay.tasks import GROUPS, summary
@@ -110,8 +110,8 @@ def _list(names: list[str], as_json: bool) -> None:
         return
     shown = [(r["name"], r["title"], r["source"], _data_state(r["needs"], r["missing"])) for r in rows]
     out.print(table(["name", "what it asks", "source", "data"], shown))
-    several = f"the groups {', '.join(GROUPS)} and all stand for several."
-    out.print(f"`seesay tasks NAME` shows one task; {several}", soft_wrap=True)
+    remark(f"The groups {', '.join(GROUPS)} and all stand for several tasks.")
+    remark("Next: seesay tasks NAME shows one task; seesay probe MODEL --task NAME asks it.")
 
 
 def _data_state(needs: list[str], missing: list[str]) -> str:

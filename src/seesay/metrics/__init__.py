@@ -12,6 +12,8 @@ from seesay.metrics.accuracy import ACCURACY
 from seesay.metrics.average_precision import AVERAGE_PRECISION
 from seesay.metrics.base import FloatArray, Metric, ScoredItems, chance, spread
 from seesay.metrics.bootstrap import Interval, Resamples
+from seesay.metrics.brier import BRIER
+from seesay.metrics.calibration_error import CALIBRATION_ERROR
 from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
 from seesay.metrics.majority_accuracy import MAJORITY_ACCURACY, SHARED_ACCURACY
@@ -29,6 +31,7 @@ METRICS: dict[str, Metric[ScoredItems]] = {
     for metric in (
         ACCURACY, RELAXED_ACCURACY, MAJORITY_ACCURACY, SHARED_ACCURACY, TRUE_CONFIDENCE, MACRO_F1, MACRO_F1_SPACE,
         AVERAGE_PRECISION, VOCABULARY_ACCURACY, VOCABULARY_AVERAGE_PRECISION, JENSEN_SHANNON, SPEARMAN, KENDALL,
+        BRIER, CALIBRATION_ERROR,
         PRIOR_PULL, PRIOR_LOG_ODDS, PICTURE_PULL, PICTURE_LOG_ODDS, GAIN_OVER_BLIND,
     )
 }  # fmt: skip

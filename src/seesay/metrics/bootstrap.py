@@ -148,15 +148,18 @@ def present(sums: FloatArray) -> int:
 
 
 def wilson(share: float, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's (1927) score interval of a share of n.
+    """Wilson's (1927) score interval of a share of n, which holds near 0 and 1 too (Newcombe 1998, method 3).
 
     >>> [round(end, 3) for end in wilson(1.0, 10)]
     [0.722, 1.0]
+    >>> [round(end, 4) for end in wilson(81 / 263, 263)]  # as published by Newcombe
+    [0.2553, 0.3662]
     """
     z = NormalDist().inv_cdf((1 + level) / 2)
     center, reach = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    return max(0.0, (center - reach) / scale), min(1.0, (center + reach) / scale)
+    low, high = (center - reach) / scale, (center + reach) / scale
+    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding must not leave the share outside
 
 
 def not_degenerate(interval: Interval, objects: int) -> Interval:

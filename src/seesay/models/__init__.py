@@ -19,6 +19,7 @@ Loader = Callable[[str, ModelOptions], Model]
 MODELS: Registry[Loader] = Registry(
     kind="model",
     builtin={
+        "answers": "seesay.probes.stored:load_stored",
         "arpa": "seesay.models.words.arpa:load_arpa",
         "baseline": "seesay.models.baselines:load_baseline",
         "clip-bert": "seesay.models.encoders.clip_bert_masked:load_explicit",

@@ -28,16 +28,22 @@ IDENTITY = (
 """The fields in which a model states what it is; a stand-in for it states the same."""
 
 
+ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers")
+"""What a model may be able to do: the hooks that have no useful default."""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenScores:
     """A text's tokens with the log-probability of each; a first token without context has none and is left out.
 
-    A text that the model cannot score has no tokens, and `left_out` says why.
+    A text that the model cannot score has no tokens, and `left_out` says why. `spans` are the tokens' characters in the
+    text, where the model tells; those of an end token are empty.
     """
 
     tokens: tuple[str, ...]
     logp: tuple[float, ...]
     left_out: str = ""
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +141,16 @@ class Model:
 
     @property
     def abilities(self) -> frozenset[str]:
-        """Which of `answer`, `score`, `encode` and `generate` this model implements."""
-        names = ("answer", "score", "encode", "generate")
-        return frozenset(name for name in names if getattr(type(self), name) is not getattr(Model, name))
+        """Which of ABILITIES this model implements."""
+        return frozenset(name for name in ABILITIES if getattr(type(self), name) is not getattr(Model, name))
 
     def through_chat(self, system: str | None = None) -> Model:
         """This model, asked through its chat template: the question is the user's turn, the option begins the reply."""
         raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
+
+    def restrict(self, task: Task) -> Task:
+        """The task as this model can be asked it; by default as it is."""
+        return task
 
     def prepare(self, task: Task) -> None:
         """Called with the whole task before its prompts are asked."""
@@ -161,6 +170,13 @@ class Model:
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The scores of every option of one batch of prompts, in order."""
         raise self._cannot("answer questions")
+
+    def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
+        """The scores that the output head gives to the states of each layer (logit lens), layer by layer.
+
+        The first layer is the embedding, the last one gives what `answer` gives.
+        """
+        raise self._cannot("be asked layer by layer")
 
     def answer_batches(self, batches: Sequence[Sequence[Prompt]]) -> Iterator[tuple[int, list[Scores]]]:
         """The scores of every batch with its number, in whatever order they come; by default one after the other."""
@@ -193,6 +209,10 @@ class Model:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One vector per text."""
         raise self._cannot("encode texts")
+
+    def encode_layers(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of each text, texts × layers × width: from the embedding to the one that `encode` gives."""
+        raise self._cannot("encode texts layer by layer")
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """Free answers to one batch of prompts, as many to each as there are samples."""

@@ -22,7 +22,7 @@ from seesay.errors import UserError
 from seesay.files import checksum, write_json
 from seesay.folders import cache_folder
 from seesay.models import MODELS, load_model
-from seesay.models.base import GREEDY, IDENTITY, FilledScores, Model, Reply, Sampling, TokenScores
+from seesay.models.base import ABILITIES, GREEDY, IDENTITY, FilledScores, Model, Reply, Sampling, TokenScores
 from seesay.models.catalogue import CATALOGUE
 from seesay.models.hf.hub import hub_commit
 from seesay.models.options import ModelOptions
@@ -38,7 +38,7 @@ def load_when_asked(name: str, options: ModelOptions) -> Model:
     if state is None:
         return load_model(name, options)
     shaping = {key: value for key, value in asdict(options).items() if key not in NOT_SHAPING}
-    digest = checksum(json.dumps([seesay.__version__, name, shaping, state]).encode())
+    digest = checksum(json.dumps([seesay.__version__, ABILITIES, name, shaping, state]).encode())
     path = cache_folder() / "identities" / f"{digest}.json"
     if (identity := _read(path)) is not None:
         return DeferredModel(identity, lambda: load_model(name, options), path)
@@ -98,6 +98,10 @@ class DeferredModel(Model):
         """The model's answers."""
         return self._model().answer(prompts)
 
+    def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
+        """The model's answers, layer by layer."""
+        return self._model().answer_layers(prompts)
+
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
     ) -> Iterator[TokenScores]:
@@ -111,6 +115,10 @@ class DeferredModel(Model):
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The model's vectors."""
         return self._model().encode(texts)
+
+    def encode_layers(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The model's vectors, layer by layer."""
+        return self._model().encode_layers(texts)
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """The model's replies."""

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from seesay.errors import UserError, first_line
-from seesay.models.base import GREEDY, Reply, Sampling
+from seesay.models.base import GREEDY, Model, Reply, Sampling
 from seesay.models.hf.causal import MAX_WINDOW, CausalModel, ScoredSpan
 from seesay.models.hf.generation import LINE
 from seesay.models.options import ModelOptions
@@ -95,6 +95,9 @@ class VllmModel(CausalModel):
     def encode(self, texts: Sequence[str]) -> Any:
         """The engine gives no hidden states."""
         raise self._cannot("encode texts")
+
+    encode_layers = Model.encode_layers
+    answer_layers = Model.answer_layers
 
     def _token_logps(self, spans: Sequence[ScoredSpan], budget: int) -> list[tuple[list[float], int]]:
         """Prompt log-probabilities; a token that is generated as well costs little, and some versions need one."""

@@ -72,40 +72,54 @@ def train_layer(
     vectors: Floats, gold: Gold, val_vectors: Floats, val_gold: Gold, *, seed: int, config: ProbeConfig | None = None
 ) -> LinearLayer:
     """The layer after the epoch with the best relaxed accuracy on the validation questions; the first of equals."""
+    return train_layers(vectors[None], gold, val_vectors[None], val_gold, seed=seed, config=config)[0]
+
+
+def train_layers(
+    vectors: Floats, gold: Gold, val_vectors: Floats, val_gold: Gold, *, seed: int, config: ProbeConfig | None = None
+) -> list[LinearLayer]:
+    """The same for several vectors of each question, kinds × questions × width: one layer for each kind.
+
+    All of them take a step at once, which costs little more than one alone; each has the weights it would have alone.
+    """
     config = config or ProbeConfig()
     rng = np.random.default_rng(seed)
     inputs, targets, val_inputs = with_bias(vectors), targets_of(gold), with_bias(val_vectors)
-    weights = initial_weights(inputs.shape[1], targets.shape[1], rng)
+    start = initial_weights(inputs.shape[-1], targets.shape[-1], rng)
+    weights = np.repeat(start[None], len(inputs), axis=0)
     adam = Adam(weights, config.rate)
     best = weights.copy()
-    history: list[float] = []
+    history = np.zeros((0, len(inputs)))
     for _ in range(config.epochs):
         for rows, batch_targets in batches(inputs, targets, config.batch, rng):
             adam.step(gradient(weights, rows, batch_targets))
-        accuracy = relaxed_accuracy(val_inputs @ weights, val_gold)
-        if not history or accuracy > max(history):
-            best = weights.copy()
-        history.append(accuracy)
-    return LinearLayer(best, int(np.argmax(history)) + 1, config, tuple(history))
+        accuracies = [relaxed_accuracy(logits, val_gold) for logits in val_inputs @ weights]
+        better = accuracies > history.max(axis=0, initial=-1.0)
+        best[better] = weights[better]
+        history = np.vstack([history, accuracies])
+    return [
+        LinearLayer(chosen, int(np.argmax(own)) + 1, config, tuple(own.tolist()))
+        for chosen, own in zip(best, history.T, strict=True)
+    ]
 
 
 def batches(inputs: Floats, targets: Floats, size: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
-    """All rows once, in random order; the last batch may be smaller."""
-    order = rng.permutation(len(inputs))
-    inputs, targets = inputs[order], targets[order]
-    for start in range(0, len(inputs), size):
-        yield inputs[start : start + size], targets[start : start + size]
+    """All questions once, in random order; the last batch may be smaller."""
+    order = rng.permutation(len(targets))
+    for start in range(0, len(order), size):
+        chosen = order[start : start + size]
+        yield inputs[:, chosen], targets[chosen]
 
 
 def gradient(weights: Floats, rows: Floats, targets: Floats) -> Floats:
     """Of the batch's mean cross-entropy between the target distribution and the softmax of the layer's output."""
     logits = rows @ weights
-    logits -= logits.max(axis=1, keepdims=True)
+    logits -= logits.max(axis=-1, keepdims=True)
     np.exp(logits, out=logits)
-    logits /= logits.sum(axis=1, keepdims=True)
+    logits /= logits.sum(axis=-1, keepdims=True)
     logits -= targets
-    logits /= len(rows)
-    result: Floats = rows.T @ logits
+    logits /= len(targets)
+    result: Floats = rows.swapaxes(-1, -2) @ logits
     return result
 
 
@@ -129,7 +143,7 @@ def initial_weights(size: int, labels: int, rng: np.random.Generator) -> Floats:
 
 def with_bias(vectors: Floats) -> Floats:
     """The vectors with a column of ones, which the bias multiplies."""
-    return np.concatenate([vectors, np.ones((len(vectors), 1), np.float32)], axis=1)
+    return np.concatenate([vectors, np.ones((*vectors.shape[:-1], 1), np.float32)], axis=-1)
 
 
 def log_softmax(logits: Floats) -> Floats:

@@ -29,8 +29,10 @@ Rows = NDArray[np.float32]
 class VectorCache:
     """An encoder's vectors: read from disk where they exist, else encoded and kept there."""
 
+    dimensions, kind = 2, ""
+
     def __init__(self, encoder: Model, folder: Path | None = None) -> None:
-        digest = hashlib.blake2b(encoder.fingerprint.encode(), digest_size=12).hexdigest()
+        digest = hashlib.blake2b((encoder.fingerprint + self.kind).encode(), digest_size=12).hexdigest()
         self.encoder = encoder
         self._folder = folder or cache_folder() / "features" / digest
         self._rows: dict[bytes, tuple[Rows, int]] = {}
@@ -38,17 +40,29 @@ class VectorCache:
             self._open(path)
 
     def rows(self, texts: Sequence[str], progress: ProgressCallback | None = None) -> Rows:
-        """One row per text, in order. Texts are encoded alphabetically, because neighbours share their beginnings."""
+        """One row per text, in order."""
+        self.fill(texts, progress)
+        places = [self._rows[key_of(text)] for text in texts]
+        return np.stack([rows[i] for rows, i in places]) if places else np.zeros((0, 0), np.float32)
+
+    def fill(self, texts: Sequence[str], progress: ProgressCallback | None = None) -> None:
+        """Encode what is not kept yet, alphabetically, because neighbours share their beginnings."""
         unique = sorted(set(texts))
         new = [text for text in unique if key_of(text) not in self._rows]
         if progress and len(new) < len(unique):
             progress(len(unique) - len(new), len(unique))
-        for shard in chunks(new, SHARD):
-            self._save(shard, self.encoder.encode(shard))
+        for shard in chunks(new, self._shard):
+            self._save(shard, self._encode(shard))
             if progress:
                 progress(len(shard), len(unique))
-        places = [self._rows[key_of(text)] for text in texts]
-        return np.stack([rows[i] for rows, i in places]) if places else np.zeros((0, 0), np.float32)
+
+    @property
+    def _shard(self) -> int:
+        """Texts that are encoded and written together."""
+        return SHARD
+
+    def _encode(self, texts: Sequence[str]) -> Rows:
+        return self.encoder.encode(texts)
 
     def _save(self, texts: Sequence[str], rows: Rows) -> None:
         """Write a shard: rows first, then keys."""
@@ -71,11 +85,37 @@ class VectorCache:
             rows: Rows = np.load(path.with_suffix(".npy"), mmap_mode="r")
         except (OSError, ValueError, EOFError):
             return False
-        if rows.ndim != 2 or rows.dtype != np.float32 or len(keys) != KEY * len(rows):
+        if rows.ndim != self.dimensions or rows.dtype != np.float32 or len(keys) != KEY * len(rows):
             return False
         for i in range(len(rows)):
             self._rows[keys[KEY * i : KEY * (i + 1)]] = (rows, i)
         return True
+
+
+class LayerCache(VectorCache):
+    """The same for every layer of an encoder; a layer is read by itself, since all of them may not fit into memory."""
+
+    dimensions, kind = 3, "-layers"
+
+    def layers(self, texts: Sequence[str]) -> int:
+        """How many layers the kept vectors of these texts have, the embedding included."""
+        return int(self._rows[key_of(texts[0])][0].shape[1])
+
+    def layer_rows(self, texts: Sequence[str], layers: Sequence[int]) -> Rows:
+        """Some layers of texts that are kept, layers × texts × width."""
+        kept = [self._rows[key_of(text)] for text in texts]
+        return np.stack([rows[i, list(layers)] for rows, i in kept], axis=1)
+
+    def size(self, texts: Sequence[str]) -> int:
+        """The bytes that the vectors of these texts take."""
+        return sum(rows[i].nbytes for rows, i in {key: self._rows[key] for key in map(key_of, texts)}.values())
+
+    @property
+    def _shard(self) -> int:
+        return SHARD // 8  # a text has as many vectors as the encoder has layers
+
+    def _encode(self, texts: Sequence[str]) -> Rows:
+        return self.encoder.encode_layers(texts)
 
 
 def key_of(text: str) -> bytes:

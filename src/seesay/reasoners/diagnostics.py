@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from seesay.metrics.bootstrap import wilson
 from seesay.progress import ProgressCallback, StageProgress
 from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.evaluate import CEILING, Prediction, SceneTest, extract_items, predict, tests_for, trained_on
@@ -28,7 +29,6 @@ K_EDGES = (0.20, 0.23, 0.26, 0.29, 0.32, 0.35, 0.38)
 """Edges of the bins of k: its mean is 0.29; each bin has a tenth of the scenes or more, the outer ones are open."""
 DISTANCE_EDGES = tuple(round(0.05 * i, 2) for i in range(1, 15))
 """Edges of the bins of the distance from the threshold, as a share of the reference set's range; the last is open."""
-_Z = 1.959963984540054  # the normal quantile of 97.5 %
 
 K = TypeVar("K", bound=Hashable)
 Group = tuple[str, ...]
@@ -163,21 +163,9 @@ def sentence_type(prediction: Prediction) -> Group:
     return prediction.adjective, "true" if prediction.answer else "false"
 
 
-def wilson(right: int, items: int) -> tuple[float, float]:
-    """Wilson's score interval of a share, 95 %, which holds near 0 and 1 too (Newcombe 1998, method 3).
-
-    >>> [round(end, 4) for end in wilson(81, 263)]  # as published there
-    [0.2553, 0.3662]
-    """
-    share, extra = right / items, _Z**2 / items
-    middle = (share + extra / 2) / (1 + extra)
-    half = _Z * math.sqrt(share * (1 - share) / items + extra / (4 * items)) / (1 + extra)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
-
-
 def share(test: str, group: Group, right: int, items: int) -> GroupAccuracy:
     """The row of a group."""
-    return GroupAccuracy(test, group, right, items, right / items, *wilson(right, items))
+    return GroupAccuracy(test, group, right, items, right / items, *wilson(right / items, items))
 
 
 def accuracies(predictions: Iterable[Prediction]) -> list[GroupAccuracy]:

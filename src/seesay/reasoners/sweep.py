@@ -135,7 +135,7 @@ def parse_cells(names: Iterable[str]) -> list[tuple[str, str]]:
     for name in names:
         network, _, task = name.partition("/")
         if not task:
-            raise UserError(f"'{name}' is no cell: write NETWORK/TASK, as in film/pos.")
+            raise UserError(f"'{name}' is not a cell: write NETWORK/TASK, as in film/pos.")
         cells.append((network, task))
     return cells
 
@@ -193,7 +193,7 @@ def read_results(folder: Path) -> list[SweepRow]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [_parse(folder, row) for row in csv.DictReader(file)]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
         raise UserError(f"{path} is damaged ({error}): delete it, and the same sweep writes it again.") from error
 
 

@@ -113,8 +113,11 @@ def confusion(task: Task, chosen: Choices, labels: Sequence[str]) -> list[list[f
 
 
 def template_pieces(template: Template) -> list[tuple[str, str | None]]:
-    """A template as pairs of a text and the field that follows it."""
-    return [(text, field) for text, field, _, _ in Formatter().parse(template.text)]
+    """A template as pairs of a text and the field that follows it; of whole sentences, the sentences themselves."""
+    shown = template.text
+    if shown == SLOT and template.words:
+        shown = f"{' / '.join(template.words.values())} {SLOT}"
+    return [(text, field) for text, field, _, _ in Formatter().parse(shown)]
 
 
 def payload(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any]:

@@ -17,10 +17,12 @@ from seesay.questions import Slice
 from seesay.reports.formatting import interval, is_shown, metric_name, number, p_value, printable
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
+from seesay.runs.layers import LayerCurve
 from seesay.runs.learning_curve import Band
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 from seesay.runs.seeds import SeedSummary
+from seesay.runs.stability import Stability
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -75,6 +77,34 @@ def curves_table(bands: Sequence[Band]) -> Table:
         for band in bands
     ]  # fmt: skip
     return _by_task(columns, cells)
+
+
+def layers_table(curves: Sequence[LayerCurve]) -> Table:
+    """The figures of every layer."""
+    columns = ("layer", "value", "95 % interval", "control", "selectivity")
+    cells = [
+        (f"{f.task}, {metric_name(f.metric)}", f.model, str(f.layer), number(f.value), interval(f.low, f.high),
+         number(f.control), number(f.selectivity))
+        for curve in curves
+        for f in curve.figures
+    ]  # fmt: skip
+    return _by_task(columns, cells)
+
+
+def stability_table(ranking: Stability) -> Table:
+    """The templates' rankings beside the ranking over all of them."""
+    between = "not defined" if ranking.low is None or ranking.high is None else interval(ranking.low, ranking.high)
+    decides = f"'{ranking.decisive}' decides the order" if ranking.decisive else "no single template decides the order"
+    table = _table("template", "best model")
+    table.title = (
+        f"{ranking.task}: {len(ranking.models)} models by {metric_name(ranking.metric)}, Kendall's tau between "
+        f"templates {number(ranking.tau)} ({between}); {decides}"
+    )
+    for title in ("tau with all", "tau of all without it"):
+        table.add_column(title, justify="right")
+    for row in ranking.templates:
+        table.add_row(_name(row.template), _name(row.best), number(row.tau), number(row.tau_without))
+    return table
 
 
 def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

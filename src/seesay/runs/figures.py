@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from seesay import metrics
+from seesay.errors import UserError
 from seesay.metrics import FloatArray, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
 from seesay.metrics.bootstrap import not_degenerate, present
@@ -18,6 +20,8 @@ from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 
 CALIBRATED = "calibrated_"
+ONE_GOLD = {"accuracy", "brier", "expected_calibration_error"}
+"""Metrics that compare a choice or its probability with one right answer."""
 _CELLS = 1 << 19  # questions × options whose statistics are computed at once
 
 
@@ -39,6 +43,19 @@ def with_crossed(run: Run, tags: Sequence[str]) -> tuple[Figure, ...]:
     present = {figure.slice for figure in run.figures}
     chosen = [each for each in _by_slice(run.task, _with_nesting(run.task, tags)) if each.part not in present]
     return (*run.figures, *(_figures(run.manifest, run.task, run.answers, chosen) if chosen else ()))
+
+
+def with_metrics(run: Run, names: Sequence[str]) -> tuple[Figure, ...]:
+    """A run's figures with those of further metrics, from its answers."""
+    new = tuple(name for name in names if name not in {figure.metric for figure in run.figures})
+    if not new:
+        return run.figures
+    if any(len(question.gold) > 1 for question in run.task.questions) and set(new) & ONE_GOLD:
+        wanted = ", ".join(sorted(set(new) & ONE_GOLD))
+        raise UserError(f"'{run.task.name}' has questions with several right answers: {wanted} is for one.")
+    neutral = run.task.neutral if any(answer.neutral for answer in run.answers) else {}
+    task = replace(run.task, metrics=new, neutral=neutral)
+    return (*run.figures, *_figures(run.manifest, task, run.answers, subsets(task)))
 
 
 def subsets(task: Task) -> list[Subset]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 
 from seesay.cluster import Engine
 from seesay.errors import UserError
@@ -20,10 +21,13 @@ from seesay.probes.choice import choice_model, choice_task
 from seesay.probes.generated import generated_model, generated_task
 from seesay.probes.linear import linear_task, probe_texts, train_probe
 from seesay.probes.shots import with_seed, with_shots
-from seesay.probes.vector_cache import VectorCache
+from seesay.probes.vector_cache import LayerCache, VectorCache
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
+from seesay.runs.ask import Settings
+from seesay.runs.layers import LayerCurve, probe_layers
 from seesay.runs.learning_curve import FRACTIONS, Point, curve
+from seesay.runs.lens import lens
 
 log = logging.getLogger(__name__)
 
@@ -161,6 +165,26 @@ class Asker:
                 vectors.rows([text for part in _in_order(parts) for text in probe_texts(part)], advance)
             with self.progress(f"{title}: {len(FRACTIONS) * self.seeds} probes", "probes") as advance:
                 yield curve(vectors, parts, seeds=range(self.seeds), progress=advance)
+
+    def layer_curves(
+        self, model: str | Model, tasks: Sequence[Task], settings: Settings, output: Path, layers: str, *, control: bool
+    ) -> Iterator[LayerCurve]:
+        """Figures layer by layer, task by task: of probes, or of the answers that a logit lens reads."""
+        if self.how is How.LINEAR:
+            splits = [linear_task(task).splits() for task in tasks]
+            encoder = model if isinstance(model, Model) else load_encoder(model, self.options)
+            cache = LayerCache(encoder)
+            for parts in splits:
+                yield probe_layers(
+                    cache, parts, settings, layers=layers, seeds=self.seeds, control=control, progress=self.progress
+                )
+            return
+        if self.how is not How.CLOZE:
+            raise UserError(f"--layers goes with --how linear, or cloze for the logit lens, not with {self.how}.")
+        (answering,) = self._answering(model)
+        for task in tasks:
+            with self.progress(f"{answering.name} · {task.name}: layers", "prompts") as advance:
+                yield lens(answering, task, output, settings, layers, advance)
 
     def _vectors(self, model: str | Model) -> VectorCache:
         return VectorCache(model if isinstance(model, Model) else load_encoder(model, self.options))

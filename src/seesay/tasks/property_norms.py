@@ -27,6 +27,22 @@ PUBLISHED_ENTRIES = {2: 6541, 5: 3641, 10: 2001, 20: 613, 30: 27}
 SEGMENTS = tuple(PUBLISHED_ENTRIES)
 RELATIONS = {"is": "is", "has": "has", "has a": "has a", "made of": "is made of"}
 
+READ_AS = {
+    "has fur": ("is furry", "is hairy"),
+    "has skin": ("has a skin",),
+    "has hard skin": ("has a hard skin",),
+    "has tough skin": ("has a tough skin",),
+    "has pips": ("has a pip",),
+    "has a wire": ("has a cable", "has wires", "made of wires"),
+    "is round": ("is rounded", "has round"),
+    "is streamlined": ("is stream-lined",),
+    "is transparent": ("is see through", "is see-through", "is translucent"),
+    "made of ceramic": ("made of porcelain", "is ceramic", "made of clay"),
+    "made of fabric": ("is made of material", "made of material"),
+}
+"""Features, and the alternatives that the authors read as them (`create-visual-property-norms-evaluation.ipynb`)."""
+_READINGS = {alternative: feature for feature, alternatives in READ_AS.items() for alternative in alternatives}
+
 TEMPLATES = (
     Template("plain", "{thing} {relation} [MASK]."),
     Template("everybody-knows", "everybody knows that {thing} {relation} [MASK]."),
@@ -54,8 +70,8 @@ class Entry:
 def resolve(feature: str, alternatives: str, participants: str) -> str:
     """The form of a feature written with `_` ("is noisy_loud") that most participants gave.
 
-    Where they said something else ("is deafening"), the first form stands for it, as the authors have it; "rounded" is
-    the one alternative that they read as another form.
+    Some alternatives are read as another feature (`READ_AS`); where people said something else ("is deafening"), the
+    first form stands for it, as the authors have it.
     """
     if "_" not in feature:
         return feature
@@ -64,11 +80,10 @@ def resolve(feature: str, alternatives: str, participants: str) -> str:
     favourite = counts.index(max(counts))
     if favourite >= len(choices) or not choices[favourite].strip():
         raise BadValueError("the participant list does not fit the feature alternatives")
-    said = choices[favourite].strip()
-    if said in ("is rounded", "has round"):
-        said = "is round"
+    form = choices[favourite].strip()
+    form = _READINGS.get(form, form)
     forms = _forms(feature)
-    return said if said in forms else forms[0]
+    return form if form in forms else forms[0]
 
 
 def _forms(feature: str) -> list[str]:
@@ -189,16 +204,34 @@ def build(entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str,
     return questions
 
 
-def count_entries(entries: Sequence[Entry], words: Sequence[str]) -> list[str]:
-    """How many entries each segment has, by relation, beside the number that the paper counts."""
+def entries_by_segment(entries: Sequence[Entry], words: Sequence[str]) -> dict[int, Counter[str]]:
+    """How many entries each segment has, by relation."""
     vocabulary = set(words)
+    return {
+        segment: Counter(entry.relation for entry in entries if entry.pf >= segment and entry.answer in vocabulary)
+        for segment in SEGMENTS
+    }
+
+
+def describe_entries(counts: Mapping[int, Counter[str]]) -> list[str]:
+    """The entries of each segment beside the number that the paper counts."""
     lines = []
-    for segment, published in PUBLISHED_ENTRIES.items():
-        kept = Counter(entry.relation for entry in entries if entry.pf >= segment and entry.answer in vocabulary)
+    for segment, kept in counts.items():
         by_relation = ", ".join(f"{relation} {kept[relation]:,}" for relation in RELATIONS.values())
+        published = PUBLISHED_ENTRIES[segment]
         beside = "as published" if kept.total() == published else f"published: {published:,}"
         lines.append(f"entries of pf>={segment}: {kept.total():,} ({beside}); {by_relation}")
     return lines
+
+
+def read_files(data: Path | None = None) -> tuple[list[Entry], list[BadRow], list[str], str]:
+    """The entries of the norms, the rows that could not be used, the answer words, and where these come from."""
+    entries, bad = read_norms(store.require_file("cslb-norms", "norms.dat", data))
+    words = read_words(store.find_file("property-norms", "labels.txt", data))
+    if words:
+        return entries, bad, words, f"{len(words)} published answer words as options"
+    words = sorted({entry.answer for entry in entries if entry.pf >= SEGMENTS[0]})
+    return entries, bad, words, f"the {len(words)} answer words of the file as options"
 
 
 def load(data: Path | None = None) -> Task:
@@ -207,18 +240,14 @@ def load(data: Path | None = None) -> Task:
     `labels.txt` and `descriptors.csv` are taken from beside it or from the data folder. Without the first the answers
     found in the file are the options; without the second no concept has an article.
     """
-    path = store.require_file("cslb-norms", "norms.dat", data)
-    entries, bad = read_norms(path)
-    words = read_words(store.find_file("property-norms", "labels.txt", data))
-    source = f"{len(words)} published answer words as options"
-    if not words:
-        words = sorted({entry.answer for entry in entries if entry.pf >= SEGMENTS[0]})
-        source = f"the {len(words)} answer words of the file as options"
+    entries, bad, words, source = read_files(data)
     articles = read_articles(store.find_file("property-norms", "descriptors.csv", data))
     questions = build(entries, words, articles)
     if not questions:
         why = f" (line {bad[0].row}: {bad[0].reason})" if bad else ""
+        path = store.require_file("cslb-norms", "norms.dat", data)
         raise UserError(f"{path} contains nothing that can be asked{why}. Is it the CSLB norms file?")
+    notes = [source, *([] if articles else ["concepts without articles"])]
     return Task(
         name="property-norms",
         version="2",
@@ -229,6 +258,6 @@ def load(data: Path | None = None) -> Task:
         neutral={"thing": "something"},
         citation=CATALOGUE["property-norms"].citation,
         bad_rows=tuple(bad),
-        data_notes=(source, *([] if articles else ["concepts without articles"]), *count_entries(entries, words)),
+        data_notes=(*notes, *describe_entries(entries_by_segment(entries, words))),
         nested_by="segment",
     )

@@ -13,7 +13,9 @@ from seesay import api
 from seesay.reports.papers import load_paper
 from seesay.reports.papers.material import Material
 from seesay.reports.papers.memory_colors.figures import read_results
+from seesay.reports.papers.memory_colors.norms import PanelFigure, over_questions, over_segments
 from seesay.reports.papers.paper import Page, Rendered, Status, render_entries
+from seesay.runs.records import Figure
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,7 @@ def test_table_4_counts_entries_and_says_how_far_they_are_from_print(page: Page)
     shown = by_number(page)["Table 4"]
     rows = {row[0]: row for row in shown.tables[0].rows}
     assert [rows[f"PF ≥ {segment}"][-1] for segment in (2, 5, 10, 20, 30)] == ["6,541", "3,641", "2,001", "613", "27"]
-    assert rows["PF ≥ 30"][1:-1] == ["0", "0", "3", "0", "3"]  # is red, is black, is shiny: "has", "has a", "is", …
+    assert rows["PF ≥ 30"][1:-1] == ["3", "0", "0", "0", "3"]  # is red, is black, is shiny; has, has a, is made of, all
     assert "PF ≥ 30 by −24" in shown.text
 
 
@@ -86,16 +88,33 @@ def test_tables_that_no_source_has_are_listed_as_such(page: Page) -> None:
 
 def test_every_panel_of_the_norms(page: Page) -> None:
     shown = by_number(page)
-    segments, relations = shown["Figures 2 to 5, segments"], shown["Figures 2 to 5, relations"]
-    assert len(segments.charts) == 1
-    assert segments.numbers is not None
-    assert [row[2] for row in segments.numbers.rows] == ["pf>=2", "pf>=5", "pf>=10", "pf>=20", "pf>=30"]
-    assert len(shown["Figures 2 to 5, templates"].charts) == 9
-    assert relations.numbers is not None
-    assert {row[0] for row in relations.numbers.rows} == {"has", "has a", "is", "is made of"}
-    colors = shown["Figures 2 to 5, colours"].numbers
-    assert colors is not None
-    assert {row[0] for row in colors.rows} == {"answers that are colours"}
+    panels = {}
+    for name in ("segments", "templates", "relations", "colours"):
+        rendered = shown[f"Figures 2 to 5, {name}"]
+        assert len(rendered.charts) == 1
+        assert "chance" in rendered.charts[0]
+        assert rendered.numbers is not None
+        panels[name] = rendered.numbers.rows
+    assert [row[2] for row in panels["segments"]] == ["pf>=2", "pf>=5", "pf>=10", "pf>=20", "pf>=30"]
+    assert len({row[0] for row in panels["templates"]}) == 9
+    assert {row[0] for row in panels["relations"]} == {"has", "has a", "is", "is made of"}
+    assert {row[0] for row in panels["colours"]} == {"answers that are colours"}
+
+
+def figure(value: float, n: int, spread: float | None = None) -> Figure:
+    return Figure(
+        model="a model", task="property-norms", metric="average_precision", template=None, slice=None,
+        value=value, low=value, high=value, n=n, signature="", spread=spread, chance=0.1,
+    )  # fmt: skip
+
+
+def test_bars_are_means_as_the_authors_draw_them() -> None:
+    """generate-plots.ipynb: in each template over the questions of all segments, (3 x 0.2 + 1 x 0.6) / 4 = 0.3; by
+    relation over segments and templates, (0.2 + 0.6) / 2 = 0.4."""
+    cells = [PanelFigure("has", "a model", figure(0.2, 3, 0.0)), PanelFigure("has", "a model", figure(0.6, 1, 0.0))]
+    assert "has, a model: 0.3</title>" in over_questions(cells)
+    # The sd over two segments of nine templates each, all of them 0.2 and 0.6: 0.2 x sqrt(18 / 17) = 0.2058.
+    assert "has, a model: 0.4 (0.1942 to 0.6058)</title>" in over_segments(cells)
 
 
 def test_without_runs_the_published_values_are_still_there() -> None:

@@ -52,7 +52,7 @@ def test_appendix_c_is_the_p_vectors_of_67_relations_over_57_contexts(page: Page
     assert vectors.rows.shape == (67, 57)
     highest = float(vectors.rows.max())
     assert ">0</text>" in chart  # the scale begins at zero
-    assert f"{highest:.4g} fits worse" in chart
+    assert f"{highest:.3g} fits worse" in chart
     at = divmod(int(vectors.rows.argmax()), 57)
     title = f"{shown_relations()[at[0]]}, {shown_contexts()[at[1]]}: {highest:.4g}"
     assert f'fill-opacity="1"><title>{title}</title>' in chart  # the darkest cell is the greatest value

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from seesay.data.task_files import row_rules, schema, schema_rows
+from seesay.data.task_files.pairs import Pairs
 from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.yaml_text import Problem, YamlDocument, parse_yaml, read_yaml
 from seesay.errors import UserError
@@ -19,12 +20,13 @@ from seesay.registry import did_you_mean
 
 SUFFIXES = (".yaml", ".yml")
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
-DECISIVE = ("rows", "read", "rules", "fields", "options", "gold", "split", "dataset")
+DECISIVE = ("rows", "read", "rules", "fields", "options", "gold", "pairs", "split", "dataset")
 _PARTS: dict[str, type[BaseModel]] = {
     "read": schema_rows.Reading,
     "split": schema_rows.Split,
     "options": schema.Options,
     "gold": schema.Gold,
+    "pairs": Pairs,
     "rows": schema_rows.SplitRows,
     "published": schema.PublishedFigure,
     "templates": schema.TemplateText,

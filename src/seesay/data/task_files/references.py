@@ -44,7 +44,7 @@ def _text_sources(file: TaskFile) -> list[tuple[Steps, str]]:
 def _columns(file: TaskFile) -> list[tuple[tuple[str, ...], str]]:
     """Every column that the file names outside of texts, with its place."""
     gold, options = file.gold_rule, file.option_rule
-    columns = [(("gold", place), getattr(gold, place)) for place in ("column", "share")]
+    columns = [(("gold", place), getattr(gold, place)) for place in ("column", "share") if file.pairs is None]
     for place in ("weights", "votes"):
         by_label = getattr(gold, place)
         names = [by_label] if isinstance(by_label, str) else by_label or ()
@@ -52,6 +52,8 @@ def _columns(file: TaskFile) -> list[tuple[tuple[str, ...], str]]:
     if not isinstance(options, tuple):
         columns += [(("options", place), getattr(options, place)) for place in ("column", "answers", "within", "by")]
         columns += [(("options", "columns"), column) for column in options.columns]
+    if file.pairs is not None:
+        columns += [(("pairs", place), getattr(file.pairs, place)) for place in ("good", "bad")]
     if file.split is not None:
         columns.append((("split", "column"), file.split.column))
     return [(path, column) for path, column in columns if column]

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from seesay import metrics
+from seesay.data.task_files.pairs import STANDS_FOR, Pairs, expanded
 from seesay.data.task_files.row_rules import Rule
 from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
 from seesay.data.task_files.schema_rows import Reading, RowSources, Split, SplitRows
@@ -225,6 +226,11 @@ class TaskFile(Part):
         "from. Default: all values of the gold column.",
     )
     gold: GoldSource = Field(description="The right answer: the column with its label, or a mapping for anything else.")
+    pairs: Pairs | None = Field(
+        default=None,
+        description="Minimal pairs instead of gold, options and templates: the columns with the good and the bad "
+        "sentence of each row.",
+    )
     picture: Text | None = Field(
         default=None,
         description="A text source for the path of the question's picture, below the folder of the rows; or a column "
@@ -254,6 +260,11 @@ class TaskFile(Part):
         default=(), description="Metrics by name, the headline first. Default: one that fits the gold answers."
     )
     published: list[PublishedFigure] = Field(default=[], description="Published figures, shown beside the answers.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pairs(cls, fields: Any) -> Any:
+        return expanded(fields)
 
     @field_validator("metrics")
     @classmethod
@@ -293,4 +304,7 @@ class TaskFile(Part):
 def json_schema() -> dict[str, Any]:
     """The JSON schema of a task file."""
     schema = TaskFile.model_json_schema()
+    needed = [name for name in schema["required"] if name not in STANDS_FOR]
+    asked = [name for name in schema["required"] if name in STANDS_FOR]
+    schema |= {"required": needed, "anyOf": [{"required": asked}, {"required": ["pairs"]}]}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -83,7 +83,7 @@ def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any
     its last token, which has seen all others, a masked one and the encoder of an encoder-decoder at the first."""
     from transformers import AutoModel
 
-    from seesay.models.encoders.base import BatchEncoder, encoder_class, first_token, load_complete
+    from seesay.models.encoders.base import BatchEncoder, encoder_class, first_token, first_token_layers, load_complete
     from seesay.models.hf.loading import family_of, load_transformers
 
     try:
@@ -104,4 +104,5 @@ def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any
     else:  # neither a language-model head nor a pooler is needed
         checkpoint = load_complete(name, source, options, AutoModel, spare=("pooler",))
         network = checkpoint.model
-    return BatchEncoder(name, checkpoint, first_token(network), options, pooling="first")
+    layers = first_token_layers(network) if family == "masked" else None
+    return BatchEncoder(name, checkpoint, first_token(network), options, pooling="first", layers=layers)

@@ -42,18 +42,28 @@ class BatchEncoder(Model):
         *,
         pooling: str,
         padded_to: int | None = None,
+        layers: Callable[[torch.Tensor], torch.Tensor] | None = None,
     ) -> None:
         self.name, self.fingerprint = name, f"{checkpoint.fingerprint}-{pooling}"
         self._network, self._tokenizer, self._vectors = checkpoint.model, checkpoint.tokenizer, vectors
+        self._layers = layers
         self._padding: dict[str, Any] = {"padding": "max_length", "max_length": padded_to} if padded_to else {}
         self._budget = options.batch_size or DEFAULT_BUDGET
         if checkpoint.unused:
             self.note(note_of_unused(name, checkpoint.unused), lasting=True)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(self._vectors, texts)
+
+    def encode_layers(self, texts: Sequence[str]) -> Vectors:
+        if self._layers is None:
+            raise self._cannot("encode texts layer by layer")
+        return self._encode(self._layers, texts)
+
+    def _encode(self, vectors: Callable[[torch.Tensor], torch.Tensor], texts: Sequence[str]) -> Vectors:
         rows, self._budget = halve_until_it_fits(
             lambda budget: encode_texts(
-                self.name, self._network, self._tokenizer, self._vectors, texts, budget, **self._padding
+                self.name, self._network, self._tokenizer, vectors, texts, budget, **self._padding
             ),
             self._budget,
         )
@@ -111,6 +121,19 @@ def encoder_class(config: Any) -> Any:
 def first_token(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
     """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 4)."""
     return lambda ids: network(input_ids=ids)[0][:, 0]
+
+
+def first_token_layers(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+    """The state at the first token, layer by layer."""
+    import torch
+
+    from seesay.models.hf.layers import layer_states
+
+    def read(ids: torch.Tensor) -> torch.Tensor:
+        rows = torch.arange(len(ids), device=ids.device)
+        return torch.stack(layer_states(network, {"input_ids": ids}, rows, torch.zeros_like(rows)), dim=1)
+
+    return read
 
 
 def find_file(source: str | Path, file: str, revision: str | None) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from seesay.models.hf.batching import (
     windows,
 )
 from seesay.models.hf.generation import LINE, generate_replies, left_padded
+from seesay.models.hf.layers import layer_logits, layer_states
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import TokenizedOption, tokenize_options
@@ -34,6 +35,7 @@ from seesay.questions import SLOT, Prompt, Scores, Task
 # Trained on texts that always begin with a beginning-of-text token; tokenizers read from GGUF files may omit it.
 NEEDS_BEGINNING = ("gemma",)
 BRANCHES = 64
+APART = 9  # 0, 9, … 63: the first and the last among them
 TEXTS = 512  # scored together: captions that begin alike share their beginning
 MAX_WINDOW = 2048  # tokens read at once: the vocabulary's logits at each of them must fit into memory
 ATTENTION_SPANS = ("sliding_window", "attention_chunk_size", "window_size")
@@ -47,6 +49,10 @@ class ScoredSpan(NamedTuple):
     ids: Ids
     start: int
     ranked: bool = False
+
+
+SpanLogps = tuple[list[float], int]
+"""The log-probabilities of a span's tokens, and the first one's rank in the vocabulary or 0."""
 
 
 class CausalModel(TransformersModel):
@@ -88,19 +94,24 @@ class CausalModel(TransformersModel):
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
+        rows, spans = self._options(prompts)
+        return _scores(rows, self._in_memory(partial(self._token_logps, spans)))
+
+    def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
+        """The same, as the head reads it out of each layer."""
+        rows, spans = self._options(prompts)
+        return [
+            _scores(rows, of_layer) for of_layer in self._in_memory(partial(self._layer_logps, spans, layer_logits))
+        ]
+
+    def _options(self, prompts: Sequence[Prompt]) -> tuple[list[list[TokenizedOption]], list[ScoredSpan]]:
+        """The options of each prompt as tokens, and what of them is scored."""
         rest, rendered = self.scope == "sentence", self._format is not None
         tokenized = tokenize_options(self._tokenizer, self._rendered(prompts), rest=rest, rendered=rendered)
         rows = [self._with_beginning(row) for row in tokenized]
-        spans = [
+        return rows, [
             ScoredSpan(option.ids, option.start, option.stop - option.start == 1) for row in rows for option in row
         ]
-        results = iter(self._in_memory(partial(self._token_logps, spans)))
-        scores = []
-        for row in rows:
-            options = [next(results) for _ in row]
-            logps, single_ranks = [logp for logp, _ in options], [rank for _, rank in options]
-            scores.append(summed_scores(logps, (option.chars for option in row), single_ranks))
-        return scores
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """What the model writes in its turn of the chat, or without one in the slot, up to the end of the line."""
@@ -125,7 +136,8 @@ class CausalModel(TransformersModel):
         """Every token's log-probability given the ones before it; long texts through a moving window."""
         window, step = self._window_and_step(stride)
         for batch in text_batches(texts, TEXTS):
-            sentences = [self._ended(self._begin(tuple(ids)), end) for ids in self._tokenizer(batch)["input_ids"]]
+            encoded = self._tokenizer(batch, return_offsets_mapping=True)
+            sentences = [self._ended(self._begin(tuple(ids)), end) for ids in encoded["input_ids"]]
             cuts = [windows(len(ids), window, step) for ids in sentences]
             spans = [
                 ScoredSpan(ids[begin:stop], first - begin)
@@ -133,9 +145,12 @@ class CausalModel(TransformersModel):
                 for begin, stop, first in cut
             ]
             results = iter(self._in_memory(partial(self._token_logps, spans)))
-            for ids, cut in zip(sentences, cuts, strict=True):
+            for row, (ids, cut) in enumerate(zip(sentences, cuts, strict=True)):
                 logp = tuple(logp for _ in cut for logp in next(results)[0])
-                yield TokenScores(tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:]))), logp)
+                tokens = tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:])))
+                own = len(encoded["input_ids"][row]) and encoded["input_ids"][row][0] == ids[0]  # the beginning token
+                offsets = [*encoded["offset_mapping"][row][int(own) :], (len(batch[row]),) * 2][: len(tokens)]
+                yield TokenScores(tokens, logp, spans=tuple((start, stop) for start, stop in offsets))
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """Whether texts end with the end token, and the window that moves over long ones."""
@@ -155,19 +170,27 @@ class CausalModel(TransformersModel):
         """The last layer's state at the last token; beginnings that texts share are computed once."""
         if not texts:
             return np.zeros((0, 0), np.float32)
+        return self._last_states(texts, lambda inputs, *place: self._network.base_model(**inputs)[0][place])
+
+    def encode_layers(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The state at the last token, layer by layer."""
+        return self._last_states(texts, lambda *batch: torch.stack(layer_states(self._network, *batch), dim=1))
+
+    def _last_states(self, texts: Sequence[str], read: Callable[..., torch.Tensor]) -> NDArray[np.float32]:
+        """What `read` makes of each text: it is given a batch's inputs, and the rows and columns of the last tokens."""
         sentences = [self._begin(tuple(ids)) for ids in self._tokenizer(list(texts))["input_ids"]]
         refuse_too_long(self.name, self._network, max(map(len, sentences)))
-        return self._in_memory(lambda budget: self._last_states(sentences, budget))
 
-    def _last_states(self, sentences: Sequence[Ids], budget: int) -> NDArray[np.float32]:
-        states_of: dict[int, NDArray[np.float32]] = {}
-        with torch.inference_mode():
-            for group in self._groups(sentences, budget):
-                inputs, cells = self._inputs([sentences[i] for i in group])
-                states = self._network.base_model(**inputs)[0]
-                rows, columns = zip(*(path[-1] for path in cells), strict=True)
-                states_of |= zip(group, states[list(rows), list(columns)].float().cpu().numpy(), strict=True)
-        return np.stack([states_of[i] for i in range(len(sentences))])
+        def states(budget: int) -> NDArray[np.float32]:
+            states_of: dict[int, NDArray[np.float32]] = {}
+            with torch.inference_mode():
+                for group in self._groups(sentences, budget):
+                    inputs, cells = self._inputs([sentences[i] for i in group])
+                    rows, columns = map(self._tensor, zip(*(path[-1] for path in cells), strict=True))
+                    states_of |= zip(group, read(inputs, rows, columns).float().cpu().numpy(), strict=True)
+            return np.stack([states_of[i] for i in range(len(sentences))])
+
+        return self._in_memory(states)
 
     def _groups(self, sentences: Sequence[Ids], budget: int) -> list[list[int]]:
         if not self._as_tree:
@@ -183,11 +206,17 @@ class CausalModel(TransformersModel):
             return len(before)
         return len(before) + sum(len(option) + len(after) for option in prompt.options)
 
-    def _token_logps(self, spans: Sequence[ScoredSpan], budget: int) -> list[tuple[list[float], int]]:
+    def _token_logps(self, spans: Sequence[ScoredSpan], budget: int) -> list[SpanLogps]:
         """The log-probabilities of each span's tokens, and the first one's rank or 0."""
+        return self._layer_logps(spans, lambda *batch: iter([logits_at(*batch)]), budget)[0]
+
+    def _layer_logps(
+        self, spans: Sequence[ScoredSpan], read: Callable[..., Iterator[torch.Tensor]], budget: int
+    ) -> list[list[SpanLogps]]:
+        """The same by each of the logits that `read` gives in turn, at the positions that are needed."""
         refuse_too_long(self.name, self._network, max((len(span.ids) for span in spans), default=0))
         fed = [span.ids[:-1] for span in spans]  # the last token is only predicted
-        results: list[tuple[list[float], int]] = [([], 0)] * len(spans)
+        results: list[list[SpanLogps]] = [[([], 0)] * len(spans)]
         with torch.inference_mode():
             for group in self._groups(fed, budget):
                 if all(len(fed[i]) < spans[i].start for i in group):
@@ -199,14 +228,16 @@ class CausalModel(TransformersModel):
                     for position in range(spans[i].start - 1, len(fed[i])):
                         numbers.setdefault(cells[member][position], len(numbers))
                 rows, columns = (torch.tensor(axis, device=self._network.device) for axis in zip(*numbers, strict=True))
-                logits = logits_at(self._network, inputs, rows, columns)
-                normaliser = logits.logsumexp(-1)
-                for member, i in enumerate(group):
-                    ids, start, ranked = spans[i]
-                    lines = self._tensor([numbers[cell] for cell in cells[member][start - 1 :]])
-                    targets = self._tensor(ids[start:])
-                    logp = (logits[lines, targets] - normaliser[lines]).tolist()
-                    results[i] = (logp, ranks(logits[lines[0]], targets[:1])[0] if ranked else 0)
+                for layer, logits in enumerate(read(self._network, inputs, rows, columns)):
+                    if layer == len(results):
+                        results.append([([], 0)] * len(spans))
+                    normaliser = logits.logsumexp(-1)
+                    for member, i in enumerate(group):
+                        ids, start, ranked = spans[i]
+                        lines = self._tensor([numbers[cell] for cell in cells[member][start - 1 :]])
+                        targets = self._tensor(ids[start:])
+                        logp = (logits[lines, targets] - normaliser[lines]).tolist()
+                        results[layer][i] = (logp, ranks(logits[lines[0]], targets[:1])[0] if ranked else 0)
         return results
 
     def _inputs(self, sentences: Sequence[Ids]) -> tuple[dict[str, Any], list[list[tuple[int, int]]]]:
@@ -234,21 +265,22 @@ class CausalModel(TransformersModel):
     def _supports_trees(self) -> bool:
         """Whether the architecture heeds a tree's mask and positions; recurrent ones and some others do not.
 
-        Found out by trial: short sentences with one beginning must score the same as a tree and each alone. They are
-        many, so that a node's place in the tree and its depth in a sentence are far apart.
+        Found out by trial: short sentences with one beginning must score the same in a tree as alone. They are many, so
+        that a node's place in the tree and its depth in a sentence are far apart; a few of them are scored alone.
         """
         vocabulary = self._network.config.get_text_config().vocab_size
         sentences = [tuple((7 * i + 3 + branch * (i > 1)) % vocabulary for i in range(5)) for branch in range(BRANCHES)]
         spans = [ScoredSpan(sentence, 1) for sentence in sentences]
         self._as_tree = False
-        alone = self._token_logps(spans, 4 * BRANCHES)
+        alone = self._token_logps(spans[::APART], 4 * BRANCHES)
         self._as_tree = True
         try:
             together = self._token_logps(spans, 4 * BRANCHES)
         except Exception:  # there is no telling how an architecture fails on a mask that it does not expect
             return False
         tolerance = 1e-4 if self._network.dtype.itemsize >= 4 else 0.1
-        return all(np.allclose(a, b, rtol=0, atol=tolerance) for (a, _), (b, _) in zip(alone, together, strict=True))
+        pairs = zip(alone, together[::APART], strict=True)
+        return all(np.allclose(a, b, rtol=0, atol=tolerance) for (a, _), (b, _) in pairs)
 
     def _begin(self, ids: Ids) -> Ids:
         """The sentence after a beginning-of-text token, so that its first real token has a context."""
@@ -281,3 +313,13 @@ class CausalModel(TransformersModel):
             shift = len(ids) - len(read)
             shifted.append(TokenizedOption(ids, option.start + shift, option.stop + shift, option.chars))
         return shifted
+
+
+def _scores(rows: Sequence[Sequence[TokenizedOption]], logps: Sequence[SpanLogps]) -> list[Scores]:
+    """The scores of each prompt, from those of the options of all of them."""
+    results, scores = iter(logps), []
+    for row in rows:
+        options = [next(results) for _ in row]
+        token_logps, single_ranks = [logp for logp, _ in options], [rank for _, rank in options]
+        scores.append(summed_scores(token_logps, (option.chars for option in row), single_ranks))
+    return scores

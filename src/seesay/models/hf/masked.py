@@ -25,6 +25,7 @@ from seesay.models.hf.batching import (
     refuse_too_long,
     text_batches,
 )
+from seesay.models.hf.layers import layer_logits
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import tokenize_options
@@ -48,6 +49,12 @@ class SlotReader:
     ) -> torch.Tensor:
         """The vocabulary's logits at (row, column) of sentences of one length, all about one picture or none."""
         return logits_at(self.network, {"input_ids": ids}, rows, columns)
+
+    def layer_logits(self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> Iterator[torch.Tensor]:
+        """The same as the head reads it out of each layer, for networks that see nothing but tokens."""
+        if type(self).logits is not SlotReader.logits:
+            raise UserError("A network that sees more than text cannot be read layer by layer: leave out --layers.")
+        return layer_logits(self.network, {"input_ids": ids}, rows, columns)
 
     def first_states(self, ids: torch.Tensor) -> torch.Tensor:
         """The last layer's state at the first token of each sentence, read without a picture."""
@@ -80,6 +87,10 @@ class TokenScore(NamedTuple):
     rank: int
 
 
+SlotScores = dict[tuple[MaskedSlot, int], TokenScore]
+"""The scores of tokens in slots."""
+
+
 class MaskedModel(TransformersModel):
     """Any fill-mask architecture, read by the reader that it needs."""
 
@@ -104,23 +115,30 @@ class MaskedModel(TransformersModel):
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
-        rows = tokenize_options(self._tokenizer, prompts)
-        words = iter(
-            self._score_words(
-                [
-                    Word(option.ids, option.start, option.stop, prompt.asked, prompt.picture)
-                    for prompt, row in zip(prompts, rows, strict=True)
-                    for option in row
-                ]
-            )
-        )
-        scores = []
+        return self._answers(prompts, layered=False)[0]
+
+    def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
+        """The same, as the head reads it out of each layer."""
+        return self._answers(prompts, layered=True)
+
+    def _answers(self, prompts: Sequence[Prompt], *, layered: bool) -> list[list[Scores]]:
+        options = self._option_words(prompts)
+        layers = self._score_words([word for words in options for word in words], layered=layered)
+        return [_scores(prompts, options, tokens) for tokens in layers]
+
+    def _option_words(self, prompts: Sequence[Prompt]) -> list[list[Word]]:
+        """What is predicted of each option: its tokens in the slot, or word by word a whole sentence."""
+        rows = iter(tokenize_options(self._tokenizer, [prompt for prompt in prompts if not prompt.is_sentence]))
+        options: list[list[Word]] = []
         for prompt in prompts:
-            options = [next(words) for _ in prompt.options]
-            logps = [[token.logp for token in option] for option in options]
-            single_ranks = [option[0].rank if len(option) == 1 else 0 for option in options]
-            scores.append(summed_scores(logps, map(len, prompt.options), single_ranks))
-        return scores
+            if prompt.is_sentence:
+                encoded = self._tokenizer(list(prompt.options), return_offsets_mapping=True)
+                texts = enumerate(prompt.options)
+                options += [_words(encoded, i, text, prompt.picture) for i, text in texts]
+            else:
+                seen = (prompt.asked, prompt.picture)
+                options += [[Word(option.ids, option.start, option.stop, *seen)] for option in next(rows)]
+        return options
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
@@ -140,36 +158,25 @@ class MaskedModel(TransformersModel):
                         (), (), f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
                     )
                     continue
-                spans: dict[int, list[int]] = {}
-                for position, word in enumerate(encoded.word_ids(index)):
-                    if word is not None:
-                        spans.setdefault(word, []).append(position)
-                offsets, text = encoded["offset_mapping"][index], batch[index]
-                words = self._score_words(
-                    [
-                        Word(
-                            tuple(ids), span[0], span[-1] + 1,
-                            f"{text[: offsets[span[0]][0]]}{SLOT}{text[offsets[span[-1]][1] :]}",
-                        )
-                        for span in spans.values()
-                    ]
-                )  # fmt: skip
-                tokens = [ids[position] for span in spans.values() for position in span]
+                words = _words(encoded, index, batch[index])
+                (scores,) = self._score_words(words)
+                places = [place for word in words for place in range(word.start, word.stop)]
                 yield TokenScores(
-                    tuple(self._tokenizer.convert_ids_to_tokens(tokens)),
-                    tuple(token.logp for word in words for token in word),
+                    tuple(self._tokenizer.convert_ids_to_tokens([ids[place] for place in places])),
+                    tuple(token.logp for word in scores for token in word),
+                    spans=tuple(tuple(encoded["offset_mapping"][index][place]) for place in places),
                 )
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
-        """Texts are read whole, without an end token."""
-        return "eos:no|window:none"
+        """Texts are read whole, without an end token; pseudo-log-likelihood, pieces of a word left to right."""
+        return "eos:no|window:none|pll:within-word-l2r"
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
         return self._first_states(self._reader.first_states, texts)
 
-    def _score_words(self, words: Sequence[Word]) -> list[list[TokenScore]]:
-        """The tokens of each word, predicted left to right."""
+    def _score_words(self, words: Sequence[Word], *, layered: bool = False) -> list[list[list[TokenScore]]]:
+        """The tokens of each word, predicted left to right: by the network, or by the head from each layer."""
         mask = int(self._tokenizer.mask_token_id)
         steps = []
         for ids, start, stop, text, picture in words:
@@ -180,35 +187,74 @@ class MaskedModel(TransformersModel):
         for step in steps:
             for slot, token in step:
                 targets.setdefault(slot, set()).add(token)
-        scores = self._in_memory(lambda budget: self._predict(targets, budget))
-        return [[scores[slot, token] for slot, token in step] for step in steps]
+        layers = self._in_memory(lambda budget: self._predict(targets, budget, layered))
+        return [[[scores[slot, token] for slot, token in step] for step in steps] for scores in layers]
 
-    def _predict(self, targets: Mapping[MaskedSlot, set[int]], budget: int) -> dict[tuple[MaskedSlot, int], TokenScore]:
-        """The score of each target token in its slot; equal sentences are read once."""
+    def _predict(self, targets: Mapping[MaskedSlot, set[int]], budget: int, layered: bool) -> list[SlotScores]:
+        """The score of each target token in its slot, by layer; equal sentences are read once."""
         slots = list(targets)
         refuse_too_long(self.name, self._network, max((len(slot.ids) for slot in slots), default=0))
-        scores: dict[tuple[MaskedSlot, int], TokenScore] = {}
+        layers: list[SlotScores] = [{}]
         with torch.inference_mode():
             for picture in dict.fromkeys(slot.picture for slot in slots):
                 shown = [slot for slot in slots if slot.picture == picture]
                 for members in batches_of_equal_length([slot.ids for slot in shown], budget):
-                    scores |= self._read([shown[i] for i in members], picture, targets)
-        return scores
+                    batch = [shown[i] for i in members]
+                    for layer, logits in enumerate(self._logits(batch, picture, layered)):
+                        if layer == len(layers):
+                            layers.append({})
+                        layers[layer] |= _target_scores(batch, logits, targets)
+        return layers
 
-    def _read(
-        self, batch: Sequence[MaskedSlot], picture: str | None, targets: Mapping[MaskedSlot, set[int]]
-    ) -> dict[tuple[MaskedSlot, int], TokenScore]:
-        """The same for slots in sentences of one length, all about one picture or none."""
+    def _logits(self, batch: Sequence[MaskedSlot], picture: str | None, layered: bool) -> Iterator[torch.Tensor]:
+        """The logits of slots in sentences of one length, all about one picture or none; of each layer in turn."""
         rows = torch.arange(len(batch), device=self._network.device)
         columns = self._tensor([slot.position for slot in batch])
         ids = self._tensor([slot.ids for slot in batch])
-        logits = self._reader.logits(ids, rows, columns, [slot.text for slot in batch], picture)
-        normaliser = logits.logsumexp(-1)
-        scores: dict[tuple[MaskedSlot, int], TokenScore] = {}
-        for line, slot in enumerate(batch):
-            tokens = sorted(targets[slot])
-            chosen = torch.tensor(tokens, device=logits.device)
-            logps = (logits[line, chosen] - normaliser[line]).tolist()
-            for token, logp, rank in zip(tokens, logps, ranks(logits[line], chosen), strict=True):
-                scores[slot, token] = TokenScore(logp, rank)
-        return scores
+        if layered:
+            return self._reader.layer_logits(ids, rows, columns)
+        return iter([self._reader.logits(ids, rows, columns, [slot.text for slot in batch], picture)])
+
+
+def _target_scores(
+    batch: Sequence[MaskedSlot], logits: torch.Tensor, targets: Mapping[MaskedSlot, set[int]]
+) -> SlotScores:
+    """The scores of each slot's target tokens, one row of logits per slot."""
+    normaliser = logits.logsumexp(-1)
+    scores: SlotScores = {}
+    for line, slot in enumerate(batch):
+        tokens = sorted(targets[slot])
+        chosen = torch.tensor(tokens, device=logits.device)
+        logps = (logits[line, chosen] - normaliser[line]).tolist()
+        for token, logp, rank in zip(tokens, logps, ranks(logits[line], chosen), strict=True):
+            scores[slot, token] = TokenScore(logp, rank)
+    return scores
+
+
+def _words(encoded: Any, index: int, text: str, picture: str | None = None) -> list[Word]:
+    """The words of an encoded text."""
+    spans: dict[int, list[int]] = {}
+    for position, word in enumerate(encoded.word_ids(index)):
+        if word is not None:
+            spans.setdefault(word, []).append(position)
+    ids, offsets = tuple(encoded["input_ids"][index]), encoded["offset_mapping"][index]
+    return [
+        Word(
+            ids, span[0], span[-1] + 1,
+            f"{text[: offsets[span[0]][0]]}{SLOT}{text[offsets[span[-1]][1] :]}", picture,
+        )
+        for span in spans.values()
+    ]  # fmt: skip
+
+
+def _scores(
+    prompts: Sequence[Prompt], options: Sequence[Sequence[Word]], words: Sequence[Sequence[TokenScore]]
+) -> list[Scores]:
+    """The scores of each prompt, from the words of the options of all of them."""
+    of_word, of_option, scores = iter(words), iter(options), []
+    for prompt in prompts:
+        tokens = [[token for _ in next(of_option) for token in next(of_word)] for _ in prompt.options]
+        logps = [[token.logp for token in option] for option in tokens]
+        single_ranks = [option[0].rank if len(option) == 1 else 0 for option in tokens]
+        scores.append(summed_scores(logps, map(len, prompt.options), single_ranks))
+    return scores

@@ -91,7 +91,7 @@ def _device_map(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise UserError(f"--device-map is no JSON object from modules to devices: {first_line(error)}") from error
+        raise UserError(f"--device-map is not a JSON object from modules to devices: {first_line(error)}") from error
 
 
 def _value(text: str) -> Any:

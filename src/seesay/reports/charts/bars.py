@@ -12,6 +12,8 @@ from seesay.reports.charts import kernel as svg
 from seesay.reports.formatting import brief, number
 
 ROOM = 170.0
+NARROW = 200.0
+"""Bars that are not longer have room for three labels below them."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def stacked_bars(
         drawn.append(svg.text(left - 8, y + 11, name, "end", room))
         drawn += _divided(name, values, parts, paint, left, y)
         y += 19
-    for share in (0, 25, 50, 75, 100):
+    for share in (0, 25, 50, 75, 100) if svg.WIDTH - left > NARROW else (0, 50, 100):
         anchor = "end" if share == 100 else "middle"
         drawn.append(svg.text(left + (svg.WIDTH - left) * share / 100, y + 12, f"{share} %", f"tick {anchor}"))
     return svg.chart("stacked-bars", svg.WIDTH, y + 18, title, drawn)

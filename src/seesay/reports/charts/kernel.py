@@ -78,8 +78,9 @@ def truncate(words: str, room: float) -> str:
 
 
 def text_width(names: Iterable[str], most: float) -> float:
-    """The width of the longest name, `most` at most."""
-    return min(max((len(printable(name)) * _CHARACTER + 4 for name in names), default=0.0), most)
+    """The width of the longest name, `most` at most; capitals and signs such as + are a third wider than letters."""
+    widths = (sum(4 / 3 if c.isupper() or c in "+=±" else 1.0 for c in printable(name)) for name in names)
+    return min(max((width * _CHARACTER + 4 for width in widths), default=0.0), most)
 
 
 def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False) -> Markup:
@@ -136,7 +137,9 @@ def axis(
     if high - low < TINY:
         margin = abs(low) / 2 if abs(low) >= TINY else 0.5
         low, high = (low, high + 2 * margin) if zero and low == 0 else (low - margin, high + margin)
-    step = max(_step(high - low), 1.0) if whole else _step(high - low)
+    step = _step(high - low)
+    if whole:
+        step = float(math.ceil(step))
     if not tight:
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -25,6 +25,8 @@ TESTS = (
     "Accuracy, with that of chance on the same questions; or Spearman's ρ with people, 0 by chance, with the p-value "
     "of shuffled words (Mantel's test). 95 % intervals."
 )
+NAMED = 8
+"""Of more relations than this that a pair is joined with, the number is written."""
 SEEN = {
     "no": "The model has never seen these contexts: they were held out of its training.",
     "partly": "The model was trained on most of these captions (contexts of all parts).",
@@ -112,7 +114,9 @@ def pair_table(proximities: Sequence[PairProximity], title: str = "") -> DataTab
     """How near the words of each pair are, by rank: cosines are all close to 1."""
     body = []
     for pair in proximities:
-        others = ", ".join(word for word in pair.joined if word not in (pair.a, pair.b)) or "—"
+        words = [word for word in pair.joined if word not in (pair.a, pair.b)]
+        named = words if len(words) <= NAMED else [*words[: NAMED - 1], f"… ({len(words)})"]
+        others = ", ".join(named) or "—"
         ranks = [f"{pair.rank:,} of {pair.pairs:,}", f"{pair.percentile:.1f} %", brief(1 - pair.cosine)]
         joined = [brief(pair.distance), f"{pair.merge} of {pair.merges}", others]
         body.append([f"{pair.a} / {pair.b}", *ranks, *joined])

@@ -104,8 +104,11 @@ class Material:
             return next((self.data / name for name in names if (self.data / name).is_dir()), self.data)
         return next((data_folder() / name for name in names if (data_folder() / name).is_dir()), None)
 
+    def task_data(self, name: str) -> Path | None:
+        """Where the files of a task are: below the data given; None for the data folder."""
+        needs = summary(name).needs
+        return self.data_of(needs[0]) if self.data is not None and needs else None
+
     def task(self, name: str) -> Task:
         """A task with its published data."""
-        needs = summary(name).needs
-        data = self.data_of(needs[0]) if self.data is not None and needs else None
-        return self.once(f"task {name}", lambda: load_task(name, data))
+        return self.once(f"task {name}", lambda: load_task(name, self.task_data(name)))

@@ -9,11 +9,13 @@ from typing import Any
 
 from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import BadValueError
+from seesay.data.task_files.pairs import PLACES, Pairs, in_order
 from seesay.data.task_files.row_rules import Cut, as_number
 from seesay.data.task_files.rows import Row, Table, column_values
 from seesay.data.task_files.rules import entries
 from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
 from seesay.data.task_files.texts import Getter, reference_getter, references, source_getter, usable
+from seesay.files import path_below
 from seesay.questions import BadRow, Question
 from seesay.registry import did_you_mean
 
@@ -100,11 +102,16 @@ class QuestionBuilder:
                 fields[name] = usable(value, name, empty=empty)
             elif name in self._needed:
                 raise BadValueError(f"'{name}' is missing")
-        options, columns = self._row_options(cells)
-        gold = self._row_gold(cells, options, columns)
+        key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
+        if self.file.pairs is not None:
+            options: tuple[str, ...] = PLACES
+            sentences, gold = in_order(key or "", *self._pair(cells, self.file.pairs))
+            fields |= sentences
+        else:
+            options, columns = self._row_options(cells)
+            gold = self._row_gold(cells, options, columns)
         if len(gold) > 1:
             self.several_gold = True
-        key = self._id(cells) if self._id is not None else f"{prefix}{row.file}{'/' if row.file else ''}{row.number}"
         about = self._object(cells) if self._object is not None else key
         if not key or not about:
             raise BadValueError(f"'{'object' if key else 'id'}' is empty")
@@ -119,6 +126,13 @@ class QuestionBuilder:
             pairs = zip(self.file.tag_sources, values, strict=True)
             tags = self._shared_tags[values] = {name: value for name, value in pairs if value is not None}
         return tags
+
+    def _pair(self, cells: Cells, pairs: Pairs) -> tuple[str, str]:
+        """The good and the bad sentence of a row."""
+        good, bad = (usable(str(cells.get(column) or ""), column) for column in (pairs.good, pairs.bad))
+        if good == bad:
+            raise BadValueError(f"'{pairs.good}' and '{pairs.bad}' are the same")
+        return good, bad
 
     def _field_getters(self, columns: Sequence[str]) -> list[tuple[str, Getter, bool]]:
         """The fields that templates need, and those that the file declares, each with whether it may be empty."""
@@ -240,9 +254,9 @@ class QuestionBuilder:
             return None
         if not name:
             raise BadValueError("'picture' is empty")
-        path = (self.folder / name).resolve()
-        if Path(name).is_absolute() or not path.is_relative_to(self.folder.resolve()):
-            raise BadValueError(f"the picture '{name}' leaves the folder of the rows")
+        path = path_below(self.folder, name)
+        if path is None or Path(name).is_absolute():
+            raise BadValueError(f"the picture '{name[:80]}' leaves the folder of the rows, or is no name of a file")
         if not path.is_file():
             self._missing_pictures[name] = None
         return str(path)

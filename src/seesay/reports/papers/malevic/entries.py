@@ -13,8 +13,8 @@ from seesay.reports.papers.malevic.tables import published_table, seen_and_unsee
 from seesay.reports.papers.paper import Paper, PaperEntry
 from seesay.tasks.malevic import CITATION
 
-_TRAIN = "seesay reasoner train film --task set+pos -o film && seesay paper malevic film"
-_REASONER = "a trained reasoner: FiLM on SET+POS, an hour or two on two cores."
+_TRAIN = "seesay reasoner train film --task set+pos --preset cpu -o film && seesay paper malevic film"
+_REASONER = "a trained reasoner: FiLM on SET+POS, half an hour on a core of its own."
 _SWEEP = "seesay reasoner sweep -o sweep --grid paper --preset paper && seesay paper malevic sweep"
 _GRID = (
     "16 configurations x 3 seeds x 3 networks for every task as published, with a GPU and ResNet-101; "

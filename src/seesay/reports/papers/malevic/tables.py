@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from statistics import fmean, stdev
 
 from seesay.reasoners.diagnostics import share, shares
 from seesay.reasoners.evaluate import CEILING, predict
 from seesay.reasoners.networks.registry import NAMES
-from seesay.reasoners.paper_tables import TABLES, column_test, published
+from seesay.reasoners.paper_tables import (
+    TABLES,
+    BestConfiguration,
+    TableCell,
+    best_configurations,
+    column_test,
+    published,
+    summary,
+)
 from seesay.reasoners.selection import best_reasoners
-from seesay.reasoners.sweep import SweepRow, best, read_results
+from seesay.reasoners.sweep import SweepRow, read_results
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, interval, number
 from seesay.reports.pages.sections import DataTable
@@ -29,8 +36,8 @@ SEEN = ("compositional-seen", "compositional-unseen")
 SHORTCUTS = {("SET+POS", "whole-scene"): 0.65, ("SET+POS", "max-is-big"): 0.92}
 """What the paper's text reports of two shortcuts, rounded."""
 HEADER = (
-    "test", "network", "best configuration", "of", "seeds", "validation: best", "mean", "sd", "test: mean", "sd",
-    "published", "difference",
+    "test", "network", "best configuration", "of", "learning rate, dropout, batch norm", "seeds",
+    "validation: highest", "mean", "sd", "test: mean", "sd", "published", "difference",
 )  # fmt: skip
 SWEEP = (
     "The best configuration of each network by its mean validation accuracy, as in the paper, with the spread over its "
@@ -61,13 +68,13 @@ def sweep_table(table: str) -> Callable[[Material], Rendered]:
 
     def render(material: Material) -> Rendered:
         results = sweep_rows(material)
-        chosen = best(results)
+        chosen = {(each.network, each.task): each for each in best_configurations(results)}
+        cells = {(cell.column, cell.network): cell for cell in summary(results) if cell.table == table}
         body, empty = [], []
-        for column, (task, test) in TABLES[table].items():
+        for column, (task, _) in TABLES[table].items():
             for network in NETWORKS:
-                rows = [row for row in chosen.get((network, task), []) if test in row.tests]
-                if rows:
-                    body.append(_row(column, network, rows, test, _tried(results, network, task)))
+                if (column, network) in cells:
+                    body.append(_row(cells[column, network], chosen[network, task], results))
                 else:
                     empty.append(f"{NAMES[network]} on {column}")
         text, tables = RULES_ALONE, [rule_table(material, table)]
@@ -94,20 +101,16 @@ def rule_table(material: Material, table: str) -> DataTable:
     return DataTable(header, body, "Rules on generated items of ours")
 
 
-def _row(column: str, network: str, rows: list[SweepRow], test: str, tried: int) -> list[str | float | None]:
-    validation, accuracy = [row.validation for row in rows], [row.tests[test] for row in rows]
-    printed = published(column, NAMES[network])
-    spreads = [number(stdev(values)) if len(values) > 1 else NONE for values in (validation, accuracy)]
-    away = None if printed is None else fmean(accuracy) - printed
+def _row(cell: TableCell, best: BestConfiguration, results: list[SweepRow]) -> list[str | float | None]:
+    tried = len({row.config for row in results if (row.network, row.task) == (best.network, best.task)})
+    values = [NONE if value is None else f"{value:g}" for value in (best.learning_rate, best.dropout)]
+    values.append(NONE if best.batch_norm is None else "yes" if best.batch_norm else "no")
+    away = None if cell.published is None else cell.mean - cell.published
     return [
-        column, NAMES[network], rows[0].config, str(tried), str(len(rows)), number(max(validation)),
-        number(fmean(validation)), spreads[0], number(fmean(accuracy)), spreads[1], number(printed),
-        number(away, sign=True),
+        cell.column, NAMES[cell.network], cell.config, str(tried), ", ".join(values), str(cell.seeds),
+        number(best.highest), number(best.mean), number(best.sd), number(cell.mean), number(cell.sd),
+        number(cell.published), number(away, sign=True),
     ]  # fmt: skip
-
-
-def _tried(results: list[SweepRow], network: str, task: str) -> int:
-    return len({row.config for row in results if (row.network, row.task) == (network, task)})
 
 
 def seen_and_unseen(material: Material) -> Rendered:

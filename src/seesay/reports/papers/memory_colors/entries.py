@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from seesay.data.catalogue import HAGSTROM_JOHANSSON
 from seesay.reports.papers.memory_colors.figures import (
+    colors_by_template,
+    memory_colors,
+    models,
+    overview,
+    published_colors,
+    published_models,
+)
+from seesay.reports.papers.memory_colors.norms import (
     COLORS_ONLY,
     IN_TEMPLATES,
     RELATIONS,
     SEGMENTS,
-    colors_by_template,
+    by_segment,
     entries_table,
-    memory_colors,
-    models,
     norms_panels,
-    overview,
-    published_colors,
-    published_models,
+    over_questions,
+    over_segments,
 )
 from seesay.reports.papers.paper import Paper, PaperEntry, not_here
 
@@ -26,6 +31,7 @@ _MODELS = (
     "CLIP-BERT, from the Hub or from folders; `seesay pretrain` trains BERT on captions."
 )
 _CSLB = "the CSLB norms (`seesay data add cslb-norms norms.dat`), which their owners give out on request"
+_BOTH = f"{_CSLB}, and {_MODELS}"
 
 PAPER = Paper(
     name="memory-colors",
@@ -50,14 +56,14 @@ PAPER = Paper(
                    f"{_MODELS} The authors' `results.csv` beside the data gives the published columns."),
         PaperEntry("Table 4", "Entries by segment and relation", entries_table, "seesay tasks property-norms",
                    f"{_CSLB}."),
-        PaperEntry("Figures 2 to 5, segments", "Property Norms by production frequency", norms_panels(SEGMENTS),
-                   _NORMS, f"{_CSLB}, and {_MODELS}"),
-        PaperEntry("Figures 2 to 5, templates", "Property Norms in each template", norms_panels(IN_TEMPLATES), _NORMS,
-                   f"{_CSLB}, and {_MODELS}"),
-        PaperEntry("Figures 2 to 5, relations", "Property Norms by relation", norms_panels(RELATIONS), _NORMS,
-                   f"{_CSLB}, and {_MODELS}"),
-        PaperEntry("Figures 2 to 5, colours", "Property Norms whose answers are colours", norms_panels(COLORS_ONLY),
-                   _NORMS, f"{_CSLB}, and {_MODELS}"),
+        PaperEntry("Figures 2 to 5, segments", "Property Norms by production frequency",
+                   norms_panels(SEGMENTS, by_segment), _NORMS, _BOTH),
+        PaperEntry("Figures 2 to 5, templates", "Property Norms in each template",
+                   norms_panels(IN_TEMPLATES, over_questions), _NORMS, _BOTH),
+        PaperEntry("Figures 2 to 5, relations", "Property Norms by relation",
+                   norms_panels(RELATIONS, over_segments), _NORMS, _BOTH),
+        PaperEntry("Figures 2 to 5, colours", "Property Norms whose answers are colours",
+                   norms_panels(COLORS_ONLY, by_segment), _NORMS, _BOTH),
         PaperEntry("Norlund et al. 2021", "The paper that introduced Memory Colors: its tables and figures",
                    not_here("None of our sources has them: its text was not at hand. Its data (109 things, their "
                             "colours and 13 templates) are the task `memory-colors`, its model is CLIP-BERT."),

@@ -132,6 +132,11 @@ def is_linear(group: TaskRuns) -> bool:
     return asked_as(group.task).startswith("linear")
 
 
+def is_judged(run: Run) -> bool:
+    """Whether people answered, in a study of `seesay judge`."""
+    return run.manifest.family == "people"
+
+
 def _zero_shot_rules(group: TaskRuns, run: Run) -> list[tuple[str, Figure | None]]:
     """The figures of a run by rule; those that it does not have are left out."""
     by_key = {(figure.metric, figure.template, figure.slice): figure for figure in run.figures}
@@ -183,14 +188,19 @@ def probes(
     heads = [head for _, _, head in columns]
 
     def render(material: Material) -> Rendered:
-        rows = _probe_rows(material, columns)
-        lines = [[model, asked, *(cells.get(head) for head in heads)] for model, asked, cells in rows]
+        rows = _rows_of(material, columns, lambda group, run: is_linear(group))
+        judged = _rows_of(material, columns, lambda group, run: is_judged(run))
+        lines, own = (
+            [[model, asked, *(cells.get(head) for head in heads)] for model, asked, cells in each]
+            for each in (rows, judged)
+        )
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
         human, notes = [], []
         try:
             human = people(material)
         except UserError as error:
             notes.append(f"People: {error}")
+        human += own
         if not lines and not human:
             raise UserError(" ".join([f"{missing}.", *notes, note]))
         whole = human and any(len(cells) == len(heads) for _, _, cells in rows)
@@ -201,15 +211,15 @@ def probes(
     return render
 
 
-def _probe_rows(
-    material: Material, columns: Sequence[tuple[str, str, str]]
+def _rows_of(
+    material: Material, columns: Sequence[tuple[str, str, str]], chosen: Callable[[TaskRuns, Run], bool]
 ) -> list[tuple[str, str, dict[str, str | None]]]:
     """Model, way of asking and cells; runs of several tasks share a row, two runs of one task do not."""
     rows: list[tuple[str, str, dict[str, str | None]]] = []
     for group in material.groups_of(*(task for task, _, _ in columns)):
-        asked = asked_as(group.task)
         own = [(metric or group.headline, head) for task, metric, head in columns if task == group.task.name]
-        for entry in group.entries if is_linear(group) else ():
+        for entry in (entry for entry in group.entries if chosen(group, entry.run)):
+            asked = "judge" if is_judged(entry.run) else asked_as(group.task)
             values = {head: cell(entry.figure(metric)) for metric, head in own}
             same = (row for row in rows if row[:2] == (entry.label, asked) and not row[2].keys() & values.keys())
             if (row := next(same, None)) is None:
@@ -250,7 +260,8 @@ TRANSITIVE = (
 CODA_NOTE = (
     "CoDa's annotators are measured on the 432 things that they share with ViPhy: as the paper reads it (any typical "
     "colour in common), and by the rule for models (the most frequent colour). Macro F1 is printed as 68.82; over "
-    "labels it is 63.99, pooled 68.09, weighted 68.17, over things 71.91."
+    "labels it is 63.99, pooled 68.09, weighted 68.17, over things 71.91. People who may name several colours are "
+    "asked with `seesay judge serve viphy-color --answer several`; the run of `judge export` then stands in the table."
 )
 
 

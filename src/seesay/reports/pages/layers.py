@@ -1,0 +1,118 @@
+"""The page of figures by layer: accuracy and selectivity as curves and as a strip, and answers under the logit lens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from markupsafe import Markup
+
+from seesay.questions import SLOT
+from seesay.reports.charts import Series, heat_map, lines
+from seesay.reports.formatting import metric_name
+from seesay.reports.pages.sections import DataTable, Section, write_page, write_svg
+from seesay.runs.layers import LayerCurve, LensAnswer
+
+SHOWN = 12
+"""Questions whose answers are drawn layer by layer."""
+
+LISTED = 500
+
+PROBES = (
+    "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns labels that were "
+    "drawn for each thing at random (Hewitt & Liang 2019): what it gets right it has learnt by heart. Selectivity is "
+    "the difference. Bands are 95 % intervals clustered by object."
+)
+LENS = (
+    "What the model's own output head reads out of each layer (logit lens), layer 0 being the embedding and the last "
+    "one the model's answer. Bands are 95 % intervals clustered by object."
+)
+
+
+def write_layers(path: Path, curves: Sequence[LayerCurve]) -> Path:
+    """Write the page, and the curves of each task as a file beside it."""
+    sections = []
+    for number, curve in enumerate(curves, start=1):
+        chart = curve_chart(curve)
+        write_svg(path.with_name(f"{path.stem}-{number}.svg"), chart)
+        sections.append(_figures(curve, chart))
+        if curve.answers:
+            sections.append(_takeovers(curve))
+    return write_page(path, "Layer by layer", sections)
+
+
+def curve_chart(curve: LayerCurve) -> Markup:
+    """The figure over the layers with its band, the control and the selectivity."""
+    first = curve.figures[0]
+    name = metric_name(first.metric)
+    series = [_series(curve, name, "value", "low", "high")]
+    if first.selectivity is not None:
+        series.append(_series(curve, "selectivity", "selectivity", "selectivity_low", "selectivity_high"))
+        series.append(_series(curve, "control", "control"))
+    if first.chance is not None:
+        series.append(_series(curve, "chance", "chance"))
+    title = f"{first.model}, {first.task}: by layer"
+    return lines(series, title=title, x_label="layer", y_label=name, y_ends=(0.0, 1.0))
+
+
+def _series(curve: LayerCurve, name: str, *fields: str) -> Series:
+    """One field of the figures over the layers, with those of its band."""
+    columns = ([_or_nan(getattr(figure, field)) for figure in curve.figures] for field in fields)
+    return Series(name, [figure.layer for figure in curve.figures], *columns)
+
+
+def strips(curve: LayerCurve) -> list[Markup]:
+    """One strip of cells per figure, each from its own least to its own greatest value."""
+    names = {"value": metric_name(curve.figures[0].metric)}
+    if curve.figures[0].selectivity is not None:
+        names |= {"control": "control", "selectivity": "selectivity"}
+    columns = [str(figure.layer) for figure in curve.figures]
+    return [
+        heat_map([_series(curve, name, field).y], [name], columns, title=f"{name.capitalize()} by layer")
+        for field, name in names.items()
+    ]
+
+
+def _figures(curve: LayerCurve, chart: Markup) -> Section:
+    first = curve.figures[0]
+    header = ["layer", "value", "low", "high", "spread", "control", "selectivity", "low", "high"]
+    rows = [
+        [f.layer, f.value, f.low, f.high, f.spread, f.control, f.selectivity, f.selectivity_low, f.selectivity_high]
+        for f in curve.figures
+    ]
+    used = [i for i in range(len(header)) if any(row[i] is not None for row in rows)]
+    kept = f"The kept vectors take {curve.kept / 1e9:,.2f} GB." if curve.kept else ""
+    text = "\n\n".join(
+        [LENS if curve.how == "lens" else PROBES, *curve.notes, kept, f"`{first.signature.rpartition('|')[0]}`"]
+    )
+    table = DataTable([header[i] for i in used], [[row[i] for i in used] for row in rows])
+    return Section(f"{first.model} · {first.task}, {first.n:,} questions", text, [chart, *strips(curve)], table)
+
+
+def _takeovers(curve: LayerCurve) -> Section:
+    """Where the right answer takes over, question by question."""
+    first = curve.figures[0]
+    layers = [str(figure.layer) for figure in curve.figures]
+    ahead = [answer for answer in curve.answers if answer.takeover is not None]
+    rows: list[list[str | float | None]] = [
+        [answer.text.replace(SLOT, "___"), answer.gold, answer.takeover, answer.rival]
+        for answer in sorted(ahead, key=lambda answer: (answer.takeover or 0, answer.question))[:LISTED]
+    ]
+    text = (
+        f"At the last layer the right answer is ahead in {len(ahead):,} of {len(curve.answers):,} questions and "
+        "templates. The table names the layer from which on it stays ahead, and the option that was ahead before; the "
+        "charts show the probability of each option, among the options, layer by layer."
+    )
+    drawn = [_chart(answer, layers) for answer in (ahead or list(curve.answers))[:SHOWN]]
+    table = DataTable(["question", "right answer", "ahead from layer", "instead of"], rows) if rows else None
+    return Section(f"{first.model} · {first.task}: where the right answer takes over", text, drawn, table)
+
+
+def _chart(answer: LensAnswer, layers: Sequence[str]) -> Markup:
+    columns = list(zip(*answer.probabilities, strict=True))
+    title = f"{answer.text.replace(SLOT, '___')} ({answer.gold})"
+    return heat_map(columns, answer.options, layers, title=title)
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else value

@@ -1,0 +1,142 @@
+"""Probes of every layer at once, their control task, and the logit lens: the same figures as one at a time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.tiny import save_tiny
+
+from seesay import api
+from seesay.errors import UserError
+from seesay.models import load_model
+from seesay.models.encoders import load_encoder
+from seesay.probes.layers import control_splits, first_thing, layer_logps, shares_things
+from seesay.probes.linear import linear_task
+from seesay.probes.linear_layer import ProbeConfig, train_layer, train_layers
+from seesay.probes.vector_cache import LayerCache, VectorCache
+from seesay.questions import Task
+from seesay.reports.pages.layers import write_layers
+from seesay.runs.ask import Settings, ask, limited
+from seesay.runs.journal import Journal
+from seesay.runs.layers import chosen_layers
+from seesay.runs.lens import JOURNAL, lens
+from seesay.tasks import load_task
+
+RESAMPLES = 100
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(save_tiny("gpt2", tmp_path_factory.mktemp("tiny")))
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    whole = load_task("core-color")
+    parts = {name: part.questions[:60] for name, part in whole.splits().items()}
+    return replace(whole, questions=parts["test"], templates=whole.templates[:2], load_splits=lambda: parts)
+
+
+def test_layers_trained_together_have_the_weights_of_each_alone() -> None:
+    draw = np.random.default_rng(0)
+    vectors, validation = (draw.normal(size=(3, n, 6)).astype(np.float32) for n in (50, 20))
+    gold, val_gold = (np.eye(4, dtype=bool)[draw.integers(0, 4, n)] for n in (50, 20))
+    config = ProbeConfig(epochs=6, rate=0.01)
+    together = train_layers(vectors, gold, validation, val_gold, seed=3, config=config)
+    for i, layer in enumerate(together):
+        alone = train_layer(vectors[i], gold, validation[i], val_gold, seed=3, config=config)
+        np.testing.assert_array_equal(layer.weights, alone.weights)
+        assert (layer.epoch, layer.history) == (alone.epoch, alone.history)
+
+
+def test_kept_layers_are_the_encoders(folder: str, tmp_path: Path) -> None:
+    encoder = load_encoder(folder)
+    texts = ["the color of snow", "the color of grass", "the color of snow"]
+    cache = LayerCache(encoder, tmp_path)
+    cache.fill(texts)
+    assert cache.layers(texts) == 3
+    assert cache.size(texts) == 2 * 3 * 32 * 4  # two texts, three layers, 32 numbers of four bytes
+    again = LayerCache(encoder, tmp_path).layer_rows(texts, [0, 2])
+    np.testing.assert_array_equal(again, encoder.encode_layers(texts).swapaxes(0, 1)[[0, 2]])
+
+
+def test_control_labels_belong_to_things() -> None:
+    parts = linear_task(load_task("core-size")).splits()
+    control = control_splits(parts)
+    label_of: dict[str, str] = {}
+    changed = 0
+    for name, part in control.items():
+        for before, after in zip(parts[name].questions, part.questions, strict=True):
+            (label,) = after.gold
+            assert label_of.setdefault(first_thing(after), label) == label
+            assert (before.id, before.fields, before.options) == (after.id, after.fields, after.options)
+            changed += before.gold != after.gold
+    total = sum(len(part.questions) for part in parts.values())
+    assert 0.3 < changed / total < 0.7  # two labels: half of them are the same by chance
+    assert not shares_things(linear_task(load_task("core-color")).splits())  # split by object
+
+
+def test_the_last_layer_is_the_probe_of_today(folder: str, task: Task, tmp_path: Path) -> None:
+    parts = linear_task(task).splits()
+    cache = LayerCache(load_encoder(folder), tmp_path / "vectors")
+    curves, errors = api.layers(
+        folder, task, seeds=2, settings=Settings(resamples=RESAMPLES), output=tmp_path / "layers"
+    )
+    assert not errors
+    (curve,) = curves
+    assert [figure.layer for figure in curve.figures] == [0, 1, 2]
+    assert curve.kept > 0
+    assert curve.notes
+    assert "learnt by heart" in curve.notes[0]
+    runs = api.probe(folder, task, how="linear", seeds=2, resamples=RESAMPLES, output=tmp_path / "runs").runs
+    values = [next(f.value for f in run.figures if f.metric == "relaxed_accuracy") for run in runs]
+    assert curve.figures[-1].value == pytest.approx(np.mean(values), abs=1e-12)
+    for figure in curve.figures:
+        assert figure.control is not None
+        assert figure.selectivity == pytest.approx(figure.value - figure.control)
+        assert figure.low <= figure.value <= figure.high
+    stored = json.loads((tmp_path / "layers" / "layers.json").read_text())
+    assert [row["layer"] for row in stored[0]["figures"]] == [0, 1, 2]
+    page = write_layers(tmp_path / "layers.html", curves).read_text()
+    assert "selectivity" in page
+    assert (tmp_path / "layers-1.svg").is_file()
+    with pytest.raises(KeyError):  # texts must be kept before a probe reads them
+        layer_logps(cache, parts, [0])
+    assert isinstance(cache, VectorCache)
+
+
+def test_the_lens_ends_in_the_models_answers_and_resumes(folder: str, task: Task, tmp_path: Path) -> None:
+    model, settings = load_model(folder), Settings(resamples=RESAMPLES, limit=20)
+    curve = lens(model, task, tmp_path, settings, "all")
+    small = replace(limited(task, 20, 0), neutral={})
+    own = ask(model, small, Journal(tmp_path / "own.jsonl"))
+    (path,) = tmp_path.rglob(JOURNAL)
+    kept = Journal(path).read()
+    for key, scores in own.items():
+        np.testing.assert_allclose(kept[f"{key}:2"].logp, scores.logp, atol=1e-5)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[: len(lines) // 2]) + lines[-1][:20])  # killed in the middle of a line
+    assert lens(model, task, tmp_path, settings, "all") == curve
+    last = [answer.takeover for answer in curve.answers]
+    right = np.mean([takeover is not None for takeover in last])
+    assert curve.figures[-1].value == pytest.approx(right)
+    assert lens(model, task, tmp_path, settings, "0,-1").figures[1].value == curve.figures[-1].value
+
+
+def test_layers_are_chosen_by_number() -> None:
+    assert chosen_layers("all", 3) == [0, 1, 2]
+    assert chosen_layers("-1,0", 31) == [0, 30]
+    for wrong in ("3", "-4", "first", ""):
+        with pytest.raises(UserError, match="--layers"):
+            chosen_layers(wrong, 3)
+
+
+def test_what_has_no_layers_is_refused(task: Task, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be asked by layer"):
+        api.layers("mock", task, how="cloze", output=tmp_path)
+    with pytest.raises(UserError, match="--layers goes with"):
+        api.layers("mock", task, how="choice", output=tmp_path)

@@ -1,0 +1,93 @@
+"""The stability of a ranking over templates: by hand, beside SciPy, and through the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seesay import api
+from seesay.cli import main
+from seesay.errors import UserError
+from seesay.questions import Question, Task, Template
+from seesay.runs.stability import mean_tau
+
+
+def test_tau_beside_scipy() -> None:
+    kendalltau = pytest.importorskip("scipy.stats").kendalltau
+    draw = np.random.default_rng(0)
+    figures = draw.integers(0, 6, (4, 5)).astype(float)  # ties among them
+    taus = [kendalltau(a, b).statistic for a, b in combinations(figures, 2)]
+    assert mean_tau(figures[None])[0] == pytest.approx(np.mean(taus), abs=1e-12)
+
+
+def test_a_template_without_a_ranking_is_left_out() -> None:
+    figures = np.array([[1.0, 2, 3], [1, 2, 3], [5, 5, 5]])
+    assert mean_tau(figures[None])[0] == 1.0
+    assert np.isnan(mean_tau(figures[None, 1:])[0])
+
+
+def stored(task: Task, right: dict[str, int], path: Path) -> str:
+    """A file of answers that has the first so many questions right in each template."""
+    rows = [
+        {"question": q.id, "template": name, "logp": [-0.1, -3.0] if i < count else [-3.0, -0.1]}
+        for name, count in right.items()
+        for i, q in enumerate(task.questions)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return f"answers:{path}"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    templates = tuple(Template(name, f"{name}: {{thing}} is [MASK].") for name in ("a", "b", "c"))
+    questions = tuple(Question(f"q{i}", {"thing": f"t{i}"}, ("yes", "no"), {"yes": 1.0}, f"t{i}") for i in range(40))
+    task = Task("made-up", "1", "", templates, questions, ("accuracy",))
+    # by a and b the order is one, two, three; by c the other way round, and so far that c decides the mean
+    models = [("one", 20, 20, 2), ("two", 19, 19, 20), ("three", 18, 18, 38)]
+    names = [stored(task, {"a": a, "b": b, "c": c}, tmp_path / f"{name}.jsonl") for name, a, b, c in models]
+    api.probe(names, task, output=tmp_path / "runs", resamples=100)
+    return tmp_path / "runs"
+
+
+def test_the_template_that_decides(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (ranking,) = api.results(runs).stability(resamples=200)
+    assert ranking.tau == pytest.approx((1 - 1 - 1) / 3)
+    assert ranking.tau is not None
+    assert ranking.low is not None
+    assert ranking.high is not None
+    assert ranking.low <= ranking.tau <= ranking.high
+    assert ranking.decisive == "c"
+    by_name = {row.template: row for row in ranking.templates}
+    assert (by_name["c"].tau, by_name["c"].tau_without) == (1.0, -1.0)
+    assert (by_name["a"].tau, by_name["a"].tau_without) == (-1.0, 1.0)
+    assert "three" in by_name["c"].best
+    with pytest.raises(SystemExit):
+        main(["compare", str(runs), "--stability", "--resamples", "100", "--json"])
+    assert json.loads(capsys.readouterr().out)[0]["decisive"] == "c"
+    with pytest.raises(SystemExit):
+        main(["compare", str(runs), "--stability", "--resamples", "100"])
+    assert "decides the order" in " ".join(capsys.readouterr().out.split())
+
+
+def test_one_model_has_no_ranking(runs: Path) -> None:
+    with pytest.raises(UserError, match="two models"):
+        replace(results := api.results(runs), runs=results.runs[:1]).stability()
+
+
+def test_further_metrics_of_runs(runs: Path) -> None:
+    results = api.results(runs).measured("brier", "expected_calibration_error")
+    figures = [figure for figure in results.figures if figure.metric == "brier" and figure.template == "a"]
+    assert len(figures) == 3
+    share = 1 / (1 + np.exp(-2.9))  # of the option at −0.1 beside the one at −3
+    expected = (20 * 2 * (1 - share) ** 2 + 20 * 2 * share**2) / 40
+    assert figures[0].value == pytest.approx(expected) or figures[1].value == pytest.approx(expected)
+    assert all(figure.low <= figure.value <= figure.high for figure in figures)
+    several = replace(results.runs[0].task.questions[0], gold={"yes": 0.5, "no": 0.5})
+    run = replace(results.runs[0], task=replace(results.runs[0].task, questions=(several,)))
+    with pytest.raises(UserError, match="several right answers"):
+        api.Results((replace(run, figures=()),)).measured("brier")

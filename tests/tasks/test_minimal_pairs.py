@@ -114,9 +114,9 @@ def test_a_tiny_bert(tmp_path: Path) -> None:
     """Pseudo-log-likelihood: each word masked in turn, its pieces from left to right, by plain transformers."""
     folder = save_tiny("bert", tmp_path / "bert")
     reference = MaskedReference(folder)
-    task = written(tmp_path, PAIRS[::5])
+    task = written(tmp_path)
     scores: dict[str, float] = {}
-    for sentence in [sentence for pair in PAIRS[::5] for sentence in pair]:
+    for sentence in dict.fromkeys(sentence for pair in PAIRS for sentence in pair):
         words = sentence.removesuffix(".").split() + ["."] * sentence.endswith(".")
         total = 0.0
         for place, word in enumerate(words):

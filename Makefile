@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-all lint docs bench fuzz system clean
+.PHONY: demo test test-all lint docs messages bench fuzz system clean
 
 # A first look at 20 questions per task within a minute, then all of them.
 demo: $(VENV)/.models
@@ -33,6 +33,14 @@ lint: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict
+
+# The texts of the judge's page: collected, merged into the catalogues (to be translated by hand), compiled.
+JUDGE := src/seesay/judge
+LOCALE := $(JUDGE)/web/locale
+messages: $(VENV)/.dev
+	$(BIN)/pybabel -q extract -F $(LOCALE)/babel.cfg -k mark -k RequestRejectedError:2 -k InvalidAnswerError:1 -k MistakenAnswerError:1 --no-location -o $(VENV)/judge.pot $(JUDGE)
+	$(BIN)/pybabel -q update -D judge -i $(VENV)/judge.pot -d $(LOCALE) --no-fuzzy-matching -w 120 --omit-header
+	$(BIN)/pybabel -q compile -D judge -d $(LOCALE)
 
 bench: $(VENV)/.dev
 	set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done

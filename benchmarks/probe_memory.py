@@ -18,7 +18,7 @@ LIMIT_GB = 6.0
 
 
 def probe(size: int) -> None:
-    """Ask one size, and print seconds, peak memory in MiB and the bytes of the run folder."""
+    """Ask one size, and print seconds by clock and processor, peak memory in MiB and the bytes of the run folder."""
     from seesay.models import ModelOptions, load_model
     from seesay.questions import Question, Task, Template
     from seesay.runs.ask import Settings, run
@@ -35,7 +35,7 @@ def probe(size: int) -> None:
         size_on_disk = sum(path.stat().st_size for path in done.folder.iterdir())
         assert len(done.answers) == size
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{time.perf_counter() - start:.1f} {peak:.0f} {size_on_disk}")
+    print(f"{time.perf_counter() - start:.1f} {time.process_time():.1f} {peak:.0f} {size_on_disk}")
 
 
 def main(sizes: list[int]) -> None:
@@ -45,10 +45,11 @@ def main(sizes: list[int]) -> None:
         ended = subprocess.run(
             [sys.executable, __file__, "--probe", str(size)], capture_output=True, text=True, check=True
         )
-        seconds, peak, on_disk = map(float, ended.stdout.split())
+        seconds, busy, peak, on_disk = map(float, ended.stdout.split())
         peaks[size] = peak
         print(
-            f"{size:>9,} questions: {seconds:8.1f} s, {peak:7,.0f} MiB, run folder {on_disk / 2**20:,.0f} MiB",
+            f"{size:>9,} questions: {seconds:8.1f} s, {busy:6.1f} s of the processor, {peak:7,.0f} MiB, "
+            f"run folder {on_disk / 2**20:,.0f} MiB",
             flush=True,
         )
     if len(peaks) > 2:  # the memory of imports alone is in every size: growth is between sizes

@@ -42,6 +42,16 @@ def test_commands_in_the_documentation_parse(page: Path) -> None:
         check_call(arguments)
 
 
+def test_every_finding_names_tests_that_are_there() -> None:
+    rows = [line for line in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines() if "::" in line]
+    assert len(rows) > 40
+    for row in rows:
+        file = ""
+        for path, name in re.findall(r"`(tests/[\w/]+\.py)?::(\w+)`", row):
+            file = path or file
+            assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file}::{name}"
+
+
 SLOW = ("mining", "cluster")  # over ten seconds
 FOLLOWED = ["docs/index.md", "docs/how-a-number-is-made.md"]
 FOLLOWED += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md"))

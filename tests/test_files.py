@@ -6,13 +6,24 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from seesay.errors import UserError
-from seesay.files import atomic_folder, atomic_write, lock_folder, refuse_other_settings, remove_unfinished, write_json
+from seesay.files import (
+    atomic_folder,
+    atomic_write,
+    lock_folder,
+    path_below,
+    refuse_other_settings,
+    remove_unfinished,
+    write_json,
+    write_text,
+)
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -99,3 +110,29 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     path.write_text("{")
     with pytest.raises(UserError, match="is damaged"):
         refuse_other_settings(path, {"rate": 0.1}, what="The training", hint="give another folder")
+
+
+def test_a_path_stays_below_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "out").symlink_to("/etc")
+    (tmp_path / "in").mkdir()
+    assert path_below(tmp_path, "in/x") == tmp_path / "in/x"
+    assert path_below(tmp_path, "in/x/../../in") == tmp_path / "in"
+    for name in ("..", "/etc", "out/passwd", "loop", "loop/x", "x" * 300, "x/" * 3000, "a\0b", "\ud800"):
+        assert path_below(tmp_path, name) is None, name
+
+
+def test_what_killed_processes_left_behind_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "page [1].html"
+    code = (
+        "import os, sys; from pathlib import Path; from seesay.files import atomic_folder, write_text\n"
+        "Path.replace = lambda self, target: os.kill(os.getpid(), 9)\n"
+        "with atomic_folder(Path(sys.argv[1]).with_name('new')): write_text(Path(sys.argv[1]), 'half')"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2
+    with atomic_write(path) as unfinished:  # this process is alive
+        unfinished.write_text("other", encoding="utf-8")
+        write_text(path, "whole")
+        assert set(tmp_path.iterdir()) == {path, unfinished}
+    assert list(tmp_path.iterdir()) == [path]

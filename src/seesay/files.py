@@ -6,10 +6,12 @@ import hashlib
 import json
 import math
 import os
+import platform
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +20,8 @@ from seesay.errors import NewerVersionError, UserError, first_line
 T = TypeVar("T")
 
 _UNFINISHED = ".unfinished"
+_HOST = hashlib.blake2b(platform.node().encode(), digest_size=2).hexdigest()
+_PROCESSES = Path("/proc")
 
 
 @contextmanager
@@ -89,6 +93,17 @@ def read_state(path: Path, kind: type[T], hint: str) -> T:
         return TypeAdapter(kind).validate_json(path.read_bytes(), strict=True)
 
 
+def path_below(folder: Path, name: str) -> Path | None:
+    """Where a file of others says that something is; None if that is not below the folder, or can be no path at all."""
+    try:
+        path = (folder / name).resolve()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
+        return path if path.is_relative_to(folder.resolve()) else None
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that is too long, a null or half a character
+        return None
+
+
 @contextmanager
 def atomic_folder(folder: Path, *, is_complete: Callable[[Path], bool] = Path.is_dir) -> Iterator[Path]:
     """A temporary folder to fill; when the block ends, it becomes `folder`.
@@ -135,10 +150,22 @@ def lock_folder(folder: Path, *, hint: str = "", wait: bool = False) -> Iterator
 def remove_unfinished(folder: Path) -> None:
     """Remove what a crash left half-written directly in this folder."""
     for path in folder.glob(f".*{_UNFINISHED}"):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+        _remove(path)
+
+
+@cache
+def _remove_left_behind(folder: Path) -> None:
+    """Remove what processes of this machine left half-written in a folder when they were killed; looked for once."""
+    for path in folder.glob(f".*.{_HOST}-*{_UNFINISHED}") if _PROCESSES.is_dir() else ():
+        if not (_PROCESSES / path.name.rpartition(f".{_HOST}-")[2].partition("-")[0]).exists():
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str, hint: str) -> None:
@@ -159,4 +186,5 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
 
 
 def _unfinished(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+    _remove_left_behind(path.parent.absolute())
+    return path.with_name(f".{path.name}.{_HOST}-{os.getpid()}-{secrets.token_hex(4)}{_UNFINISHED}")

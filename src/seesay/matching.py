@@ -12,6 +12,7 @@ The rules, in order:
    answer. Denying one of a yes-no pair affirms the other; denying anything else affirms nothing.
 7. The first sentence that affirms any option decides; if it names several, all of them count. One that lists most of
    the options answers nothing.
+8. Of an answer that goes on for pages, its beginning and its end are read.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ ALIASES: tuple[tuple[str, ...], ...] = (
 OPPOSITES = ({"yes", "no"}, {"true", "false"})
 MOST_NAMED = 3  # an answer that names more options than this, and more than half of them, lists them
 
-_TRACE = re.compile(r"<(think|thinking|thought|reasoning|reflection)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_LONGEST = 8_000  # characters: the time grows with the square of what a server sends
+_TRACE = re.compile(r"<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
 _TRACE_END = re.compile(r"^.*</(?:think|thinking|thought|reasoning|reflection)>", re.DOTALL | re.IGNORECASE)
 _TRACE_START = re.compile(r"<(?:think|thinking|thought|reasoning|reflection)>.*", re.DOTALL | re.IGNORECASE)
 _CHANNEL = re.compile(r"^.*<\|channel\|>final<\|message\|>", re.DOTALL)
@@ -97,10 +99,31 @@ def without_reasoning(text: str) -> tuple[str, bool]:
     >>> without_reasoning("<think>Is it red?</think> Green."), without_reasoning("<think>Is it")
     (('Green.', False), ('', True))
     """
-    text = _CHANNEL.sub("", text)
-    text = _TRACE_END.sub("", _TRACE.sub("", text))
+    text = _TRACE_END.sub("", _without_traces(_CHANNEL.sub("", text)))
     answer = _TRACE_START.sub("", text)
     return answer.strip(), answer != text
+
+
+def _without_traces(text: str) -> str:
+    """The text without its traces that end, in one pass over it, however many begin."""
+    kept: list[str] = []
+    place, unended, lowered = 0, set[str](), _lower_ascii(text)
+    for opening in _TRACE.finditer(text):
+        name = opening[1].lower()
+        if opening.start() < place or name in unended:
+            continue
+        end = lowered.find(f"</{name}>", opening.end())
+        if end < 0:
+            unended.add(name)
+            continue
+        kept.append(text[place : opening.start()])
+        place = end + len(name) + 3
+    return "".join([*kept, text[place:]])
+
+
+def _lower_ascii(text: str) -> str:
+    """In lower case where that changes no length: İ would become two characters."""
+    return re.sub("[A-Z]+", lambda letters: letters[0].lower(), text)
 
 
 def match(
@@ -118,6 +141,9 @@ def match(
         return NamedOptions((), "unfinished")
     if not text.strip():
         return NamedOptions((), "empty")
+    if len(text) > _LONGEST:
+        ending = _SENTENCE.split(text[-_LONGEST // 2 :], maxsplit=1)[1:]  # of whole sentences: "not" may be cut off
+        text = "\n".join([text[: _LONGEST // 2], *ending])
     names = _names(tuple(options), tuple((o, tuple(a)) for o, a in (aliases or {}).items()))
     plain = _without_echo(_normal(text), asked)
     marked = [next(group for group in marker.groups() if group) for marker in _ANSWER.finditer(plain)]
@@ -237,7 +263,7 @@ def _numbers(name: str) -> Iterator[str]:
 def _normal(text: str) -> str:
     """Lower case, plain apostrophes and spaces, no mark-up."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'").lower()
-    return re.sub(r"[^\S\n]+", " ", _MARKS.sub("", text)).strip()
+    return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", _MARKS.sub("", text))).strip()
 
 
 def _without_echo(text: str, asked: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +17,15 @@ def _nothing(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A command line, run in a folder of its own; `output` is the folder or file that it writes there."""
+    """A command line, run in a folder of its own; `output` is the folder or file that it writes there, `settings` are
+    environment variables."""
 
     name: str
     arguments: tuple[str, ...]
     output: str
     prepare: Callable[[Path], None] = _nothing
     imports: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
 
     def load(self) -> None:
         """Import what the command needs, once for all the children."""
@@ -39,6 +42,11 @@ def _captions(folder: Path) -> None:
         for one in things
         for place in places
         for other in things
+    ]
+    lines += [
+        f"the {place} of number {number}"
+        for place in places
+        for number in ["one", "two", "three", "four", "five", "six"]
     ]
     (folder / "captions.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -81,6 +89,27 @@ def _hypotheses(folder: Path) -> None:
     (folder / "more.txt").write_text((folder / "captions.txt").read_text(encoding="utf-8").replace("old", "new"))
 
 
+def _tiny_bert(folder: Path) -> None:
+    from tests.tiny import save_tiny
+
+    _captions(folder)
+    save_tiny("bert", folder / "start")
+
+
+def _reasoner(folder: Path) -> None:
+    from seesay.cli import main
+
+    command = ["reasoner", "train", "object-centred", "--task", "pos1", "--items", "64", "--epochs", "1"]
+    with suppress(SystemExit):
+        main([*command, "--device", "cpu", "-o", str(folder / "trained"), "--quiet"])
+
+
+def _table(folder: Path) -> None:
+    rows = [{"item": f"thing {i}", "label": "red", "descriptor": "a"} for i in range(200)]
+    (folder / "table.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+_REASONERS = ("torch", "seesay.reasoners.train", "seesay.reasoners.experiment", "seesay.reports.pages.reasoners")
 _TRAINING = ("torch", "seesay.training.loop", "seesay.training.lstm", "seesay.models.words.lstm_network")
 _LISTED = [
     Command(
@@ -134,6 +163,16 @@ _LISTED = [
         _captions,
         ("seesay.training.ngram",),
     ),
+    Command(
+        "pretrain capbert",
+        (
+            *("pretrain", "capbert", "captions.txt", "-o", "out", "--from", "start", "--epochs", "2"),
+            *("--statements", "0", "--validate-every", "5", "--device", "cpu", "--quiet"),
+        ),
+        "out",
+        _tiny_bert,
+        (*_TRAINING, "seesay.training.capbert", "transformers.models.bert.modeling_bert"),
+    ),
     Command("pretrain split", ("pretrain", "split", "captions.txt", "-o", "out", "--quiet"), "out", _captions),
     Command(
         "reasoner train",
@@ -154,7 +193,25 @@ _LISTED = [
             *("--device", "cpu", "-o", "out", "--quiet"),
         ),
         "out",
-        imports=("torch", "seesay.reasoners.train", "seesay.reasoners.experiment"),
+        imports=_REASONERS,
+        settings=(("SEESAY_CACHE", "cache"),),
+    ),
+    Command(
+        "reasoner sweep",
+        (
+            *("reasoner", "sweep", "--cells", "object-centred/sup1,object-centred/pos1", "--seeds", "1"),
+            *("--items", "64", "--epochs", "2", "--device", "cpu", "-o", "out", "--quiet"),
+        ),
+        "out",
+        imports=_REASONERS,
+        settings=(("SEESAY_CACHE", "cache"),),
+    ),
+    Command(
+        "reasoner diagnose",
+        ("reasoner", "diagnose", "trained", "-o", "out/page.html", "--items", "20", "--device", "cpu", "--quiet"),
+        "out",
+        _reasoner,
+        _REASONERS,
     ),
     Command(
         "relations matrix",
@@ -179,6 +236,15 @@ _LISTED = [
         )
         for to in ("seesay", "lm-eval", "inspect", "datasets")
     ),
+    Command(
+        "data add",
+        ("data", "add", "memory-colors", "table.jsonl", "--force"),
+        "out",
+        _table,
+        ("seesay.data.store", "seesay.tasks.memory_colors"),
+        (("SEESAY_DATA", "out"),),
+    ),
+    Command("site", ("site", "runs", "-o", "out"), "out", _runs, ("seesay.reports.site",)),
     Command("report", ("report", "runs", "-o", "report.html"), "report.html", _runs, ("seesay.reports.pages.runs",)),
     Command(
         "score captions",

@@ -44,6 +44,18 @@ def test_comparisons_as_json(runs: Path) -> None:
     assert {one.p_mcnemar is None for one in found if one.metric == "true_confidence"} <= {True}
 
 
+def test_a_plan_of_questions(runs: Path) -> None:
+    """At the pilot's standard error, a difference as large as can be detected takes as many questions as there were."""
+    rows = json.loads(seesay("compare", runs, "--resamples", "100", "--plan", "--json").stdout)
+    wide = next(row for row in rows if row["detectable"] > 0)
+    target = str(wide["detectable"])
+    again = json.loads(seesay("compare", runs, "--resamples", "100", "--plan", "--difference", target, "--json").stdout)
+    same = next(row for row in again if (row["task"], row["metric"]) == (wide["task"], wide["metric"]))
+    assert same["questions"] == same["n"] == 6
+    shown = seesay("compare", runs, "--resamples", "100", "--plan", "--difference", "0.05", "--power", "0.9")
+    assert "power 90%" in shown.stdout
+
+
 def test_comparisons_for_people(runs: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = seesay("compare", runs, "--resamples", "100", "--report", page)

@@ -45,6 +45,41 @@ def prepared(source: str, **options: Any) -> OpenStudy:
     return create_or_open_study(source, **options)
 
 
+def test_preview_is_the_page_of_the_first_participant() -> None:
+    """Six items make one page, no item is there twice, and only controls that somebody gets are shown."""
+    document = printed_json("preview", "core-color", "--limit", "6")
+    items = [entry["item"].removeprefix("control|") for entry in document["page"]]
+    assert len(items) == len(set(items)) == 6
+    shown = run("preview", "core-color", "--limit", "6").stdout
+    assert "one page of up to 6 items" in shown
+    assert "[MASK]" not in shown
+    assert document["people_needed"] == 15  # 6 items x 10 judgements, of which everyone gives 4: two are their controls
+
+
+def test_plan_says_what_it_takes(tmp_path: Path) -> None:
+    document = printed_json("plan", "core-color", "--limit", "50", "--width", "0.4", "--pay", "0.1", "--fee", "0.5")
+    fixed, adaptive = document["plans"]
+    assert fixed["judgements"] == 21 * 50
+    assert fixed["cost"] == pytest.approx(21 * 50 * 0.15)
+    assert adaptive["judgements"] < 0.8 * fixed["judgements"]
+    assert fixed["people"] >= 21
+    pairs = printed_json("plan", str(pairs_file(tmp_path)), "--width", "0.2", "--spread", "0.2")
+    assert pairs["plans"][0]["judgements_per_item"] == 16
+    assert "which is assumed" in run("plan", "core-color", "--limit", "5").stdout
+
+
+def test_a_participant_withdraws(tmp_path: Path) -> None:
+    served = serve_in_test(rating_study(tmp_path, per_page=12, pages=1, judgements=1), str(tmp_path / "study.sqlite"))
+    token = served.begin()
+    served.send(token, 1, served.fill(token))
+    (code,) = served.rows("SELECT code FROM person")[0]
+    assert "Deleted 14 answers." in run("withdraw", "study.sqlite", code).stdout
+    assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]
+    assert served.rows("SELECT SUM(taken) FROM item") == [(0,)]
+    assert isinstance(run("withdraw", "study.sqlite", code).exception, UserError)
+    served.database.close()
+
+
 def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
     document = printed_json("preview", "core-color", "--judgements", "5", "--per-page", "10")
     assert (document["name"], document["kind"], document["judgements"]) == (

@@ -35,7 +35,6 @@ from seesay.mining import conceptnet, wordnet
 from seesay.mining import readers as annotation_readers
 from seesay.mining.records import SCHEMA
 from seesay.models.words import arpa, lstm
-from seesay.reasoners import checkpoints
 from seesay.reasoners.sources import folder_source
 from seesay.relations import published as relations_published
 from seesay.relations.correlation import read_human
@@ -77,41 +76,41 @@ class Reader:
 READERS: dict[str, Reader] = {}
 
 
-def _add(
+def add(
     name: str, file: str, seeds: Iterable[str | bytes | object], read: Callable[[Path], object], **more: Any
 ) -> None:
-    READERS[name] = Reader(name, file, [_bytes(seed) for seed in seeds], read, **more)
+    READERS[name] = Reader(name, file, [as_bytes(seed) for seed in seeds], read, **more)
 
 
-def _bytes(seed: object) -> bytes:
+def as_bytes(seed: object) -> bytes:
     if isinstance(seed, bytes):
         return seed
     return seed.encode() if isinstance(seed, str) else json.dumps(seed).encode()
 
 
-def _parquet(rows: list[dict[str, Any]], schema: pa.Schema | None = None) -> bytes:
+def parquet(rows: list[dict[str, Any]], schema: pa.Schema | None = None) -> bytes:
     file = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
     return file.getvalue()
 
 
-def _npy(array: Any) -> bytes:
+def npy(array: Any) -> bytes:
     file = io.BytesIO()
     np.save(file, np.asarray(array))
     return file.getvalue()
 
 
-def _png() -> bytes:
+def png() -> bytes:
     file = io.BytesIO()
     Image.new("RGB", (8, 8)).save(file, "PNG")
     return file.getvalue()
 
 
-def _json_lines(*rows: object) -> str:
+def json_lines(*rows: object) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def _corpus(path: Path) -> object:
+def read_corpus(path: Path) -> object:
     with Corpus(path) as corpus:
         return list(corpus.read())
 
@@ -137,7 +136,7 @@ CAPTIONS = [
     "1.jpg#0\tA dog under a table .\n1.jpg#1\tA red apple .\n",
     "a dog under a table\thttp://example.org/1.jpg\n",
     'image,caption\n1.jpg,"a dog, under ""a"" table"\n',
-    _json_lines({"image": 1, "caption": "a dog"}, {"image": 2, "captions": ["a cat", "a red cat"]}),
+    json_lines({"image": 1, "caption": "a dog"}, {"image": 2, "captions": ["a cat", "a red cat"]}),
     COCO,
     REGIONS,
     QUESTIONS,
@@ -145,21 +144,21 @@ CAPTIONS = [
     {"1": ["a dog", "the dog"], "2": ["a cat"]},
 ]
 
-_add("corpus", "corpus.txt", CAPTIONS, _corpus)
-_add("corpus-json", "corpus.json", CAPTIONS[4:], _corpus)
-_add("corpus-tsv", "corpus.tsv", CAPTIONS[1:4], _corpus)
-_add("corpus-parquet", "corpus.parquet", [_parquet([{"image": "1", "caption": "a dog"}])], _corpus)
-_add("caption-pairs", "captions.json", CAPTIONS, lambda path: read_captions(path, single=True))
-_add(
+add("corpus", "corpus.txt", CAPTIONS, read_corpus)
+add("corpus-json", "corpus.json", CAPTIONS[4:], read_corpus)
+add("corpus-tsv", "corpus.tsv", CAPTIONS[1:4], read_corpus)
+add("corpus-parquet", "corpus.parquet", [parquet([{"image": "1", "caption": "a dog"}])], read_corpus)
+add("caption-pairs", "captions.json", CAPTIONS, lambda path: read_captions(path, single=True))
+add(
     "references",
     "references.json",
     CAPTIONS,
     lambda path: pair(read_captions(path.with_name("h.json"), single=True), read_references([path])).images,
-    beside={"h.json": _bytes({"1": "a dog", "2": "a cat"})},
+    beside={"h.json": as_bytes({"1": "a dog", "2": "a cat"})},
 )
-_add("lines", "text.txt", CAPTIONS[:4], lines.read_lines)
-_add("json-stream", "stream.json", CAPTIONS[5:], lambda path: _entries(path))
-_add(
+add("lines", "text.txt", CAPTIONS[:4], lines.read_lines)
+add("json-stream", "stream.json", CAPTIONS[5:], lambda path: _entries(path))
+add(
     "json-lines",
     "rows.jsonl",
     [CAPTIONS[4]],
@@ -180,21 +179,21 @@ DATASET = {
         {"image_index": 1, "image_filename": "1.png", "question": "A square", "answer": "no", "split": "train"},
     ]
 }  # fmt: skip
-PNGS = {f"images/{split}/{name}.png": _png() for split in ("train", "val") for name in (0, 1)}
-_add("scenes", "scenes.json", [{"0": SCENE, "1": SCENE}], annotation.read)
-_add("scene-questions", "train.json", [DATASET], published.read_questions)
-_add(
+PNGS = {f"images/{split}/{name}.png": png() for split in ("train", "val") for name in (0, 1)}
+add("scenes", "scenes.json", [{"0": SCENE, "1": SCENE}], annotation.read)
+add("scene-questions", "train.json", [DATASET], published.read_questions)
+add(
     "scene-captions",
     "captions.txt",
     ["image\tcaptions\n0.png\t" + repr(SCENE[2]["captions"]) + "\n"],
     published.read_captions,
 )
-_add(
+add(
     "scene-folder",
     "dataset/train.json",
     [DATASET],
     lambda path: folder_source(path.parent.parent).splits,
-    beside={"dataset/val.json": _bytes(DATASET), **PNGS},
+    beside={"dataset/val.json": as_bytes(DATASET), **PNGS},
 )
 
 TABLE = "fruit,color,n\nlemon,yellow,1\napple,red,2\nlime,green,3\n"
@@ -219,32 +218,32 @@ templates:
   is: {text: "A {fruit} is [MASK].", options: {red: reddish}}
 metrics: [accuracy]
 """
-_add(
+add(
     "task-file",
     "fruit.yaml",
     [TASK, WEIGHTED],
     lambda path: load_task(str(path)).questions,
     beside={"rows.csv": TABLE.encode()},
 )
-_add(
+add(
     "task-check", "fruit.yaml", [TASK, WEIGHTED], lambda path: check(path).problems, beside={"rows.csv": TABLE.encode()}
 )
 for suffix, seed in (
     ("csv", TABLE),
     ("tsv", TABLE.replace(",", "\t")),
-    ("jsonl", _json_lines({"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2})),
+    ("jsonl", json_lines({"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2})),
     ("json", [{"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": ["red", "green"], "n": 2}]),
-    ("parquet", _parquet([{"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2}])),
+    ("parquet", parquet([{"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2}])),
 ):
     task = TASK.replace("rows.csv", f"rows.{suffix}").encode()
-    _add(
+    add(
         f"task-rows-{suffix}",
         f"rows.{suffix}",
         [seed],
         lambda path: load_task(str(path.with_name("fruit.yaml"))).questions,
         beside={"fruit.yaml": task},
     )
-_add("task-draft", "table.csv", [TABLE], lambda path: draft_file(path).text)
+add("task-draft", "table.csv", [TABLE], lambda path: draft_file(path).text)
 
 
 @cache
@@ -261,7 +260,7 @@ def _add_runs() -> None:
     }
     for name in files:
         beside = {f"run/{other}": content for other, content in files.items() if other != name}
-        _add(
+        add(
             f"run-{name}",
             f"run/{name}",
             [files[name]],
@@ -272,11 +271,11 @@ def _add_runs() -> None:
 
 
 _add_runs()
-_add(
+add(
     "journal",
     "answers.jsonl",
     [
-        _json_lines(
+        json_lines(
             {"key": "a", "logp": [-1.0, -2.0], "tokens": [1, 1], "chars": [3, 4], "rank": None},
             {
                 "key": "b",
@@ -297,11 +296,11 @@ ARPA = (
     "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1.0\t<s>\t-0.3\n-0.6\t</s>\n-0.7\ta\t-0.2\n-0.9\t<unk>\n\n"
     "\\2-grams:\n-0.1\t<s> a\n\n\\end\\\n"
 )
-_add("arpa", "model.arpa", [ARPA, gzip.compress(ARPA.encode(), mtime=0)], arpa.read_arpa)
+add("arpa", "model.arpa", [ARPA, gzip.compress(ARPA.encode(), mtime=0)], arpa.read_arpa)
 
 
 def _add_networks() -> None:
-    """A word LSTM of a few numbers, each of its files in turn; the configuration of a reasoner."""
+    """A word LSTM of a few numbers, each of its files in turn."""
     from safetensors.numpy import save
 
     words = ["<unk>", "<s>", "</s>", "a", "dog"]
@@ -315,48 +314,34 @@ def _add_networks() -> None:
         "output.bias": (5,),
     }
     files = {
-        "config.json": _bytes(
+        "config.json": as_bytes(
             {"model_type": lstm.MODEL_TYPE, "vocabulary": 5, "drop": False, "embedding": 2, "hidden": 3}
         ),
         "vocabulary.txt": ("\n".join(words) + "\n").encode(),
         "model.safetensors": save({name: np.zeros(shape, np.float32) for name, shape in shapes.items()}),
     }
     for name in files:
-        _add(
+        add(
             f"lstm-{name}",
             name,
             [files[name]],
             lambda path: len(lstm.load(path.parent)),
             beside={n: c for n, c in files.items() if n != name},
         )
-    config = {
-        "network": "film",
-        "features": "pixels",
-        "image_size": 64,
-        "features_fingerprint": "x",
-        "config": {"vocabulary": ["a"], "channels": 8},
-    }
-    _add(
-        "reasoner-config",
-        "config.json",
-        [config],
-        lambda path: len(checkpoints.load(path.parent)),
-        beside={"model.safetensors": files["model.safetensors"]},
-    )
 
 
 _add_networks()
 
 TREES = "(S (NP (DT the) (NN dog)) (VP (VBZ is) (ADJP (JJ red))))\n\n(ROOT\n  (S (NP (NNP Ann)) (VP (VBZ sees))))\n"
-_add("parses", "parses.txt", [TREES, TREES.split("\n\n")[0]], read_trees)
-_add(
+add("parses", "parses.txt", [TREES, TREES.split("\n\n")[0]], read_trees)
+add(
     "parse-scores",
     "parses.txt",
     [TREES.split("\n\n")[0]],
     lambda path: score_parses(path.with_name("gold.txt"), path, resamples=100).figures,
     beside={"gold.txt": TREES.split("\n\n")[0].encode()},
 )
-_add(
+add(
     "evalb",
     "evalb.prm",
     ["DEBUG 0\nMAX_ERROR 10\nCUTOFF_LEN 40\nLABELED 1\nDELETE_LABEL TOP\nEQ_LABEL ADVP PRT\n# x\n"],
@@ -370,24 +355,24 @@ PICTURE = {
     "regions": [{"name": "dog", "box": [1, 2, 3, 4], "polygon": [1, 2, 3, 2, 3, 4]}],
     "captions": ["a dog"],
 }
-_add(
+add(
     "mine-plain",
     "pictures.jsonl",
-    [_json_lines(PICTURE, PICTURE | {"id": 2, "path": "x.png"})],
+    [json_lines(PICTURE, PICTURE | {"id": 2, "path": "x.png"})],
     lambda path: annotation_readers.read(f"plain:{path}"),
 )
-_add(
+add(
     "mine-parquet",
     "pictures.parquet",
     [
-        _parquet(
+        parquet(
             [{"id": "1", "width": 64, "height": 48}],
             pa.schema([f for f in SCHEMA if f.name in ("id", "width", "height")]),
         )
     ],
     lambda path: annotation_readers.read(f"plain:{path}"),
 )
-_add(
+add(
     "mine-coco",
     "instances.json",
     [COCO],
@@ -397,12 +382,12 @@ VG = [{"image_id": 1, "width": 64, "height": 48}, {"image_id": 2, "width": 64, "
 VG_OBJECTS = [{"image_id": 1, "objects": [{"object_id": 5, "names": ["dog"], "x": 1, "y": 2, "w": 3, "h": 4}]}]
 VG_FILES = {"image_data.json": VG, "objects.json": VG_OBJECTS, "region_descriptions.json": REGIONS}
 for name in VG_FILES:
-    _add(
+    add(
         f"mine-vg-{name}",
         name,
         [VG_FILES[name]],
         lambda path: annotation_readers.read(f"visual-genome:{path.parent}"),
-        beside={other: _bytes(value) for other, value in VG_FILES.items() if other != name},
+        beside={other: as_bytes(value) for other, value in VG_FILES.items() if other != name},
     )
 ADE = {
     "annotation": {
@@ -421,11 +406,11 @@ ADE = {
         ],
     }
 }
-_add("mine-ade20k", "a/a.json", [ADE], lambda path: annotation_readers.read(f"ade20k:{path.parent.parent}"))
-_add(
+add("mine-ade20k", "a/a.json", [ADE], lambda path: annotation_readers.read(f"ade20k:{path.parent.parent}"))
+add(
     "conceptnet",
     "isa.ndjson",
-    [_json_lines({"concept": "animal", "emittingConcepts": ["dog", "cat"]})],
+    [json_lines({"concept": "animal", "emittingConcepts": ["dog", "cat"]})],
     lambda path: conceptnet.hyponyms(["dog", "animal"], path),
 )
 NOUN_DATA = (
@@ -433,14 +418,14 @@ NOUN_DATA = (
     "00001930 05 n 01 dog 0 001 @ 00001740 n 0000 | barks\n"
 )
 NOUN_INDEX = "  1 licence\nanimal n 1 1 ~ 1 0 00001740\ndog n 1 1 @ 1 0 00001930\n"
-_add(
+add(
     "wordnet-data",
     "data.noun",
     [NOUN_DATA],
     lambda path: wordnet.hyponyms(["dog", "animal"], path.parent),
     beside={"index.noun": NOUN_INDEX.encode()},
 )
-_add(
+add(
     "wordnet-index",
     "index.noun",
     [NOUN_INDEX],
@@ -448,21 +433,21 @@ _add(
     beside={"data.noun": NOUN_DATA.encode()},
 )
 
-_add(
+add(
     "viphy-colors",
     "color.json",
     [{"apple": {"red": 0.75, "green": 0.25}}],
     lambda path: viphy.read(path, knowledge.ColorFact),
 )
-_add("viphy-subtypes", "subtypes.json", [{"dog": {"poodle": 3}}], lambda path: viphy.read(path, knowledge.SubtypeFact))
-_add("viphy-categories", "categories.json", [{"dog": "animal"}], viphy.categories)
-_add(
+add("viphy-subtypes", "subtypes.json", [{"dog": {"poodle": 3}}], lambda path: viphy.read(path, knowledge.SubtypeFact))
+add("viphy-categories", "categories.json", [{"dog": "animal"}], viphy.categories)
+add(
     "viphy-sizes",
     "sizes.csv",
     ["o1,o2,>,<,typical\ncar,ant,9,0,>\n"],
     lambda path: viphy.read(path, knowledge.SizeFact),
 )
-_add(
+add(
     "viphy-places",
     "places.csv",
     ["scene,o1,o2,>,=,<,typical\nroom,lamp,floor,9,1,0,>\n"],
@@ -473,9 +458,9 @@ _add(
 def _add_knowledge(fact: Any) -> None:
     columns = knowledge.schema(fact)
     values = {pa.string(): "dog", pa.int64(): 1, pa.list_(pa.string()): ["red"], pa.list_(pa.float64()): [0.5]}
-    seed = _parquet([{column.name: values[column.type] for column in columns}], columns)
+    seed = parquet([{column.name: values[column.type] for column in columns}], columns)
     name = f"knowledge-{fact.__name__}"
-    _add(name, knowledge.FILES[fact], [seed], lambda path: knowledge.read_checked(path.parent, fact))
+    add(name, knowledge.FILES[fact], [seed], lambda path: knowledge.read_checked(path.parent, fact))
 
 
 for fact in (knowledge.ColorFact, knowledge.SizeFact, knowledge.PlaceFact):
@@ -486,20 +471,20 @@ NORMS = (
     "animal\tvisual perceptual\tdog\thas legs\t20\thas legs; has four legs\t1;2\n"
     "food\tvisual perceptual\tapple\tis red\t12\tis red\t3\n"
 )
-_add("norms", "norms.dat", [NORMS], property_norms.read_norms)
-_add("norms-words", "words.txt", ["red\nlegs\n"], property_norms.read_words)
-_add("norms-articles", "articles.csv", ["concept,descriptor\ndog,a\napple,an\n"], property_norms.read_articles)
+add("norms", "norms.dat", [NORMS], property_norms.read_norms)
+add("norms-words", "words.txt", ["red\nlegs\n"], property_norms.read_words)
+add("norms-articles", "articles.csv", ["concept,descriptor\ndog,a\napple,an\n"], property_norms.read_articles)
 CODA = {
-    "annotations.jsonl": _json_lines(
+    "annotations.jsonl": json_lines(
         {"class_id": "/m/1", "worker_id": 1, "included": True} | dict.fromkeys(COLORS, 1),
         {"class_id": "/m/1", "worker_id": 2, "included": False},
     ),
-    "objects.jsonl": _json_lines(
+    "objects.jsonl": json_lines(
         {"class_id": "/m/1", "display_name": "Apple", "object_pl": "apples", "areis_pl": "are"}
     ),
 }
 for name in CODA:
-    _add(
+    add(
         f"coda-{name}",
         name,
         [CODA[name]],
@@ -508,30 +493,30 @@ for name in CODA:
     )
 
 VECTORS = "3 2\nabove 0.1 0.2\nover 0.2 0.1\nin_front_of 1 1\n"
-_add(
+add(
     "vectors",
     "vectors.txt",
     [VECTORS, VECTORS.partition("\n")[2], gzip.compress(VECTORS.encode(), mtime=0)],
     lambda path: read_vectors(path, ["above", "over"]).words,
 )
-_add(
+add(
     "vectors-binary",
     "vectors.bin",
     [b"2 2\nabove " + np.array([1, 2], np.float32).tobytes() + b"\nover " + np.array([1, 2], np.float32).tobytes()],
     lambda path: read_vectors(path, ["above", "over"]).words,
 )
-_add(
+add(
     "ratings",
     "human.csv",
     ["a,b,similarity\nabove,over,0.9\nabove,below,0.1\n", ",above,over\nabove,1,0.9\nover,0.8,1\n"],
     lambda path: read_human(path).pairs if hasattr(read_human(path), "pairs") else None,
 )
 PUBLISHED = {
-    "words_contexts.npy": _npy([["above", "over"], ["c1", "c2"]]),
-    "spatial_lexicon.npy": _npy(["above", "over"]),
-    "composit2simple.npy": _npy([["in front of"], ["front"]]),
-    "perplexity_vectors.npy": _npy([[1.0, 2.0], [3.0, 4.0]]),
-    "embeddings.npy": _npy([[1.0, 2.0], [3.0, 4.0]]),
+    "words_contexts.npy": npy([["above", "over"], ["c1", "c2"]]),
+    "spatial_lexicon.npy": npy(["above", "over"]),
+    "composit2simple.npy": npy([["in front of"], ["front"]]),
+    "perplexity_vectors.npy": npy([[1.0, 2.0], [3.0, 4.0]]),
+    "embeddings.npy": npy([[1.0, 2.0], [3.0, 4.0]]),
     "logan_sadler_templates.csv": (
         "relation," + ",".join(f"c{i}" for i in range(7)) + "\n" + "above,1,2,3,4,5,6,7\n" * 7
     ).encode(),
@@ -539,7 +524,7 @@ PUBLISHED = {
     "word_similarity_judgments_from_figure.csv": b",above,over\nabove,1,0.9\nover,0.8,1\n",
 }
 for name in ("words_contexts.npy", "perplexity_vectors.npy", "composit2simple.npy", "logan_sadler_templates.csv"):
-    _add(
+    add(
         f"relations-{name}",
         name,
         [PUBLISHED[name]],
@@ -547,13 +532,13 @@ for name in ("words_contexts.npy", "perplexity_vectors.npy", "composit2simple.np
         beside={other: value for other, value in PUBLISHED.items() if other != name},
     )
 
-_add(
+add(
     "paraphrases",
     "paraphrase.gz",
     [gzip.compress(b"0.5\nthe dog\na dog\n0.25\nred\nscarlet\n", mtime=0)],
     lambda path: open_table(path, path.parent / "cache") and None,
 )
-_add(
+add(
     "study-pairs",
     "pairs.csv",
     ["a,b,similarity\nabove,over,0.9\nabove,below,0.1\nleft,right,\n"],
@@ -575,8 +560,8 @@ def _open_study(path: Path) -> None:
         pass
 
 
-_add("study-file", "study.sqlite", [_study()], _open_study)
-_add(
+add("study-file", "study.sqlite", [_study()], _open_study)
+add(
     "prolific-keys",
     "jwks.json",
     [{"keys": [{"kty": "RSA", "kid": "k", "alg": "RS256", "n": "AQAB", "e": "AQAB"}]}],

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 
+from seesay.judge.items import StudyItem
 from seesay.judge.results.quality import Judgement
-from seesay.judge.study import Study, StudyItem
+from seesay.judge.study import Study
 
 Rater = Callable[[StudyItem, random.Random], int]
 

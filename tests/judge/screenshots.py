@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from tests.browser import chromium
 from tests.judge.crowd import Server
 from tests.judge.studies import PASSWORD
@@ -50,6 +50,57 @@ def main(target: Path) -> None:
                     _finish(browser.new_page(viewport=SIZES["desktop"]), addresses["links"].pop(), target)  # type: ignore[arg-type]
             finally:
                 server.stop()
+        _other_kinds(browser, folder, target)
+
+
+TEXTS = """
+en:
+  practice:
+    - {text: "A lemon is [MASK].", options: [red, yellow], answer: yellow, explanation: Most lemons are yellow.}
+de:
+  title: Welche Farbe hat es?
+  options: {black: schwarz, blue: blau, brown: braun, gray: grau, green: grün, orange: orange, pink: rosa,
+            purple: lila, red: rot, white: weiß, yellow: gelb}
+  items: {pea: "Eine Erbse ist [MASK].", panda: "Ein Panda ist [MASK].", housefly: "Eine Stubenfliege ist [MASK].",
+          moose: "Ein Elch ist [MASK].", basil: "Basilikum ist [MASK].", sapphire: "Ein Saphir ist [MASK].",
+          refrigerator: "Ein Kühlschrank ist [MASK].", golf ball: "Ein Golfball ist [MASK]."}
+"""
+
+
+def _other_kinds(browser: Browser, folder: Path, target: Path) -> None:
+    """Several answers in German, typed answers, the mirrored layout and practice, on a phone."""
+    (folder / "texts.yaml").write_text(TEXTS, encoding="utf-8")
+    contact = ("--contact", "smith@example.org", "--researcher", "A. Smith", "--institution", "Example University")
+    for kind, language, options in (
+        ("several", "de", ("--most", "3", "--languages", "en,de,fr", "--texts", str(folder / "texts.yaml"))),
+        ("text", "en", ()),
+        ("choice", "ar-XB", ("--languages", "en,ar-XB")),
+    ):
+        common = ("--answer", kind, "--limit", "8", "--controls", "0", *contact)
+        server = Server(Path("core-color"), str(folder / f"{kind}-{language}.sqlite"), *common, *options)
+        link = server.start(links=1)["links"][0]
+        try:
+            page = browser.new_page(viewport=SIZES["phone"])  # type: ignore[arg-type]
+            page.goto(f"{link}?lang={language}")
+            page.screenshot(path=target / f"judge-consent-phone-{language}.png", full_page=True)
+            page.locator("input[name=agree]").check()
+            page.locator("form button").click()
+            if page.locator("#practice").count():
+                page.get_by_role("checkbox").first.check()
+                page.locator("form button").click()
+                page.screenshot(path=target / f"judge-practice-phone-{language}.png")
+                page.locator("a.main").click()
+            expect(page.locator("#page[data-ready]")).to_be_visible()
+            for item in page.locator(".item").all()[:2]:
+                if kind == "text":
+                    item.get_by_role("textbox").fill("mostly green")
+                else:
+                    item.locator("label").nth(4).click()
+            page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+            page.screenshot(path=target / f"judge-{kind}-phone-{language}.png")
+            page.close()
+        finally:
+            server.stop()
 
 
 def _begin(page: Page) -> None:

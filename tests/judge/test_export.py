@@ -18,6 +18,7 @@ from tests.judge.annotators import careful, judge
 from tests.judge.studies import COLOURS, ServedStudy, choice_study, rating_study, serve_in_test, task
 
 from seesay.errors import UserError
+from seesay.judge.items import RatingItem
 from seesay.judge.results.export import StudyExport, export_study
 from seesay.judge.results.human_run import share_scores
 from seesay.judge.results.quality import Judgement
@@ -59,9 +60,9 @@ def choose(study: Study, people: int, right: float, seed: int = 0) -> list[Judge
     judgements = []
     for person in range(1, people + 1):
         for item in (*study.measured, *study.controls_for(person)):
-            labels = item.known or gold[item.question]
+            labels = item.known or gold[item.base]
             label = chance.choice(list(labels)) if item.known or chance.random() < right else chance.choice(COLOURS)
-            judgements.append(Judgement(person, item, item.options.index(label), None, "chosen", 2.0, 0, 0.0))
+            judgements.append(Judgement(person, item, item.names.index(label), None, "chosen", 2.0, 0, 0.0))
     return judgements
 
 
@@ -181,7 +182,7 @@ def test_pairs_with_a_reference(tmp_path: Path) -> None:
     path = tmp_path / "known.csv"
     path.write_text("a,b,similarity\nabove,over,0.9\nabove,below,0.1\nleft,right,0\nin,inside,1\n", encoding="utf-8")
     study = study_from_pairs(path, StudyDesign(judgements=2))
-    truth = {item.id: item.reference or 0.0 for item in study.measured}
+    truth = {item.id: item.reference or 0.0 for item in study.measured if isinstance(item, RatingItem)}
     served = serve_in_test(study, str(tmp_path / "study.sqlite"))
     put(served, judge(study, [careful(truth, 0.02)] * 3))
     exported = export_study(served.database, study, tmp_path / "out", resamples=200)
@@ -217,7 +218,7 @@ def test_making_studies_says_what_is_wrong(tmp_path: Path) -> None:
         study_from_task(task(), StudyDesign(), known=["nothing"])
     named = study_from_task(task(), StudyDesign(), known=["thing 1", "thing 2"], template="asked")
     assert [item.id for item in named.controls] == ["control|thing 1", "control|thing 2"]
-    assert named.measured[0].text == "What colour is a thing 0? [MASK]."
+    assert named.measured[0].columns["text"] == "What colour is a thing 0? [MASK]."
     with pytest.raises(UserError, match="picture"):
         study_from_task(task(picture="nowhere.png"), StudyDesign())
 
@@ -242,15 +243,18 @@ def test_a_run_that_cannot_be_written_is_an_error_and_not_a_missing_run(
 
 
 def test_documents_of_earlier_versions_open(colours: tuple[ServedStudy, StudyExport]) -> None:
-    """Files and databases keep the field names of format 1."""
+    """Files and databases keep the field names of format 1, where an item had no kind but the fields of all kinds."""
     served, exported = colours
     definition = json.loads(served.rows("SELECT value FROM study WHERE key = 'definition'")[0][0])
     assert list(definition["items"][0]) == [
-        *("id", "base", "words", "question", "template", "text", "options", "wordings", "picture", "control", "known"),
-        *("reference", "several"),
+        *("id", "base", "picture", "icons", "control", "known", "question", "template", "text", "options", "wordings"),
+        "kind",
     ]
     for item in definition["items"]:
-        del item["several"]  # which earlier versions did not have
+        del item["kind"], item["icons"]
+        item |= {"words": None, "reference": None}
+    for added in ("contact", "texts"):
+        del definition[added]
     first_added = list(definition["task"]).index("data") + 1
     definition["task"] = dict(list(definition["task"].items())[:first_added])
     text = json.dumps(definition)

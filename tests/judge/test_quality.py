@@ -67,7 +67,7 @@ def test_one_failed_control_is_enough_and_others_are_untouched(tmp_path: Path) -
 def test_known_answers_and_speed() -> None:
     study = choice_study(count=12)
     controls = study.controls[:2]
-    right = [item.options.index(item.known[0]) for item in controls]
+    right = [item.names.index(item.known[0]) for item in controls]
     answers = {1: right, 2: [right[0], (right[1] + 1) % 3], 3: right}
     given = [
         Judgement(person, item, value, None, "chosen", 0.2 if person == 3 else 3.0, 0, 0.0)

@@ -9,7 +9,7 @@ import pytest
 from tests.judge.studies import task
 
 from seesay.judge.answers import RequestRejectedError, _check_answer
-from seesay.judge.assignment import ItemAnswer
+from seesay.judge.items import ItemAnswer
 from seesay.judge.results.agreement import agreement_coefficients
 from seesay.judge.results.export_tables import item_rows, judgement_rows
 from seesay.judge.results.human_run import write_human_run
@@ -25,7 +25,7 @@ def study() -> Study:
     golds = ({"red": 1.0}, {"red": 0.5, "green": 0.5}, {"blue": 1.0})
     asked = task(3)
     questions = tuple(replace(q, gold=gold) for q, gold in zip(asked.questions, golds, strict=True))
-    return study_from_task(replace(asked, questions=questions), StudyDesign(controls=0), several=True)
+    return study_from_task(replace(asked, questions=questions), StudyDesign(controls=0), answer="several")
 
 
 def judged(several: Study, *values: tuple[int, ...]) -> list[Judgement]:
@@ -39,7 +39,7 @@ def judged(several: Study, *values: tuple[int, ...]) -> list[Judgement]:
 
 def test_an_answer_names_labels_by_bits() -> None:
     item = study().measured[0]
-    assert item.options == ("red", "green", "blue")
+    assert item.names == ("red", "green", "blue")
     assert [item.labels(value) for value in (1, 2, 5, 7)] == [
         ("red",), ("green",), ("red", "blue"), ("red", "green", "blue"),
     ]  # fmt: skip

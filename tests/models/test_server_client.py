@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,7 @@ from tests.models.toy_server import Reply, chat, old_layout, serving
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
 from seesay.models.server import client as client_module
+from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.client import Client, Throttle
 from seesay.models.server.spending import Spending
 from seesay.questions import Prompt, Question, Task, Template
@@ -189,6 +191,20 @@ def test_kept_answers_that_are_damaged_are_one_sentence(tmp_path: Path, monkeypa
     (tmp_path / "server-answers.sqlite").write_text("no database, but long enough to look like one " * 20)
     with pytest.raises(UserError, match="delete that file"):
         Client("http://127.0.0.1:1/v1", "x", ModelOptions(reuse=True))
+    path = tmp_path / "kept.sqlite"
+    store = AnswerStore(path)
+    store.put("a", {}, {"choices": []})
+    assert store.get("a", {}) == {"choices": []}
+    for damage in ("{", "NaN", "[" * 100_000):
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("UPDATE answers SET answer = ?", (damage,))
+        with pytest.raises(UserError, match="delete that file"):
+            store.get("a", {})
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DROP TABLE answers")
+    for use in (lambda: store.get("a", {}), lambda: store.put("a", {}, {})):
+        with pytest.raises(UserError, match="delete that file"):
+            use()
 
 
 def counted(path: str, body: dict[str, Any]) -> Reply:

@@ -216,12 +216,13 @@ def test_what_cannot_answer_is_told_in_one_sentence(folder: Folder, prompts: lis
     text = prompts[0].text
     (tmp_path / "x.png").write_bytes(b"\x89PNG rubbish")
     for picture, reason in (
-        (None, "has some"),
         (str(tmp_path / "none.png"), "no picture"),
         (str(tmp_path / "x.png"), "opened"),
     ):
         with pytest.raises(UserError, match=reason):
             model.answer([Prompt(text, ("yes", "no"), picture)])
+    with pytest.raises(UserError, match="has some"):
+        open_picture(None, "blip")
     with pytest.raises(UserError, match="cannot write"):
         model.answer([Prompt(text, ("да", "no"), prompts[0].picture)])
     with pytest.raises(UserError, match="no answer 'blue'"):

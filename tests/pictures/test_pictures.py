@@ -169,6 +169,10 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
     assert all((one / file).read_bytes() == (two / file).read_bytes() for file in files)
     annotation = Path("annotation") / "test_annotation.json"
     assert (one / annotation).read_bytes() != (other / annotation).read_bytes()
+    (one / annotation).unlink()  # as after a kill
+    next((one / "images" / "test").iterdir()).write_bytes(b"half")
+    write_pictures("prior-size", one, seed=3, size=16)
+    assert all((one / file).read_bytes() == (two / file).read_bytes() for file in files)
     with pytest.raises(UserError, match="other settings"):
         write_pictures("prior-size", one, seed=4, size=16)
     (tmp_path / "full").mkdir()

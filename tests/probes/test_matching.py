@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -94,3 +95,21 @@ def test_a_negated_option_is_none(option: str, frame: str) -> None:
 def test_any_text_is_read(text: str) -> None:
     assert set(match(text, OPTIONS).labels) <= set(OPTIONS)
     assert "<think>" not in without_reasoning(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("<think>" * 500_000, ()),
+        ("<think>a</think>" + "<thought>" * 400_000 + "</think> red", ("red",)),
+        ("not red, " * 400_000, ()),
+        ("red " * 1_000_000, ("red",)),
+        ("I do not know. " * 200_000 + "The answer is red.", ("red",)),
+        ("answer" + "\n" * 4_000_000, ()),
+        ("\u0130" * 50_000 + ". <THINK>green</Think> red", ("red",)),
+    ],
+)
+def test_replies_of_megabytes_are_read_in_no_time(text: str, labels: tuple[str, ...]) -> None:
+    start = time.process_time()
+    assert match(text, ("red", "green"), asked="A cup is [MASK].").labels == labels
+    assert time.process_time() - start < 5

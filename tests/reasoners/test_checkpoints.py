@@ -128,3 +128,28 @@ def test_a_format_of_the_future_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({**config, "format": 4}))
     with pytest.raises(UserError, match="it has format 4, and this version of seesay reads up to 3"):
         checkpoints.load(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "null", "[" * 100_000, '{"format": "x"}'])
+def test_damaged_settings_of_a_training_are_one_sentence(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "settings.json").write_text(damage)
+    with pytest.raises(UserError, match=r"settings\.json is damaged|The training in "):
+        checkpoints.refuse_other_training(tmp_path, small_config("film"), SOURCE)
+
+
+@pytest.mark.parametrize("name", ["film", "cnn-lstm", "stacked-attention", "object-centred"])
+def test_sizes_that_are_not_those_of_the_weights_take_no_memory(name: str, tmp_path: Path) -> None:
+    """60,000 hidden units would be 58 GB of recurrent weights, a million blocks as many modules."""
+    save_random(name, tmp_path)
+    checkpoints.load(tmp_path)
+    fields = json.loads((tmp_path / "config.json").read_text())
+    for sizes in (
+        {"hidden": 60_000, "embedding": 60_000},
+        {"blocks": 10**6},
+        {"strided_layers": 10**6},
+        {"width": 10**400},
+    ):
+        (tmp_path / "config.json").write_text(json.dumps({**fields, "config": {**fields["config"], **sizes}}))
+        with pytest.raises(UserError, match=r"is too large|other shapes than config.json says"):
+            checkpoints.load(tmp_path)

@@ -83,6 +83,17 @@ def test_half_a_folder_is_made_anew(stop: int) -> None:
     ]
 
 
+def test_a_damaged_cache_is_one_sentence() -> None:
+    extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+    folder = cache_folder() / "reasoners" / "made-up-pixels-8"
+    for name, damage in (("items.json", b"{"), ("items.json", b"[]"), ("looks.npy", b""), ("looks.npy", b"\x93NUMPY")):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(damage)
+        with pytest.raises(UserError, match=r"made-up-pixels-8 is damaged .*: delete that folder"):
+            extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+        (folder / name).write_bytes(content)
+
+
 def test_some_of_them() -> None:
     found = extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
     some = found.take(np.array([4, 1]))

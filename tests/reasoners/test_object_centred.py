@@ -96,6 +96,13 @@ def test_what_is_no_object_has_no_say(network: ObjectCentred) -> None:
     torch.testing.assert_close(network(noisy, read), network(seen, read))
 
 
+def test_empty_slots_at_the_end_cost_nothing_and_change_nothing(network: ObjectCentred) -> None:
+    pictures, words = torch.cat((slots(0, 3), slots(1, 5))), numbers(*SENTENCES[:2])
+    for compute in (network, network.auxiliary_loss):
+        assert torch.equal(compute(pictures, words), compute(pictures[:, :5], words))
+    assert network(torch.zeros(2, SLOTS, SLOT_SIZE), words).shape == (2, 2)
+
+
 def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred) -> None:
     other = ObjectCentred(
         NetworkConfig(WORDS, ("yes", "no"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)

@@ -235,9 +235,10 @@ def test_two_sweeps_share_the_work(tmp_path: Path) -> None:
 def test_no_table_and_a_damaged_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"There is no results\.csv in"):
         read_results(tmp_path)
-    (tmp_path / sweep.RESULTS).write_text("network,task\nfilm,pos\n", encoding="utf-8")
-    with pytest.raises(UserError, match="is damaged"):
-        read_results(tmp_path)
+    for text in ("network,task\nfilm,pos\n", "network,task\n" + "x" * 200_000):
+        (tmp_path / sweep.RESULTS).write_text(text, encoding="utf-8")
+        with pytest.raises(UserError, match="is damaged"):
+            read_results(tmp_path)
 
 
 # The choice, and the paper's tables

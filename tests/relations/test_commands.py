@@ -201,6 +201,7 @@ def test_unknown_choices_are_refused(option: str, value: str, choices: tuple[str
         ("matrix.csv", "", "is damaged"),
         ("about.json", "{", "about.json is damaged"),
         ("about.json", "[]", "about.json is damaged"),
+        ("about.json", "[" * 100_000, "about.json is damaged"),
         ("people/agreement.json", '{"people": 3}', "agreement.json is not as"),
         ("people/agreement.json", "{", "agreement.json is not as"),
     ],

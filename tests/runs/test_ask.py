@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pydantic
 import pytest
@@ -18,8 +19,9 @@ from tests.tiny import COLORS
 from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.questions import Prompt, Question, Scores, Task, Template
-from seesay.runs import ask, records, store
+from seesay.runs import answer_table, ask, records, store
 from seesay.runs.ask import Settings, describe, limited, run
+from seesay.runs.chosen import readable
 from seesay.runs.journal import Journal
 
 FEW = Settings(resamples=100)
@@ -262,6 +264,23 @@ def test_a_good_journal_with_a_damaged_manifest_is_resumed(tmp_path: Path, name:
 def test_a_models_answer_passes_the_check_of_the_journal(tmp_path: Path, logp: tuple[float, ...], why: str) -> None:
     with pytest.raises(UserError, match=f"gave no number for an option of .*: {why}"):
         run(Says(logp), task(2), tmp_path, FEW)
+
+
+def test_many_questions_are_looked_up_and_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once per part of the answers was a time that grew with the square of their number."""
+    calls: list[int] = []
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(1)
+        return readable(*arguments)
+
+    monkeypatch.setattr(answer_table, "readable", counted)
+    monkeypatch.setattr(answer_table, "_ROWS", 2)
+    whole = task(9)
+    done = run(Counting(), whole, tmp_path, FEW)
+    assert len(calls) == 1
+    assert done.task.questions is whole.questions
+    assert store.read_run(done.folder) == done
 
 
 def test_another_picture_or_metric_is_another_task(tmp_path: Path) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seesay.cli.options import Json, Resamples, Seed
+
+if TYPE_CHECKING:
+    from seesay.runs.records import Comparison
 
 
 def compare(
@@ -18,6 +23,13 @@ def compare(
         str | None, typer.Option(metavar="MODEL", help="Compare each run with this model's. Default: with the best.")
     ] = None,
     all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="How many questions it takes to show the differences, from these runs.")
+    ] = False,
+    difference: Annotated[
+        float | None, typer.Option(min=0.0001, help="With --plan: the difference to be shown. Default: each as it is.")
+    ] = None,
+    power: Annotated[float, typer.Option(min=0.5, max=0.999, help="With --plan: the chance to show it.")] = 0.8,
     report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
     stability: Annotated[
         bool, typer.Option("--stability", help="How stable the ranking is over templates (Kendall's tau), instead.")
@@ -48,6 +60,9 @@ def compare(
     comparisons = results.compare(
         against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=True, all_seeds=True
     )
+    if plan:
+        _print_plan(comparisons, difference, power, as_json)
+        return
     if report is not None:
         results.save_report(report, comparisons)
     if as_json:
@@ -56,3 +71,27 @@ def compare(
     out.print(comparison_table(comparisons))
     if report is not None:
         remark(f"Report: {report}")
+
+
+def _print_plan(comparisons: Sequence[Comparison], difference: float | None, power: float, as_json: bool) -> None:
+    from seesay.cli.output import out, print_json, table
+    from seesay.metrics.power import power_plan
+
+    plans = [(c, power_plan(c.difference, c.low, c.high, c.n, target=difference, power=power)) for c in comparisons]
+    if as_json:
+        print_json(
+            [{"task": c.task, "metric": c.metric, "a": c.a, "b": c.b, "n": c.n, **asdict(plan)} for c, plan in plans]
+        )
+        return
+    rows = [
+        (f"{c.task}, {c.metric}", f"{c.a} − {c.b}", f"{c.difference:+.3f}", c.n, f"{plan.target:.3f}",
+         "–" if plan.questions is None else f"{plan.questions:,}", f"{plan.detectable:.3f}")
+        for c, plan in plans
+    ]  # fmt: skip
+    columns = ["task, metric", "a − b", ">now", ">n", ">to show", ">questions", ">with n"]
+    out.print(table(columns, rows))
+    out.print(
+        f"Questions that it takes to show the difference (two-sided, p at most 0.05, power {power:.0%}), and the "
+        "smallest difference that as many as now would show. More comparisons take more, because p is corrected.",
+        soft_wrap=True,
+    )

@@ -4,10 +4,33 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.judge_options import (
+    AnswerKind,
+    ControlIds,
+    Controls,
+    Data,
+    Icons,
+    Judgements,
+    Limit,
+    Location,
+    Most,
+    OddWord,
+    Pages,
+    PerPage,
+    Seed,
+    Source,
+    StudyName,
+    TemplateName,
+    given,
+    read_lines,
+    read_text,
+    require_extra,
+)  # fmt: skip
+from seesay.cli.judge_plan import plan, preview
 from seesay.cli.options import Json, Quiet
 from seesay.judge import SliderStart
 
@@ -16,24 +39,8 @@ if TYPE_CHECKING:
     from seesay.judge.web.server import ServerAddresses
 
 app = typer.Typer(help="Ask people the same questions as models, and export their answers.", no_args_is_help=True)
-
-Source = Annotated[
-    str, typer.Argument(metavar="TASK_OR_PAIRS", help="A task, a CSV file with the columns a,b, or a study file.")
-]
-Location = Annotated[str, typer.Argument(metavar="STUDY", help="A study file, or postgresql://….")]
-StudyName = Annotated[str, typer.Option("--name", help="The name of the study, where a database holds several.")]
-Data = Annotated[Path | None, typer.Option(help="The task's data file or folder, instead of the data folder's.")]
-TemplateName = Annotated[str | None, typer.Option("--template", help="The template people read. Default: the first.")]
-Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Ask at most this many questions.")]
-ControlIds = Annotated[
-    Path | None, typer.Option("--known", help="A file with ids of control questions, one per line. Default: drawn.")
-]
-OddWord = Annotated[str, typer.Option(help="The word of the controls that resembles no other.")]
-Judgements = Annotated[int | None, typer.Option(help="Judgements per item. [default: 10]")]
-PerPage = Annotated[int | None, typer.Option(help="Items per page. [default: 20]")]
-Pages = Annotated[int | None, typer.Option("--pages", help="Pages per participant. [default: 3]")]
-Controls = Annotated[int | None, typer.Option(help="Controls per page. [default: 2]")]
-Seed = Annotated[int | None, typer.Option(help="Seed of the order of items and of the controls. [default: 0]")]
+app.command()(preview)
+app.command()(plan)
 
 
 @app.command()
@@ -47,15 +54,38 @@ def serve(
     title: Annotated[str | None, typer.Option(help="The heading that participants see.")] = None,
     consent: Annotated[Path | None, typer.Option(help="Markdown that participants must agree to first.")] = None,
     instructions: Annotated[Path | None, typer.Option(help="Markdown above every page.")] = None,
+    texts: Annotated[
+        Path | None, typer.Option(help="YAML with the study's texts, check and practice, by language.")
+    ] = None,
+    languages: Annotated[
+        str | None, typer.Option(help="Languages of the page, the default first, such as en,de. [default: en]")
+    ] = None,
+    researcher: Annotated[str | None, typer.Option(help="Your name, for the consent page.")] = None,
+    institution: Annotated[str | None, typer.Option(help="Your institution, for the consent page.")] = None,
+    contact: Annotated[str | None, typer.Option(help="Your address for questions; needed with --public-url.")] = None,
+    ethics: Annotated[str | None, typer.Option(help="The number of the ethics approval.")] = None,
+    withdrawal: Annotated[str | None, typer.Option(help="How people withdraw their answers.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="How long it takes. [default: from --pilot]")] = None,
+    pilot: Annotated[Path | None, typer.Option(help="A finished study, from which the time is taken.")] = None,
     data: Data = None,
     template: TemplateName = None,
     limit: Limit = None,
     known: ControlIds = None,
+    answer: AnswerKind = "choice",
+    most: Most = 0,
+    icons: Icons = None,
     odd_word: OddWord = "green",
     judgements: Judgements = None,
     per_page: PerPage = None,
     pages: Pages = None,
     controls: Controls = None,
+    design: Annotated[
+        str | None, typer.Option(metavar="fixed|adaptive", help="adaptive: more judgements where people disagree.")
+    ] = None,
+    min_judgements: Annotated[int | None, typer.Option(help="Adaptive: the least per item. [default: 5]")] = None,
+    width: Annotated[
+        float | None, typer.Option(help="Adaptive: the 95 % interval's width that is enough. [default: 0.4]")
+    ] = None,
     lease: Annotated[float | None, typer.Option(help="Minutes until idle items go to others. [default: 30]")] = None,
     slider_start: Annotated[SliderStart | None, typer.Option(help="Where sliders start. [default: middle]")] = None,
     completion_code: Annotated[str | None, typer.Option(help="One code for all. [default: a code each]")] = None,
@@ -77,33 +107,63 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve a study: a page where people rate pairs with a slider or answer a task. Stop it with Ctrl-C."""
-    _require_extra()
+    require_extra()
     from seesay.judge.storage.studies import create_or_open_study
-    from seesay.judge.web.server import serve_study
+    from seesay.judge.web.languages import check_languages
+    from seesay.judge.web.server import check_contact, serve_study
+
+    spoken = tuple(name.strip() for name in languages.split(",")) if languages else None
+    check_languages(spoken or ())
 
     opened = create_or_open_study(
         source,
         location=database or (str(study) if study else None),
         name=name,
-        design=_given(
+        design=given(
             judgements=judgements,
             per_page=per_page,
             pages=pages,
             controls=controls,
+            allocation=design,
+            min_judgements=min_judgements,
+            width=width,
             lease_minutes=lease,
             slider_start=slider_start,
             completion_code=completion_code,
             return_url=return_url,
+            languages=spoken,
+            minutes=minutes,
             seed=seed,
         ),
-        texts=_given(title=title, consent=_read_text(consent), instructions=_read_text(instructions)),
+        texts=given(
+            title=title,
+            consent=read_text(consent),
+            instructions=read_text(instructions),
+            researcher=researcher,
+            institution=institution,
+            contact=contact,
+            ethics=ethics,
+            withdrawal=withdrawal,
+        ),
+        text_file=texts,
+        pilot=pilot,
         data=data,
         template=template,
         limit=limit,
-        known=_read_lines(known),
+        known=read_lines(known),
+        answer=answer,
+        most=most,
+        icons=icons,
         odd_word=odd_word,
-        password=_read_text(password_file),
+        password=read_text(password_file),
     )
+
+    try:
+        check_contact(opened.study, public_url)
+        check_languages(opened.study.design.languages)
+    except BaseException:
+        opened.database.close()
+        raise
 
     def announce(addresses: ServerAddresses) -> None:
         from dataclasses import asdict
@@ -138,58 +198,6 @@ def serve(
 
 
 @app.command()
-def preview(
-    source: Source,
-    data: Data = None,
-    template: TemplateName = None,
-    limit: Limit = None,
-    known: ControlIds = None,
-    odd_word: OddWord = "green",
-    judgements: Judgements = None,
-    per_page: PerPage = None,
-    pages: Pages = None,
-    controls: Controls = None,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """Show a page of a study and how many participants it needs, without creating it."""
-    _require_extra()
-    from seesay.cli.output import out, print_json, table
-    from seesay.judge.study_builder import build_study
-    from seesay.judge.web.pages import sample_page
-
-    design = _given(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
-    study = build_study(
-        source, design, data=data, template=template, limit=limit, known=_read_lines(known), odd_word=odd_word
-    )
-    page = sample_page(study)
-    if as_json:
-        print_json(
-            {
-                "name": study.name,
-                "title": study.title,
-                "kind": study.kind,
-                "items": len(study.measured),
-                "controls": len(study.controls),
-                "judgements": len(study.measured) * study.design.judgements,
-                "people_needed": study.participants_needed,
-                "left_out": list(map(str, study.left_out)),
-                "page": [{"item": entry.item.id, "control": entry.item.control} for entry in page],
-            }
-        )
-        return
-    out.print(f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} judgements each.")
-    out.print(f"At least {study.participants_needed} people, {study.design.pages} pages of {len(page)} items each.")
-    for row in study.left_out[:5]:
-        out.print(f"Left out: {row}")
-    rows = [
-        (entry.place, " · ".join(entry.item.words) if entry.item.words else entry.item.text, entry.item.control)
-        for entry in page
-    ]
-    out.print(table([">", "item", "control"], rows))
-
-
-@app.command()
 def link(
     location: Location,
     count: Annotated[int, typer.Option("--count", "-n", min=1, max=10_000, help="Number of links.")] = 1,
@@ -198,7 +206,7 @@ def link(
     as_json: Json = False,
 ) -> None:
     """Create personal links, one per participant. They are shown only once."""
-    _require_extra()
+    require_extra()
     from seesay.cli.output import print_json
     from seesay.judge.storage.studies import open_study
 
@@ -208,6 +216,24 @@ def link(
         print_json({"links": links})
     else:
         print("\n".join(links))
+
+
+@app.command()
+def withdraw(
+    location: Location,
+    code: Annotated[str, typer.Argument(metavar="CODE_OR_LINK", help="A completion code, or a personal link.")],
+    name: StudyName = "",
+) -> None:
+    """Delete what a participant answered who withdraws. It cannot be undone."""
+    require_extra()
+    from seesay.cli.output import out
+    from seesay.judge import participants
+    from seesay.judge.storage.studies import open_study
+
+    with open_study(location, name) as opened:
+        token = code.rstrip("/").rpartition("/")[2]
+        count = opened.database.submit(lambda tx: participants.withdraw(tx, token)).result()
+    out.print(f"Deleted {count} answers.")
 
 
 @app.command()
@@ -228,15 +254,19 @@ def export(
     seconds_below: Annotated[
         float, typer.Option(min=0, help="Exclude people with a smaller median time per item.")
     ] = 0,
+    adjudicated: Annotated[
+        bool, typer.Option("--adjudicated", help="Count only judgements that agree with the researcher's rulings.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and splits.")] = 0,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples per interval.")] = 10_000,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Exclude careless participants and aggregate: tables, agreement, and a run in which people stand as a model."""
-    _require_extra()
+    require_extra()
     from seesay.cli.output import out, print_json, table
     from seesay.command_line import recorded_command
+    from seesay.judge.results.agreement import AGREEMENT_SCALE
     from seesay.judge.results.export import export_study
     from seesay.judge.results.quality import QualityCriteria
     from seesay.judge.storage.studies import open_study
@@ -254,6 +284,7 @@ def export(
             resamples=resamples,
             seed=seed,
             command=recorded_command(),
+            adjudicated=adjudicated,
         )
     report = exported.report
     if as_json:
@@ -276,6 +307,9 @@ def export(
     if report.agreement:
         rows = [(key, *_columns(coefficient)) for key, coefficient in report.agreement.items()]
         out.print(table(["agreement", ">value", ">95 % interval"], rows))
+        for key, coefficient in report.agreement.items():
+            out.print(f"{key}: {coefficient.meaning}.", soft_wrap=True)
+        out.print(AGREEMENT_SCALE, soft_wrap=True)
     if quiet:
         return
     out.print(f"Tables: {output}", soft_wrap=True)
@@ -285,35 +319,3 @@ def export(
 def _columns(coefficient: Coefficient) -> tuple[str, str]:
     interval = "" if coefficient.low is None else f"{coefficient.low:.3f}–{coefficient.high:.3f}"
     return "–" if coefficient.value is None else f"{coefficient.value:.3f}", interval
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """The options that were given."""
-    return {key: value for key, value in options.items() if value is not None}
-
-
-def _read_text(path: Path | None) -> str | None:
-    from seesay.errors import UserError
-
-    if path is None:
-        return None
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"'{path}' cannot be read: {error}.") from error
-
-
-def _read_lines(path: Path | None) -> list[str] | None:
-    text = _read_text(path)
-    return None if text is None else [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _require_extra() -> None:
-    from seesay.errors import missing_extra
-
-    try:
-        import markdown_it  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("The judge", "judge", error) from error

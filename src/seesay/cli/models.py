@@ -13,12 +13,16 @@ def models(
     from seesay.models import MODELS
     from seesay.models.baselines import BASELINES
     from seesay.models.catalogue import CATALOGUE, DEFAULT
+    from seesay.models.prior_baselines import PRIOR_BASELINES
     from seesay.scenes.rules import RULES
 
     rule = "A rule that reads the scene, for malevic tasks."
     rows = [
         *((entry.name, entry.title, entry.licence) for entry in CATALOGUE.values()),
-        *((f"baseline:{name}", (kind.__doc__ or "").splitlines()[0], "") for name, kind in BASELINES.items()),
+        *(
+            (f"baseline:{name}", (kind.__doc__ or "").splitlines()[0], "")
+            for name, kind in (BASELINES | PRIOR_BASELINES).items()
+        ),
         *((f"baseline:{name}", rule, "") for name in RULES),
         *(
             (f"{name}:…", f"from the package '{MODELS.package(name)}'", "")

@@ -39,8 +39,8 @@ def train(
         typer.Option(
             "--task",
             "-t",
-            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, easy-vqa, or several scene "
-            "tasks at once, as in sup1,pos. Default: set+pos.",
+            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, prior-color-0 … 100, "
+            "easy-vqa, or several scene tasks at once, as in sup1,pos. Default: set+pos.",
         ),
     ] = None,
     output: Annotated[

@@ -18,6 +18,7 @@ from seesay.questions import BadRow
 LONGEST_LINE = 1 << 16
 LONGEST_TEXT_LINE = 1 << 24
 GZIP = b"\x1f\x8b\x08"
+DAMAGED_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 MOST_UNZIPPED = 1 << 28
 MOST_GROWTH = 100
 """A gzip file may hold this many bytes, or so many times its own length if that is more: text shrinks to a tenth at
@@ -71,7 +72,7 @@ def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE)
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
             except UnicodeDecodeError:
                 yield number, BadRow(number, "not UTF-8 text")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGED_GZIP as error:
         raise UserError(f"{name} is damaged after line {number:,} ({error}): fetch it again.") from error
 
 

@@ -129,8 +129,8 @@ def _logp(value: Any) -> Mapping[str, float] | list[float]:
 def _number(value: Any) -> float:
     try:
         logp = float(value)
-    except (TypeError, ValueError):
-        raise BadValueError(f"{value!r} is not a log-probability") from None
+    except (TypeError, ValueError, OverflowError):
+        raise BadValueError(f"{str(value)[:40]!r} is not a log-probability") from None
     if math.isnan(logp) or logp > ROUNDING:
         raise BadValueError(f"{value} is not a log-probability: it is above 0 or not a number")
     return min(logp, 0.0)

@@ -5,7 +5,8 @@ What a target cannot express is refused in one sentence; nothing is left out in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from seesay.files import atomic_folder
 from seesay.questions import Question, Task
 
 TARGETS = ("seesay", "lm-eval", "inspect", "datasets")
+PICTURES = "pictures"
 ACCURACIES = ("accuracy", "relaxed_accuracy", "majority_accuracy")
 
 
@@ -58,3 +60,20 @@ def split_questions(task: Task) -> dict[str, tuple[Question, ...]]:
     tested = set() if parts.pop("test", task.questions) == task.questions else {q.id for q in task.questions}
     others = {name: tuple(q for q in questions if q.id not in tested) for name, questions in parts.items()}
     return {"test": task.questions, **{name: questions for name, questions in others.items() if questions}}
+
+
+def copy_pictures(questions: Iterable[Question], folder: Path) -> dict[str, str]:
+    """Pictures by their old path, copied under their own names where these differ; a missing one stays missing."""
+    copied: dict[str, str] = {}
+    taken: set[str] = set()
+    for path in dict.fromkeys(question.picture for question in questions if question.picture is not None):
+        source = Path(path)
+        name = source.name
+        while name in taken:
+            name = f"{len(taken)}-{name}"
+        taken.add(name)
+        copied[path] = f"{PICTURES}/{name}"
+        if source.is_file():
+            (folder / PICTURES).mkdir(exist_ok=True)
+            shutil.copyfile(source, folder / PICTURES / name)
+    return copied

@@ -6,13 +6,14 @@ A model is shown the options, in the order of the task, and picks a letter, as i
 from __future__ import annotations
 
 import json
+import keyword
 import re
-import shutil
 import string
+from collections.abc import Mapping
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.export import refuse, right_labels
+from seesay.export import copy_pictures, refuse, right_labels
 from seesay.files import write_text
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import question as question_text
@@ -86,10 +87,12 @@ def write(task: Task, folder: Path) -> None:
     if widest > MOST_OPTIONS:
         raise UserError(f"inspect cannot express '{task.name}': it letters options, and a question here has {widest}.")
     templates = task.choice_templates or task.templates
-    rows = [_row(task, template, question, folder) for question in task.questions for template in templates]
+    pictures = copy_pictures(task.questions, folder)
+    rows = [_row(task, template, question, pictures) for question in task.questions for template in templates]
     write_text(folder / "rows.jsonl", "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
     function = re.sub(r"\W+", "_", task.name)
-    function = f"task_{function}" if function[:1].isdigit() else function
+    if function[:1].isdigit() or keyword.iskeyword(function) or re.search(rf"\b{function}\b", MODULE):
+        function = f"task_{function}"  # the module uses that name for something else
     module = MODULE.format(
         title=_plain(task.title or task.name),
         citation=_plain(task.citation),
@@ -106,7 +109,7 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("\\", "/").replace('"', "'").split())
 
 
-def _row(task: Task, template: Template, question: Question, folder: Path) -> dict[str, object]:
+def _row(task: Task, template: Template, question: Question, pictures: Mapping[str, str]) -> dict[str, object]:
     prompt = template.ask(question)
     right = [string.ascii_uppercase[question.options.index(label)] for label in right_labels(task, question)]
     row: dict[str, object] = {
@@ -117,9 +120,5 @@ def _row(task: Task, template: Template, question: Question, folder: Path) -> di
         "metadata": {"question": question.id, "template": template.name, "object": question.object, **question.tags},
     }
     if question.picture is not None:
-        source = Path(question.picture)
-        (folder / "pictures").mkdir(exist_ok=True)
-        if source.is_file() and not (folder / "pictures" / source.name).exists():
-            shutil.copyfile(source, folder / "pictures" / source.name)
-        row["picture"] = f"pictures/{source.name}"
+        row["picture"] = pictures[question.picture]
     return row

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,22 +11,27 @@ from typing import Any
 import yaml
 
 from seesay.data.splits import split_by_object
-from seesay.export import split_questions
+from seesay.errors import UserError
+from seesay.export import copy_pictures, split_questions
 from seesay.files import write_text
 from seesay.questions import Published, Question, Task, Template
 
 RESERVED = ("id", "object", "options", "gold", "picture")
-PICTURES = "pictures"
 
 
 def write(task: Task, folder: Path) -> None:
     """Write `task.yaml`, one file of JSON lines per split, and the pictures."""
+    if any(question.pulls or question.blind for question in task.questions):
+        raise UserError(
+            f"A task file cannot express '{task.name}': its measures compare each question with the same one asked "
+            "otherwise. `seesay pictures make` writes its pictures and questions."
+        )
     parts, seed = _parts(task)
     everything = [question for questions in parts.values() for question in questions]
     shared = len({question.options for question in everything}) == 1
     plain = all(tuple(question.gold.values()) == (1.0,) for question in everything)
     names = {name: f"{name}_field" if name in RESERVED else name for q in everything for name in q.fields}
-    pictures = _copy_pictures(everything, folder)
+    pictures = copy_pictures(everything, folder)
     for split, questions in parts.items():
         rows = (_row(question, names, shared, plain, pictures) for question in questions)
         write_text(folder / f"{split}.jsonl", "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
@@ -90,21 +94,6 @@ def _row(
     if question.picture is not None:
         row["picture"] = pictures[question.picture]
     return row | {f"tag_{name}": value for name, value in question.tags.items()}
-
-
-def _copy_pictures(questions: Iterable[Question], folder: Path) -> dict[str, str]:
-    """Pictures by their old path, copied under their own names where these differ; a missing one stays missing."""
-    copied: dict[str, str] = {}
-    taken: set[str] = set()
-    for path in dict.fromkeys(question.picture for question in questions if question.picture is not None):
-        source = Path(path)
-        name = source.name if source.name not in taken else f"{len(taken)}-{source.name}"
-        taken.add(name)
-        copied[path] = f"{PICTURES}/{name}"
-        if source.is_file():
-            (folder / PICTURES).mkdir(exist_ok=True)
-            shutil.copyfile(source, folder / PICTURES / name)
-    return copied
 
 
 def _templates(templates: Sequence[Template]) -> dict[str, Any]:

@@ -9,21 +9,29 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from seesay.judge import participants
-from seesay.judge.assignment import ItemAnswer, page_items, renew_leases, retake
+from seesay.judge.adaptive import update_need
+from seesay.judge.assignment import page_items, renew_leases, retake
+from seesay.judge.documents import FrozenModel
+from seesay.judge.items import InvalidAnswerError, ItemAnswer, MistakenAnswerError, StudyItem
+from seesay.judge.messages import mark
 from seesay.judge.participants import Participant
-from seesay.judge.storage.database import Transaction, first_row, get_setting
-from seesay.judge.study import FrozenModel, Study, StudyItem
-
-HOW = {"rating": ("moved", "confirmed"), "choice": ("chosen",)}
+from seesay.judge.storage.database import Transaction, first_row
+from seesay.judge.study import Study
 
 
 class RequestRejectedError(Exception):
-    """A request that cannot be accepted, with the HTTP status and the message for the sender."""
+    """A request that cannot be accepted, with the HTTP status and the message for the sender.
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
+    The message is translated when it is shown; `values` fill its placeholders. `is_mistake`: of an answer that its
+    item does not allow, which a participant may give by mistake.
+    """
+
+    is_mistake = False
+
+    def __init__(self, status: int, message: str, **values: object) -> None:
+        self.status, self.message_id, self.values = status, message, values
+        self.message = message % values if values else message
+        super().__init__(self.message)
 
 
 class PageProgress(FrozenModel):
@@ -43,34 +51,47 @@ def save_answer(
 ) -> PageProgress:
     """Store one answer on the open page. Repeating the idempotency key changes nothing."""
     _lock(tx, person, page)
-    content = [page, place, answer.value, answer.how]
-    if not _is_repeated(tx, person, key, content, "This key was used before for another answer."):
-        participant = _check_open(tx, person, page)
+    content = [page, place, *_content(answer)]
+    participant, receipt, assigned = _read(tx, person, key, page, place)
+    if not _is_repeated(receipt, content, mark("This key was used before for another answer.")):
+        _check_open(participant, page)
         _add_receipt(tx, person, key, content)
-        _store(tx, study, participant, page, place, answer, now)
+        _store(tx, study, participant, assigned, answer, now)
         renew_leases(tx, study, person, page, now)
     return page_progress(tx, person, page)
 
 
 def submit_page(
-    tx: Transaction, study: Study, person: int, page: int, answers: Mapping[int, ItemAnswer], now: float
+    tx: Transaction,
+    study: Study,
+    person: int,
+    page: int,
+    answers: Mapping[int, ItemAnswer],
+    now: float,
+    problems: dict[int, RequestRejectedError] | None = None,
 ) -> PageProgress:
-    """Store a whole page, and close it if it is complete. Repeating the same form changes nothing."""
+    """Store a whole page, and close it if it is complete. Repeating the same form changes nothing.
+
+    An answer given by mistake rejects the form or, if `problems` are collected, is left out of it.
+    """
     _lock(tx, person, page)
     key = f"page {page}"
-    content = [page, sorted((place, answer.value, answer.how) for place, answer in answers.items())]
-    if _is_repeated(
-        tx, person, key, content, "This page was sent before, with other answers: the first ones are kept."
-    ):
+    content = [page, sorted((place, *_content(answer)) for place, answer in answers.items())]
+    participant, receipt, _ = _read(tx, person, key, page)
+    if _is_repeated(receipt, content, mark("This page was sent before, with other answers: the first ones are kept.")):
         return page_progress(tx, person, page)
-    participant = _check_open(tx, person, page)
+    _check_open(participant, page)
     shown = {page_item.place: page_item.answer for page_item in page_items(tx, study, person, page)}
     for place, answer in sorted(answers.items()):
         saved = shown.get(place)
-        if saved is None or saved.value != answer.value:
+        if saved is None or (saved.value, saved.text) != (answer.value, answer.text):
             try:
-                _store(tx, study, participant, page, place, answer, now, share=max(len(shown), 1))
+                assigned = _read(tx, person, key, page, place)[2]
+                _store(tx, study, participant, assigned, answer, now, share=max(len(shown), 1))
             except RequestRejectedError as rejected:
+                if rejected.is_mistake and problems is not None:
+                    problems[place] = rejected
+                    continue
                 if rejected.status != 410:  # an item that has gone to someone else is just no longer on the page
                     raise
                 tx.execute("DELETE FROM assignment WHERE person = ? AND page = ? AND place = ?", person, page, place)
@@ -79,7 +100,7 @@ def submit_page(
     if progress.is_complete:
         _add_receipt(tx, person, key, content)
         tx.execute("UPDATE person SET sent = ?, acted = ? WHERE id = ?", page, now, person)
-        if page >= study.design.pages:
+        if page >= study.pages_for(person):
             participants.finish(tx, study, person, now)
     return progress
 
@@ -109,41 +130,61 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
 
 
 def _check_answer(item: StudyItem, answer: ItemAnswer) -> None:
-    if not item.min_value <= answer.value <= item.max_value:
-        ends = f"{item.min_value} to {item.max_value}"
-        raise RequestRejectedError(422, f"The answer must be a whole number from {ends}.")
-    if answer.how not in HOW["rating" if item.words else "choice"]:
-        raise RequestRejectedError(422, f"'{answer.how}' is not a way to answer this item.")
+    try:
+        item.check(answer)
+    except InvalidAnswerError as error:
+        rejected = RequestRejectedError(422, error.message, **error.values)
+        rejected.is_mistake = isinstance(error, MistakenAnswerError)
+        raise rejected from None
 
 
-def _check_open(tx: Transaction, person: int, page: int) -> Participant:
-    participant = participants.get_participant(tx, person)
-    if get_setting(tx, "state") != "open":
+Assigned = tuple[str, str] | None
+"""The item at a place, and the state of its lease."""
+
+
+def _read(
+    tx: Transaction, person: int, key: str, page: int, place: int = 0
+) -> tuple[Participant, str | None, Assigned]:
+    """What an answer depends on, in one query: the participant, the receipt of its key, and the item at its place."""
+    row = tx.execute(
+        """SELECT p.consented, p.finished, p.sent, p.acted, p.code, (SELECT value FROM study WHERE key = 'state'),
+        r.digest, s.item, s.state FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
+        LEFT JOIN assignment s ON s.person = p.id AND s.page = ? AND s.place = ? WHERE p.id = ?""",
+        key,
+        page,
+        place,
+        person,
+    )[0]
+    consented, finished, sent, acted, code, state, receipt, item, lease = row
+    participant = Participant(
+        person, consented is not None, finished is not None, int(sent), acted, code or "", str(state)
+    )
+    return participant, receipt, None if item is None else (str(item), str(lease))
+
+
+def _check_open(participant: Participant, page: int) -> None:
+    if participant.study_state != "open":
         raise RequestRejectedError(409, "The study is not open at the moment. What you sent before is saved.")
     if not participant.consented:
         raise RequestRejectedError(403, "Please read and accept the first page before you answer.")
     if participant.finished or page != participant.sent + 1:
         raise RequestRejectedError(409, "This page is closed: it was sent before.")
-    return participant
 
 
 def _store(
     tx: Transaction,
     study: Study,
     participant: Participant,
-    page: int,
-    place: int,
+    assigned: Assigned,
     answer: ItemAnswer,
     now: float,
     share: int = 1,
 ) -> None:
     """`share`: the number of answers submitted together, among which the time since the last activity is divided."""
     person = participant.id
-    assigned = "SELECT item, state FROM assignment WHERE person = ? AND page = ? AND place = ?"
-    row = first_row(tx, assigned, person, page, place)
-    if row is None:
+    if assigned is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
-    item, state = row
+    item, state = assigned
     _check_answer(study.items_by_id[item], answer)
     if state == "returned":
         tx.lock_study()
@@ -156,11 +197,21 @@ def _store(
         person,
         item,
         answer.value,
-        study.initial_position(person, item) if study.items_by_id[item].words else None,
+        study.initial_position(person, item),
         answer.how,
         max(now - participant.acted, 0.0) / share,
         now,
     )
+    if answer.text:
+        tx.execute(
+            """INSERT INTO typed (person, item, text) VALUES (?, ?, ?)
+            ON CONFLICT (person, item) DO UPDATE SET text = excluded.text""",
+            person,
+            item,
+            answer.text,
+        )
+    if study.design.allocation == "adaptive" and not study.items_by_id[item].control:
+        update_need(tx, study, study.items_by_id[item])
     tx.execute(
         "UPDATE assignment SET state = 'answered' WHERE person = ? AND item = ? AND state = 'open'", person, item
     )
@@ -168,10 +219,14 @@ def _store(
         tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
 
 
-def _is_repeated(tx: Transaction, person: int, key: str, content: object, conflict: str) -> bool:
+def _content(answer: ItemAnswer) -> tuple[int | str, ...]:
+    """What a receipt remembers of an answer; texts were not always part of it."""
+    return (answer.value, answer.how, *([answer.text] if answer.text else []))
+
+
+def _is_repeated(receipt: str | None, content: object, conflict: str) -> bool:
     """Whether a request with this key was stored before; other content under the same key is a conflict."""
-    receipt = first_row(tx, "SELECT digest FROM receipt WHERE person = ? AND key = ?", person, key)
-    if receipt is not None and receipt[0] != _digest(content):
+    if receipt is not None and receipt != _digest(content):
         raise RequestRejectedError(409, conflict)
     return receipt is not None
 

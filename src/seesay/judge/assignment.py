@@ -11,20 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seesay.judge import participants
+from seesay.judge.items import ItemAnswer, StudyItem
 from seesay.judge.participants import Participant
-from seesay.judge.storage.database import SqlRow, Transaction, get_setting
-from seesay.judge.study import Study, StudyItem
+from seesay.judge.storage.database import SqlRow, Transaction
+from seesay.judge.study import Study
 
 _CANDIDATES = 500
 """Number of items with the lowest counts that are considered for a page."""
-
-
-@dataclass(frozen=True, slots=True)
-class ItemAnswer:
-    """An answer to an item: the position of the slider or the index of the option, and how it was given."""
-
-    value: int
-    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +26,18 @@ class PageItem:
 
     place: int
     item: StudyItem
-    start: int
+    start: int | None
     answer: ItemAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What a participant sees next. `status`: consent, page, done, full, paused or closed."""
+    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full, paused or closed."""
 
     status: str
     participant: Participant
     page: int = 0
+    pages: int = 0
     items: tuple[PageItem, ...] = ()
 
 
@@ -52,15 +46,17 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
     tx.lock_study()
     tx.lock_person(person)
     participant = participants.get_participant(tx, person)
-    state = get_setting(tx, "state")
     if participant.finished:
         return NextStep("done", participant)
-    if state != "open":
-        return NextStep(str(state), participant)
+    if participant.study_state != "open":
+        return NextStep(participant.study_state, participant)
     if not participant.consented:
         return NextStep("consent", participant)
+    if participant.sent == 0 and (before := _before_first_page(tx, study, person)):
+        return NextStep(before, participant)
     page = participant.sent + 1
-    if page <= study.design.pages:
+    pages = study.pages_for(person)
+    if page <= pages:
         _expire_leases(tx, now)
         _retake_page(tx, study, person, page, now)
         items = page_items(tx, study, person, page)
@@ -68,17 +64,27 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
             items = _assign_page(tx, study, person, page, items, now)
         if items:
             tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
-            return NextStep("page", participant, page, items)
+            return NextStep("page", participant, page, pages, items)
     if participant.sent == 0:
         return NextStep("full", participant)
     return NextStep("done", participants.finish(tx, study, person, now))
 
 
+def _before_first_page(tx: Transaction, study: Study, person: int) -> str:
+    """The step that a participant has not taken yet, if the study has any."""
+    steps = [step for step in ("check", "practice") if any(getattr(texts, step) for texts in study.texts.values())]
+    details = participants.get_details(tx, person) if steps else {}
+    if details.get("check") == "failed":
+        return "failed"
+    return next((step for step in steps if not details.get(step, "wrong").startswith("passed")), "")
+
+
 def page_items(tx: Transaction, study: Study, person: int, page: int) -> tuple[PageItem, ...]:
     """The items of a participant's page, from top to bottom."""
     rows = tx.execute(
-        """SELECT s.place, s.item, a.value, a.how FROM assignment s
+        """SELECT s.place, s.item, a.value, a.how, t.text FROM assignment s
         LEFT JOIN answer a ON a.person = s.person AND a.item = s.item
+        LEFT JOIN typed t ON t.person = s.person AND t.item = s.item
         WHERE s.person = ? AND s.page = ? ORDER BY s.place""",
         person,
         page,
@@ -88,9 +94,9 @@ def page_items(tx: Transaction, study: Study, person: int, page: int) -> tuple[P
             int(place),
             study.items_by_id[item],
             study.initial_position(person, item),
-            None if value is None else ItemAnswer(int(value), how),
+            None if value is None else ItemAnswer(int(value), how, text or ""),
         )
-        for place, item, value, how in rows
+        for place, item, value, how, text in rows
     )
 
 
@@ -99,7 +105,10 @@ def retake(tx: Transaction, study: Study, person: int, item: str, now: float) ->
     if study.items_by_id[item].control:
         tx.execute("UPDATE item SET taken = taken + 1 WHERE id = ?", item)
     elif not tx.execute(
-        "UPDATE item SET taken = taken + 1 WHERE id = ? AND taken < ? RETURNING id", item, study.design.judgements
+        """UPDATE item SET taken = taken + 1 WHERE id = ? AND taken < COALESCE(
+        (SELECT wanted FROM need WHERE need.item = item.id), ?) RETURNING id""",
+        item,
+        study.first_judgements,
     ):
         return False
     lease = _lease_end(study, now)
@@ -108,9 +117,15 @@ def retake(tx: Transaction, study: Study, person: int, item: str, now: float) ->
 
 
 def renew_leases(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
-    """Extend the leases of a page after activity of its participant."""
-    lease = _lease_end(study, now)
-    tx.execute("UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = 'open'", lease, person, page)
+    """Extend the leases of a page after activity of its participant, once a twentieth of them has passed: an answer
+    need not rewrite the rows of the whole page."""
+    tx.execute(
+        "UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = 'open' AND lease < ?",
+        _lease_end(study, now),
+        person,
+        page,
+        now + 0.95 * 60 * study.design.lease_minutes,
+    )
 
 
 def _expire_leases(tx: Transaction, now: float) -> None:
@@ -133,16 +148,7 @@ def _assign_page(
     rng = study.rng("page", person, page)
     planned_controls = study.controls_for(person)
     reserved = {item.base for item in planned_controls}
-    rows = [
-        row
-        for row in tx.execute(
-            f"""SELECT id, base, taken FROM item WHERE control = '' AND taken < ? AND base NOT IN
-            (SELECT base FROM assignment WHERE person = ?) ORDER BY taken, place LIMIT {_CANDIDATES}""",
-            study.design.judgements,
-            person,
-        )
-        if row[1] not in reserved
-    ]
+    rows = [row for row in _needy_items(tx, study, person) if row[1] not in reserved]
     rows.sort(key=lambda row: (row[2], rng.random()))
     chosen = rows[: study.design.per_page]
     if not chosen:
@@ -160,6 +166,26 @@ def _assign_page(
     )
     _change_taken(tx, chosen, 1)
     return page_items(tx, study, person, page)
+
+
+def _needy_items(tx: Transaction, study: Study, person: int) -> list[SqlRow]:
+    """Items that want more judgements and are new to a participant, with their rank: by their count or, in an adaptive
+    study beyond the minimum, by the width of their interval."""
+    if study.design.allocation == "fixed":
+        return tx.execute(
+            f"""SELECT id, base, taken FROM item WHERE control = '' AND taken < ? AND base NOT IN
+            (SELECT base FROM assignment WHERE person = ?) ORDER BY taken, place LIMIT {_CANDIDATES}""",
+            study.design.judgements,
+            person,
+        )
+    return tx.execute(
+        f"""SELECT id, base, CASE WHEN taken < ? THEN taken ELSE 1000000 - COALESCE(width, 1) END AS rank
+        FROM item LEFT JOIN need ON need.item = item.id WHERE control = '' AND taken < COALESCE(wanted, ?)
+        AND base NOT IN (SELECT base FROM assignment WHERE person = ?) ORDER BY rank, place LIMIT {_CANDIDATES}""",
+        study.first_judgements,
+        study.first_judgements,
+        person,
+    )
 
 
 def _change_taken(tx: Transaction, rows: Sequence[SqlRow], change: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from seesay.errors import UserError
 from seesay.judge import security
 from seesay.judge.storage.database import Transaction, first_row, get_setting
 from seesay.judge.study import Study
@@ -28,7 +29,8 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """The state of a participant. `sent` counts the pages they have completed, `acted` is their last activity."""
+    """The state of a participant, and whether the study is open. `sent` counts the pages they have completed, `acted`
+    is their last activity."""
 
     id: int
     consented: bool
@@ -36,6 +38,7 @@ class Participant:
     sent: int
     acted: float
     code: str
+    study_state: str
 
 
 def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
@@ -46,9 +49,15 @@ def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
 
 def get_participant(tx: Transaction, person: int) -> Participant:
     """The current state of a participant."""
-    row = tx.execute("SELECT id, consented, finished, sent, acted, code FROM person WHERE id = ?", person)[0]
-    number, consented, finished, sent, acted, code = row
-    return Participant(int(number), consented is not None, finished is not None, int(sent), acted, code or "")
+    row = tx.execute(
+        """SELECT id, consented, finished, sent, acted, code, (SELECT value FROM study WHERE key = 'state')
+        FROM person WHERE id = ?""",
+        person,
+    )[0]
+    number, consented, finished, sent, acted, code, state = row
+    return Participant(
+        int(number), consented is not None, finished is not None, int(sent), acted, code or "", str(state)
+    )
 
 
 def create_links(tx: Transaction, count: int, now: float) -> list[str]:
@@ -109,6 +118,52 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 def record_consent(tx: Transaction, person: int, now: float) -> None:
     """Record that a participant agreed; a second time changes nothing."""
     tx.execute("UPDATE person SET consented = ?, acted = ? WHERE id = ? AND consented IS NULL", now, now, person)
+
+
+def get_details(tx: Transaction, person: int) -> dict[str, str]:
+    """What else is known of a participant: `language`, `check` (tries, or failed), `practice` (how many were right)."""
+    rows = tx.execute("SELECT key, value FROM detail WHERE person = ?", person)
+    return {str(key): str(value) for key, value in rows}
+
+
+def all_details(tx: Transaction) -> dict[int, dict[str, str]]:
+    """The details of every participant who has any."""
+    details: dict[int, dict[str, str]] = {}
+    for person, key, value in tx.execute("SELECT person, key, value FROM detail ORDER BY person"):
+        details.setdefault(int(person), {})[str(key)] = str(value)
+    return details
+
+
+def withdraw(tx: Transaction, code_or_token: str) -> int:
+    """Delete the answers of the participant with this completion code or link, and return how many there were.
+
+    The participant stays, without a code, so that they do not come back as someone else; their items become available.
+    """
+    tx.lock_study()
+    row = first_row(
+        tx, "SELECT id FROM person WHERE code = ? OR token = ?", code_or_token, security.digest(code_or_token)
+    )
+    if row is None:
+        raise UserError("No participant has this completion code or link.")
+    person = int(row[0])
+    items = tx.execute("SELECT item FROM assignment WHERE person = ? AND state != 'returned'", person)
+    tx.executemany("UPDATE item SET taken = taken - 1 WHERE id = ?", [(item,) for (item,) in items])
+    count = int(tx.execute("SELECT COUNT(*) FROM answer WHERE person = ?", person)[0][0])
+    for table in ("answer", "typed", "assignment", "receipt", "detail"):
+        tx.execute(f"DELETE FROM {table} WHERE person = ?", person)
+    tx.execute("UPDATE person SET code = NULL, consented = NULL, sent = 0, finished = acted WHERE id = ?", person)
+    return count
+
+
+def set_detail(tx: Transaction, person: int, key: str, value: str) -> None:
+    """Note something about a participant."""
+    tx.execute(
+        """INSERT INTO detail (person, key, value) VALUES (?, ?, ?)
+        ON CONFLICT (person, key) DO UPDATE SET value = excluded.value""",
+        person,
+        key,
+        value,
+    )
 
 
 def finish(tx: Transaction, study: Study, person: int, now: float) -> Participant:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from seesay.judge.documents import FrozenModel
 from seesay.judge.storage.database import Transaction, first_row, get_setting
-from seesay.judge.study import FrozenModel, Study
+from seesay.judge.study import Study
 
 _ACTIVE_SECONDS = 5 * 60
 
@@ -36,6 +37,7 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
         return int(row[0] or 0) if row else 0
 
     measured = "FROM answer a JOIN item i ON i.id = a.item WHERE i.control = ''"
+    first = study.first_judgements
     judgements = count(f"SELECT COUNT(*) {measured}")
     median = first_row(tx, f"SELECT a.seconds {measured} ORDER BY a.seconds LIMIT 1 OFFSET ?", judgements // 2)
     return StudyProgress(
@@ -48,7 +50,7 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
         ),
         finished=count("SELECT COUNT(*) FROM person WHERE finished IS NOT NULL"),
         judgements=judgements,
-        wanted=len(study.measured) * study.design.judgements,
+        wanted=len(study.measured) * first + count("SELECT SUM(wanted - ?) FROM need", first),
         out=count(
             "SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE s.state = 'open' AND s.lease >= ? "
             "AND i.control = ''",
@@ -56,8 +58,9 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
         ),
         items=len(study.measured),
         complete=count(
-            f"SELECT COUNT(*) FROM (SELECT a.item {measured} GROUP BY a.item HAVING COUNT(*) >= ?) AS full_items",
-            study.design.judgements,
+            f"""SELECT COUNT(*) FROM (SELECT a.item {measured} GROUP BY a.item HAVING COUNT(*) >=
+            COALESCE((SELECT wanted FROM need WHERE need.item = a.item), ?)) AS full_items""",
+            first,
         ),
         seconds=None if median is None else float(median[0]),
     )

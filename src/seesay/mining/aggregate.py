@@ -259,6 +259,7 @@ def read(path: Path, labels: int, *, examples: bool = True) -> RelationCounts:
     fields = None if examples else [i for i, name in enumerate(COLUMNS) if name != "examples"]
     with pa.memory_map(str(path)) as file:
         table = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields)).read_all()
+        table.validate(full=True)
         return from_table(table, labels)
 
 

@@ -25,6 +25,7 @@ class Baseline(Model):
     family = "baseline"
     scope = "option"
     accepts = TEXT_AND_PICTURES
+    prompts_per_batch = 1024  # what is computed in no time is not written to the disk in small parts
 
     def __init__(self, name: str) -> None:
         self.name = self.fingerprint = name
@@ -91,6 +92,7 @@ class Mock(Baseline):
     """Answers at random, but always the same: `mock:SEED`, or `mock:SEED:MILLISECONDS` to pause over each batch."""
 
     family = "mock"
+    prompts_per_batch = Model.prompts_per_batch
 
     def __init__(self, name: str, seed: str = "0", milliseconds: str = "0") -> None:
         super().__init__(name)

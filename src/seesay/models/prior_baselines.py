@@ -37,14 +37,14 @@ class _LabelRule(Baseline):
 
 
 class Prior(_LabelRule):
-    """`baseline:prior`: the most typical answer, whatever is asked and shown."""
+    """The most typical answer, whatever is asked and shown: it knows and does not look."""
 
     def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
         return prompt.fields["usual"]
 
 
 class Pixels(_LabelRule):
-    """`baseline:pixels`: what the picture shows, whatever is asked; nothing without one."""
+    """What the picture shows, whatever is asked, and nothing without one: it looks and does not know."""
 
     def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
         if prompt.picture is None:
@@ -56,4 +56,4 @@ class Pixels(_LabelRule):
         raise UserError(f"{self.name} names colours and compares sizes, not {' or '.join(labels)}.")
 
 
-PRIOR_BASELINES: dict[str, type[_LabelRule]] = {"prior": Prior, "pixels": Pixels}
+PRIOR_BASELINES: dict[str, type[Baseline]] = {"prior": Prior, "pixels": Pixels}

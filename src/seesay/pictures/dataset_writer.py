@@ -47,7 +47,8 @@ def write_pictures(
     size: int = PICTURE,
     progress: ProgressCallback | None = None,
 ) -> Sequence[Picture]:
-    """Draw a task's pictures into a folder, or finish what was begun there; another data set's folder is refused."""
+    """Draw a task's pictures into a folder; another data set's folder is refused. The annotation is written last: where
+    there is one, nothing is drawn, and else everything."""
     if not 16 <= size <= _LARGEST:
         raise UserError(f"--size is {size}: give 16 to {_LARGEST:,} pixels.")
     pictures = plan(task, seed)
@@ -59,16 +60,17 @@ def write_pictures(
         raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
     if manifest.is_file() and (existing := read_manifest(folder)) != settings:
         raise UserError(f"'{folder}' holds pictures made with other settings ({existing}): choose another folder.")
-    images(folder).mkdir(parents=True, exist_ok=True)
-    write_json(manifest, settings)
-    for picture in pictures:
-        path = images(folder) / f"{picture.name}.png"
-        if not path.is_file():
-            with atomic_write(path) as unfinished:
-                unfinished.write_bytes(png(picture, size))
-        if progress:
-            progress(1, len(pictures))
-    write_json(folder / "annotation" / "test_annotation.json", {p.name: annotation(p) for p in pictures}, indent=None)
+    annotated = folder / "annotation" / "test_annotation.json"
+    if not annotated.is_file():
+        images(folder).mkdir(parents=True, exist_ok=True)
+        write_json(manifest, settings)
+        for picture in pictures:
+            (images(folder) / f"{picture.name}.png").write_bytes(png(picture, size))
+            if progress:
+                progress(1, len(pictures))
+        write_json(annotated, {picture.name: annotation(picture) for picture in pictures}, indent=None)
+    elif progress:
+        progress(len(pictures), len(pictures))
     return pictures
 
 
@@ -76,8 +78,7 @@ def cached_pictures(task: str, progress: ProgressCallback | None = None) -> Path
     """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there yet."""
     folder = cache_folder() / "pictures" / f"{task}-{PICTURE}px-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
-        if not (folder / "annotation").is_dir():  # written last
-            write_pictures(task, folder, progress=progress)
+        write_pictures(task, folder, progress=progress)
     return folder
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError, first_line
-from seesay.files import atomic_write, write_json, write_text
+from seesay.files import atomic_write, read_state, write_json, write_text
 from seesay.models.hf.loading import require_models
+from seesay.models.hf.untrusted import refuse_other_sizes
 from seesay.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.reasoners.networks.registry import NAMES, build
 from seesay.reasoners.vocabulary import SPECIAL, SentenceVocabulary
@@ -68,8 +69,10 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
             raise ValueError(f"there is no network '{fields['network']}'")
         sizes: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in fields["config"].items()}
         config = NetworkConfig(**{**sizes, "vocabulary": SentenceVocabulary(sizes["vocabulary"])})
+        weights = load_file(folder / "model.safetensors")
+        refuse_other_sizes(lambda: build(fields["network"], config), weights, asdict(config))
         network = build(fields["network"], config)
-        network.load_state_dict(load_file(folder / "model.safetensors"))
+        network.load_state_dict(weights)
     except OtherLayersError as error:
         raise UserError(f"The reasoner in '{folder}' {error}") from error
     except (OSError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
@@ -114,7 +117,7 @@ def training_settings(config: ReasonerConfig, source: Mapping[str, object]) -> d
 def read_settings(folder: Path) -> dict[str, Any]:
     """The settings of the training in a folder, its schedule among them; none if there is no training."""
     path = folder / "training" / checkpoint.SETTINGS
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return read_state(path, dict[str, Any], checkpoint.start_again(path)) if path.is_file() else {}
 
 
 def refuse_other_training(folder: Path, config: ReasonerConfig, source: Mapping[str, object]) -> None:
@@ -128,10 +131,10 @@ def upgrade_settings(folder: Path) -> None:
     """Rewrite the settings of a training that an older version began, so that it can be resumed."""
     path = folder / "training" / checkpoint.SETTINGS
     if path.is_file():
-        fields = json.loads(path.read_text(encoding="utf-8"))
+        fields = read_settings(folder)
         try:
             upgraded = _upgraded(fields)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise UserError(f"The training in '{folder}' {error}") from error
         if upgraded != fields:
             write_text(path, json.dumps(upgraded, ensure_ascii=False, indent=2) + "\n")  # may hold infinity

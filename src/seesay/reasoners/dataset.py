@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, lock_folder, write_json
+from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
 from seesay.folders import cache_folder
 from seesay.progress import ProgressCallback
 from seesay.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
@@ -160,8 +160,10 @@ def extract_cached(
                         progress(len(batch), total)
                 features.flush()
             write_json(table, {"sentences": sentences, "answers": answers, "names": answer_names}, indent=None)
-    rows = json.loads(table.read_text(encoding="utf-8"))
-    return ReasonerDataset(
-        np.load(array, mmap_mode="r"), tuple(rows["sentences"]), np.array(rows["answers"], dtype=np.int64),
-        extractor.fingerprint, tuple(rows["names"]),
-    )  # fmt: skip
+    with damage_as_user_error(folder, "delete that folder and run the same command again"):
+        rows = json.loads(table.read_text(encoding="utf-8"))
+        features = np.load(array, mmap_mode="r")
+        stored, labels = tuple(rows["sentences"]), np.array(rows["answers"], dtype=np.int64)
+        if not len(features) == len(stored) == len(labels) == total:
+            raise ValueError(f"it does not hold {total} items")
+        return ReasonerDataset(features, stored, labels, extractor.fingerprint, tuple(rows["names"]))

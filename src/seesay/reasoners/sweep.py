@@ -193,7 +193,7 @@ def read_results(folder: Path) -> list[SweepRow]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return [_parse(folder, row) for row in csv.DictReader(file)]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
         raise UserError(f"{path} is damaged ({error}): delete it, and the same sweep writes it again.") from error
 
 

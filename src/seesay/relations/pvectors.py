@@ -83,7 +83,7 @@ def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
         words = tuple(map(str, columns[0]))
         values = np.array([[float(value) for value in column] for column in columns[1:]]).T
         matrix = PerplexityMatrix(words, tuple(names[1:]), values)
-    except (pa.ArrowException, ValueError, TypeError, IndexError, csv.Error) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError, csv.Error) as error:
         raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
     return matrix, _read_about(folder / "about.json")
 
@@ -93,7 +93,7 @@ def _read_about(path: Path) -> dict[str, Any]:
         about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
             raise ValueError("not what `seesay relations matrix` writes")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is damaged ({error}): delete it, or make the matrix again.") from error
     return about
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def write_answers(path: Path, answers: Sequence[Answer], task: Task | None = Non
     row's number.
     """
     rows: dict[int, int] = {}
+    explained = readable(task, answers, length) if task else repeat(None)
     with (
         atomic_write(path) as unfinished,
         unfinished.open("wb") as file,
@@ -59,8 +61,7 @@ def write_answers(path: Path, answers: Sequence[Answer], task: Task | None = Non
     ):
         for start in range(0, len(answers), _ROWS):  # in parts: rows of 614 options fill the memory quickly
             part = answers[start : start + _ROWS]
-            explained = list(readable(task, part, length)) if task else [None] * len(part)
-            writer.write_table(_table(part, explained, start, rows))
+            writer.write_table(_table(part, list(islice(explained, len(part))), start, rows))
 
 
 def _table(

@@ -66,10 +66,10 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
     """The finished run: read from its folder if it was finished before, else asked as far as it is unanswered."""
     task = model.restrict(task)
     model.prepare(task)
-    if settings.limit is not None:
-        task = limited(task, settings.limit, settings.seed)
     if "pictures" not in model.accepts:
         task = without_pictures(task, model)
+    if settings.limit is not None:
+        task = limited(task, settings.limit, settings.seed)
     if model.only_chooses:
         task = without_probabilities(task, model)
     manifest = describe(model, task, settings)
@@ -78,11 +78,13 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
         manifest = store.stored_manifest(folder, manifest)
         if not (folder / store.ANSWERS).is_file() or not store.is_intact(folder, store.QUESTIONS, manifest):
             store.write_task(folder / store.QUESTIONS, task)
+        stored_task = None
         if not (folder / store.ANSWERS).is_file():
             assembled = assemble(task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder))
             store.write_replies(folder / store.REPLIES, assembled)
             store.write_answers(folder / store.ANSWERS, assembled, task, settings.length)
             del assembled  # they are read again from the file, which holds them for good
+            stored_task = replace(task, load_splits=None)  # as it would be read: its questions are held once
         elif progress:
             total = manifest.questions * len(manifest.templates)
             progress(total, total)
@@ -91,7 +93,7 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
         if not store.is_intact(folder, store.FIGURES, manifest):
             store.finish(folder, figures(manifest, task, answers))
         (folder / store.JOURNAL).unlink(missing_ok=True)
-        return store.read_run(folder, answers)
+        return store.read_run(folder, answers, stored_task)
 
 
 def ask(
@@ -107,25 +109,33 @@ def ask(
     Batches are planned over all prompts, answered or not, so that a resumed run computes the same batches and its
     digits equal those of a run that was never stopped. In `folder`, what the model notes is kept in the manifest.
     """
-    prompts = list({p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}.values())
+    by_key = {p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}
+    keys, prompts = list(by_key), list(by_key.values())
     stored = journal.read()
-    answered = {p.key: stored[p.key] for p in prompts if p.key in stored and len(stored[p.key].logp) == len(p.options)}
-    if damaged := journal.damaged + sum(prompt.key in stored for prompt in prompts) - len(answered):
+    answered = {
+        key: stored[key] for key, p in by_key.items() if key in stored and len(stored[key].logp) == len(p.options)
+    }
+    if damaged := journal.damaged + sum(key in stored for key in keys) - len(answered):
         log.warning("%d answers in %s are damaged: they are asked again.", damaged, journal.path)
     del stored
     lengths: dict[bytes, array[int]] = {}
-    unanswered = [prompt for prompt in prompts if prompt.key not in answered]
+    unanswered = [prompt for key, prompt in by_key.items() if key not in answered]
+    del by_key
     if estimate := model.estimate(unanswered):
         log.info("%s", estimate)
     splits = note_split_options(model, unanswered)
-    planned = [[prompts[i] for i in indices] for indices in model.plan(prompts)]
-    batches = [batch for batch in planned if not all(prompt.key in answered for prompt in batch)]
+    planned = model.plan(prompts)
+    places = [indices for indices in planned if not all(keys[i] in answered for i in indices)]
+    batches = [[prompts[i] for i in indices] for indices in places]
     if progress and len(batches) < len(planned):
         progress(len(prompts) - sum(map(len, batches)), len(prompts))
     start = monotonic()
     for number, answers in model.answer_batches(batches):
         batch = batches[number]
-        scores = {p.key: checked(p, s, model.name) for p, s in zip(batch, answers, strict=True)}
+        scores = {
+            keys[i]: checked(prompts[i], of_prompt, model.name)
+            for i, of_prompt in zip(places[number], answers, strict=True)
+        }
         journal.append(scores)
         answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
         if splits:  # after the first batch there is a rate to go by
@@ -135,7 +145,7 @@ def ask(
         collect_notes(model.notes(), folder)
         if progress:
             progress(len(batch), len(prompts))
-    notes = model.notes([answered[prompt.key] for prompt in prompts])
+    notes = model.notes([answered[key] for key in keys])
     for note in notes:
         if note not in model.notes():  # the others were logged when they came up
             log.warning("%s", note)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
@@ -42,6 +42,8 @@ _SHAPING = {
     *("seesay", "model", "family", "model_fingerprint", "task", "task_version", "task_fingerprint", "templates"),
     *("questions", "limit", "scope", "length", "seed", "resamples", "signature"),
 }
+_PARSED: WeakValueDictionary[str, Task] = WeakValueDictionary()
+"""Tasks that are in use, by the digest of their file."""
 _HASHED = re.compile(r"-[0-9a-f]{8}")
 
 
@@ -114,15 +116,14 @@ def write_task(path: Path, task: Task) -> None:
 
 def read_task(path: Path) -> Task:
     """Read the task as it was asked; runs that were asked the same share it."""
-    return _parse_task(path.read_bytes())
-
-
-@lru_cache(maxsize=64)
-def _parse_task(document: bytes) -> Task:
-    task = _TASK.validate_python(upgrade_task(json.loads(document)), strict=False)
-    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    questions = (replace(q, options=shared.setdefault(q.options, q.options)) for q in task.questions)
-    return replace(task, questions=tuple(questions))
+    document = path.read_bytes()
+    digest = checksum(document)
+    if (task := _PARSED.get(digest)) is None:
+        parsed = _TASK.validate_python(upgrade_task(json.loads(document)), strict=False)
+        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        questions = (replace(q, options=shared.setdefault(q.options, q.options)) for q in parsed.questions)
+        task = _PARSED[digest] = replace(parsed, questions=tuple(questions))
+    return task
 
 
 def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
@@ -133,8 +134,8 @@ def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
     write_text(folder / FIGURES, content.decode())
 
 
-def read_run(folder: Path, answers: tuple[Answer, ...] | None = None) -> Run:
-    """Read a finished run; `answers` are its answers where they have been read already.
+def read_run(folder: Path, answers: tuple[Answer, ...] | None = None, task: Task | None = None) -> Run:
+    """Read a finished run; `answers` and `task` are its own where they are in memory already.
 
     Figures that were edited or damaged since are computed again from the answers.
     """
@@ -143,10 +144,13 @@ def read_run(folder: Path, answers: tuple[Answer, ...] | None = None) -> Run:
         for name in (QUESTIONS, ANSWERS):
             if (folder / name).is_file() and not is_intact(folder, name, manifest):
                 raise ValueError(f"{name} was changed after the run")
-        task = read_task(folder / QUESTIONS)
+        task = read_task(folder / QUESTIONS) if task is None else task
         answers = read_answers(folder / ANSWERS) if answers is None else answers
-        expected = [(q.id, t.name, q.options) for q in task.questions for t in task.templates]
-        if expected != [(a.question, a.template, a.options) for a in answers]:
+        expected = ((q.id, t.name, q.options) for q in task.questions for t in task.templates)
+        if len(answers) != len(task.questions) * len(task.templates) or any(
+            (answer.question, answer.template, answer.options) != own
+            for answer, own in zip(answers, expected, strict=True)
+        ):
             raise ValueError("its answers do not match its questions")
         return Run(folder, manifest, task, answers, _read_figures(folder, manifest, task, answers))
 

@@ -79,7 +79,15 @@ def test_one_image_is_zero_and_says_so(caplog: pytest.LogCaptureFixture) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"images": 0, "counts": {}}', '{"images": 2, "counts": {"a": "x"}}', "nope"]
+    "text",
+    [
+        *("", "[]", "{}", '{"images": 0, "counts": {}}', '{"images": 2, "counts": {"a": "x"}}', "nope"),
+        *(
+            f'{{"images": {"9" * 400}, "counts": {{}}}}',
+            f'{{"images": 2, "counts": {{"a": {"9" * 400}}}}}',
+            "[" * 99_999,
+        ),
+    ],
 )
 def test_a_bad_table_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "df.json").write_text(text)

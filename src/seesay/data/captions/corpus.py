@@ -7,11 +7,9 @@ as in Multi30k) are parallel, so there the line is the picture.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
@@ -24,7 +22,7 @@ from typing import IO, Any, Self, cast
 from seesay.data.captions import data_sets, forms
 from seesay.data.captions.records import Caption, answer_of
 from seesay.data.json_stream import BrokenFileError, decode_entries, entries, is_text
-from seesay.data.lines import GZIP, LONGEST_TEXT_LINE, BoundedGzipFile, decode_lines, open_bytes
+from seesay.data.lines import DAMAGED_GZIP, GZIP, LONGEST_TEXT_LINE, BoundedGzipFile, decode_lines, open_bytes
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -162,7 +160,7 @@ class Corpus:
         self._raw = raw = stack.enter_context(path.open("rb"))
         self.size = path.stat().st_size
         head = b""
-        with open_bytes(path) as file, suppress(EOFError, zlib.error, gzip.BadGzipFile):  # told when it is read
+        with open_bytes(path) as file, suppress(*DAMAGED_GZIP):  # told when it is read
             while len(head) < forms.HEAD and (more := file.read(min(4096, forms.HEAD - len(head)))):
                 head += more
         zipped = raw.peek(len(GZIP)).startswith(GZIP)

@@ -30,7 +30,7 @@ def read(path: Path) -> tuple[str, Rows]:
     files = _files(path)
     try:
         names = [field.name for file in files for field in _schema(file)]
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise UserError(f"'{path}' holds a file that cannot be read ({error}): fetch or save it again.") from error
     fields = find_fields(dict.fromkeys(names))
     if fields is None:
@@ -95,7 +95,8 @@ def _batches(file: Path, names: list[str]) -> Iterator[Any]:
         with pq.ParquetFile(file) as parquet:
             yield from parquet.iter_batches(_BATCH, columns=present)
         return
-    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:
+    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:  # whose sizes would be allocated
         for batch in stream:
+            batch.validate(full=True)  # else a wrong offset is a bus error, or reads whatever is in memory
             for start in range(0, batch.num_rows, _BATCH):
                 yield batch.select(present).slice(start, _BATCH)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, is_text, parse_json
-from seesay.data.lines import open_bytes, read_lines
+from seesay.data.lines import DAMAGED_GZIP, open_bytes, read_lines
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -215,5 +216,6 @@ def _read_document(captions: CaptionSet, path: Path, single: bool) -> None:
 
 def _first_character(path: Path) -> str:
     """How a file begins whose first line is too long for a line: one JSON document, most likely."""
-    with open_bytes(path) as file:
+    with open_bytes(path) as file, suppress(*DAMAGED_GZIP):  # reported when it is read
         return file.read(64).decode("utf-8-sig", "replace").lstrip()[:1]
+    return ""

@@ -7,8 +7,6 @@ reported and costs only itself.
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,11 +14,12 @@ from typing import Any, NamedTuple
 
 from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import MOST_LINES, BadValueError
-from seesay.data.lines import open_bytes, read_lines
+from seesay.data.lines import DAMAGED_GZIP, open_bytes, read_lines
 from seesay.data.tables import refuse_other_separator
 from seesay.data.task_files.hub import hub_rows, is_picture, store_picture
 from seesay.data.task_files.schema_rows import Reading
 from seesay.errors import UserError, first_line
+from seesay.files import path_below
 from seesay.questions import BadRow
 
 LONGEST_ROW = 1 << 20
@@ -87,9 +86,9 @@ def read_file(path: Path, reading: Reading, *, pictures: bool = False) -> Table:
 
 def inside(folder: Path, name: str) -> Path:
     """A path below a folder; one that leaves it is refused."""
-    path = (folder / name).resolve()
-    if Path(name).is_absolute() or not path.is_relative_to(folder.resolve()):
-        raise UserError(f"'{name}' leaves the folder of the task file: put the file into it.")
+    path = path_below(folder, name)
+    if path is None or Path(name).is_absolute():
+        raise UserError(f"'{name[:80]}' leaves the folder of the task file, or is no name of a file: put it into it.")
     return path
 
 
@@ -139,6 +138,7 @@ def _table(rows: Iterable[tuple[int, Mapping[str, Any] | BadRow]], reading: Read
                 row = {**row, **{name: store_picture(row[name]) if pictures else None for name in held}}
             except BadValueError as error:
                 table.bad.append(BadRow(number, str(error)))
+                table.columns |= dict.fromkeys(map(str, row))
                 continue
         cells = {str(name): as_cell(value, reading.strip) for name, value in row.items()}
         table.rows.append(Row(number, cells))
@@ -238,7 +238,7 @@ def _json(path: Path, reading: Reading) -> Numbered:
     try:
         with open_bytes(path) as file:
             raw = file.read(LARGEST_DOCUMENT + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGED_GZIP as error:
         raise UserError(f"{path} is damaged ({error}): fetch it again.") from error
     if len(raw) > LARGEST_DOCUMENT:
         raise UserError(f"{path} is larger than {LARGEST_DOCUMENT >> 20} MB: write its rows as JSON lines.")

@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from pydantic import Field
 
+from seesay.judge.documents import FrozenModel
+from seesay.judge.items import RatingItem, StudyItem
 from seesay.judge.results.quality import ExcludedParticipant, Judgement, QualityCriteria
-from seesay.judge.study import SLIDER_MAX, FrozenModel, Study, StudyItem
+from seesay.judge.study import Study
 from seesay.metrics import METRICS, FloatArray, Resamples
 from seesay.metrics.agreement import (
     AgreementStatistics,
@@ -23,6 +25,10 @@ from seesay.metrics.agreement import (
 )
 from seesay.metrics.base import IntArray, ratio
 
+AGREEMENT_SCALE = (
+    "1 is perfect agreement. Kappa and alpha are 0 where people agree as often as chance would have it, and below 0 "
+    "where they agree less; from 0.8 labels are usually called reliable, from 0.67 usable (Krippendorff 2004)."
+)
 _REDRAWS = 200
 LEAVE_ONE_OUT_METRICS = ("relaxed_accuracy", "true_confidence", "macro_f1")
 
@@ -60,7 +66,7 @@ def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> Flo
     column = {person: i for i, person in enumerate(sorted({j.person for j in judgements}))}
     table = np.full((len(row), len(column)), np.nan)
     for j in judgements:
-        table[row[j.item.id], column[j.person]] = j.value / SLIDER_MAX
+        table[row[j.item.id], column[j.person]] = np.nan if j.number is None else j.number
     return table
 
 
@@ -83,10 +89,14 @@ def agreement_coefficients(
         return _rating_coefficients(_ratings(judgements, items), draw, seed)
     assert study.task is not None
     labels = study.task.labels
-    if any(item.several for item in items):
+    if study.kind != "choice":  # a text may name several labels, or none
         return _naming_coefficients(_choice_counts(judgements, items, labels), judgements, items, draw)
-    offered = np.array([[label in item.options for label in labels] for item in items], dtype=np.float64)
+    offered = np.array([[label in _options(item) for label in labels] for item in items], dtype=np.float64)
     return _choice_coefficients(_choice_counts(judgements, items, labels), offered, draw)
+
+
+def _options(item: StudyItem) -> tuple[str, ...]:
+    return () if isinstance(item, RatingItem) else item.options
 
 
 def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
@@ -181,7 +191,7 @@ def agreement_report(
 def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
     """The clusters of the bootstrap: a task's objects, so that questions about one object stay together, or pairs."""
     objects = {question.id: question.object for question in study.task.questions} if study.task else {}
-    return [objects.get(item.question, item.id) for item in items]
+    return [objects.get(item.base, item.id) for item in items]
 
 
 def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) -> Coefficient:

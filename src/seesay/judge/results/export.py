@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.files import write_text
+from seesay.judge.participants import all_details
 from seesay.judge.results.agreement import AgreementReport, agreement_coefficients, agreement_report
+from seesay.judge.results.annotators import annotator_columns
+from seesay.judge.results.disputes import read_rulings, with_rulings
 from seesay.judge.results.export_tables import item_rows, judgement_rows, people_rows, write_table
 from seesay.judge.results.human_run import TooFewJudgementsError, write_human_run
 from seesay.judge.results.quality import QualityCriteria, exclude_careless, read_judgements
@@ -38,16 +41,26 @@ def export_study(
     resamples: int = 10_000,
     seed: int = 0,
     command: str = "",
+    adjudicated: bool = False,
 ) -> StudyExport:
-    """Exclude careless participants, aggregate and write. The database is only read, so exports can be repeated."""
+    """Exclude careless participants, aggregate and write. The database is only read, so exports can be repeated.
+
+    With `adjudicated`, judgements that contradict a researcher's ruling do not count.
+    """
     criteria = criteria or QualityCriteria()
     judgements, codes = database.submit(lambda tx: read_judgements(tx, study)).result()
+    rulings, details = database.submit(lambda tx: (read_rulings(tx), all_details(tx))).result()
     counted, excluded = exclude_careless(judgements, criteria, codes)
+    item_table = item_rows(study, counted, rulings)
+    if adjudicated:
+        counted = with_rulings(counted, rulings)
     coefficients = agreement_coefficients(study, counted, resamples=min(resamples, 2000), seed=seed)
     report = agreement_report(study, judgements, counted, excluded, criteria, coefficients)
-    write_table(folder, "items", item_rows(study, counted))
+    write_table(folder, "items", item_table)
     write_table(folder, "judgements", judgement_rows(judgements, excluded))
-    write_table(folder, "people", people_rows(judgements, excluded, codes))
+    write_table(
+        folder, "people", people_rows(judgements, excluded, codes, annotator_columns(study, judgements), details)
+    )
     write_text(folder / "agreement.json", report.to_json(indent=2))
     write_text(folder / "study.json", study.to_json(indent=2))
     try:

@@ -16,46 +16,63 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.files import atomic_write, write_text
+from seesay.judge.items import SLIDER_MAX, StudyItem
+from seesay.judge.results.annotators import ANNOTATOR_COLUMNS, estimated_labels
+from seesay.judge.results.disputes import disputed_items
 from seesay.judge.results.quality import ExcludedParticipant, Judgement, by_participant
-from seesay.judge.study import SLIDER_MAX, Study, StudyItem
+from seesay.judge.study import Study
 
 TableRow = dict[str, Any]
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def item_rows(study: Study, judgements: Sequence[Judgement]) -> list[TableRow]:
-    """One row per measured item, judged or not."""
+def item_rows(
+    study: Study, judgements: Sequence[Judgement], rulings: Mapping[str, Sequence[str]] | None = None
+) -> list[TableRow]:
+    """One row per measured item, judged or not. Of labels also those that the annotators' competence speaks for,
+    whether the item is disputed, and what a researcher ruled."""
     by_item: dict[str, list[Judgement]] = {}
     for judgement in judgements:
         by_item.setdefault(judgement.item.id, []).append(judgement)
-    return [_item_row(item, by_item.get(item.id, [])) for item in study.measured]
+    rows = [_item_row(item, by_item.get(item.id, [])) for item in study.measured]
+    if not study.measured[0].has_labels:
+        return rows
+    estimated = estimated_labels(study, judgements)
+    disputed = {dispute.item.id for dispute in disputed_items(judgements)}
+    for row in rows:
+        labels, certainty = estimated.get(row["item"], ((), None))
+        row |= {
+            "dawid_skene": "; ".join(labels),
+            "dawid_skene_certainty": certainty,
+            "disputed": row["item"] in disputed,
+            "ruling": "; ".join((rulings or {}).get(row["item"], ())),
+        }
+    return rows
 
 
 def _item_row(item: StudyItem, judgements: Sequence[Judgement]) -> TableRow:
-    seconds = median(judgement.seconds for judgement in judgements) if judgements else None
-    if item.words:
-        values = [judgement.value / SLIDER_MAX for judgement in judgements]
-        return {
-            "item": item.id,
-            "a": item.words[0],
-            "b": item.words[1],
-            "n": len(values),
-            "mean": fmean(values) if values else None,
-            "median": median(values) if values else None,
-            "sd": stdev(values) if len(values) > 1 else None,
-            "seconds": seconds,
+    row: TableRow = {"item": item.id, **item.columns, "n": len(judgements)}
+    if item.is_numeric:
+        numbers = [judgement.number for judgement in judgements if judgement.number is not None]
+        row |= {
+            "mean": fmean(numbers) if numbers else None,
+            "median": median(numbers) if numbers else None,
+            "sd": stdev(numbers) if len(numbers) > 1 else None,
         }
+    if item.has_labels:
+        row |= _label_columns(judgements)
+    return row | {"seconds": median(judgement.seconds for judgement in judgements) if judgements else None}
+
+
+def _label_columns(judgements: Sequence[Judgement]) -> TableRow:
     counts = Counter(label for judgement in judgements for label in judgement.labels).most_common()
     shares = [count / sum(n for _, n in counts) for _, count in counts]
     return {
-        "item": item.id,
-        "text": item.text,
-        "n": len(judgements),
         "majority": "; ".join(label for label, count in counts if count == counts[0][1]),
         "majority_share": shares[0] if shares else None,
         "entropy_bits": -sum(share * log2(share) for share in shares) + 0.0 if shares else None,
         "answers": "; ".join(f"{label}: {count}" for label, count in counts),
-        "seconds": seconds,
+        "no_option": sum(not judgement.labels for judgement in judgements),
     }
 
 
@@ -67,8 +84,9 @@ def judgement_rows(judgements: Sequence[Judgement], excluded: Sequence[ExcludedP
             "person": j.person,
             "item": j.item.id,
             "control": j.item.control,
-            "value": j.value / SLIDER_MAX if j.item.words else None,
-            "label": None if j.item.words else "; ".join(j.labels),
+            "value": j.number,
+            "label": "; ".join(j.labels) if j.item.has_labels else None,
+            "text": j.text or None,
             "start": None if j.start is None else j.start / SLIDER_MAX,
             "how": j.how,
             "seconds": j.seconds,
@@ -81,9 +99,15 @@ def judgement_rows(judgements: Sequence[Judgement], excluded: Sequence[ExcludedP
 
 
 def people_rows(
-    judgements: Sequence[Judgement], excluded: Sequence[ExcludedParticipant], codes: Mapping[int, str]
+    judgements: Sequence[Judgement],
+    excluded: Sequence[ExcludedParticipant],
+    codes: Mapping[int, str],
+    columns: Mapping[int, Mapping[str, Any]] | None = None,
+    details: Mapping[int, Mapping[str, str]] | None = None,
 ) -> list[TableRow]:
-    """One row per participant with a judgement, with whether they count and why not."""
+    """One row per participant with a judgement, with whether they count and why not, and what else is known of them:
+    how their answers look (`annotators`), their language, check and practice."""
+    noted = sorted({key for notes in (details or {}).values() for key in notes})
     reasons = {participant.person: "; ".join(participant.reasons) for participant in excluded}
     return [
         {
@@ -94,6 +118,8 @@ def people_rows(
             "judgements": sum(not j.item.control for j in theirs),
             "controls": sum(bool(j.item.control) for j in theirs),
             "seconds": median(j.seconds for j in theirs),
+            **{name: (columns or {}).get(person, {}).get(name) for name in ANNOTATOR_COLUMNS},
+            **{key: (details or {}).get(person, {}).get(key, "") for key in noted},
         }
         for person, theirs in by_participant(judgements).items()
     ]

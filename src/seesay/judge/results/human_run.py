@@ -11,9 +11,10 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.files import lock_folder
+from seesay.judge.items import RatingItem
 from seesay.judge.results.agreement import Coefficient
 from seesay.judge.results.quality import Judgement
-from seesay.judge.study import SLIDER_MAX, Study, StudyItem
+from seesay.judge.study import Study
 from seesay.models.base import Model
 from seesay.questions import Answer, Question, Scores, Task, Template
 from seesay.runs import store
@@ -54,7 +55,7 @@ def write_human_run(
         f"people:{len({judgement.person for judgement in judgements})}",
         f"judgements:{len(judgements)}",
         f"asked:{prompt}",
-        *(["labels:several"] if any(judgement.item.several for judgement in judgements) else []),
+        *([f"labels:{study.kind}"] if study.kind not in ("rating", "choice") else []),
         f"smoothing:{SMOOTHING:g}",
     )
     settings = Settings(seed=seed, resamples=resamples, command=command)
@@ -82,6 +83,8 @@ def share_scores(shares: Sequence[float]) -> Scores:
     """Shares of the judgements as smoothed log-probabilities."""
     total = sum(shares) + SMOOTHING * len(shares)
     logp = tuple(math.log((share + SMOOTHING) / total) for share in shares)
+    if not any(shares):  # everyone typed something else: no answer is wrong, as it is for models
+        logp = (-math.inf,) * len(shares)
     return Scores(logp, (1,) * len(logp), (1,) * len(logp))
 
 
@@ -93,14 +96,15 @@ def _task_shares(study: Study, task: Task, judgements: Sequence[Judgement]) -> t
     counts: dict[str, list[int]] = {}
     for judgement in judgements:
         item = judgement.item
+        assert not isinstance(item, RatingItem)
         named = counts.setdefault(item.question, [0] * len(item.options))
         for label in judgement.labels:
             named[item.options.index(label)] += 1
     questions = tuple(question for question in task.questions if question.id in counts)
     if not questions:
         raise TooFewJudgementsError(f"No judgement counts yet: {_WAIT}.")
-    shares = {question: [n / sum(chosen) for n in chosen] for question, chosen in counts.items()}
-    return replace(task, questions=questions), shares, study.measured[0].template
+    shares = {question: [n / max(sum(chosen), 1) for n in chosen] for question, chosen in counts.items()}
+    return replace(task, questions=questions), shares, _template(study)
 
 
 def _pair_shares(study: Study, judgements: Sequence[Judgement], seed: int) -> tuple[Task, dict[str, list[float]], str]:
@@ -111,11 +115,12 @@ def _pair_shares(study: Study, judgements: Sequence[Judgement], seed: int) -> tu
     """
     values: dict[str, list[float]] = {}
     for judgement in judgements:
-        values.setdefault(judgement.item.id, []).append(judgement.value / SLIDER_MAX)
-    referenced = all(item.reference is not None for item in study.measured)
+        values.setdefault(judgement.item.id, []).append(judgement.number or 0.0)
+    pairs = [item for item in study.measured if isinstance(item, RatingItem)]
+    referenced = all(item.reference is not None for item in pairs)
     questions: list[Question] = []
     shares: dict[str, list[float]] = {}
-    for item in study.measured:
+    for item in pairs:
         ratings = values.get(item.id, [])
         gold = item.reference
         if not referenced:
@@ -141,8 +146,12 @@ def _pair_shares(study: Study, judgements: Sequence[Judgement], seed: int) -> tu
     return task, shares, "slider, gold:file" if referenced else "slider, gold:other half"
 
 
-def _pair_question(study: Study, item: StudyItem, gold: float) -> Question:
-    a, b = item.words or ("", "")
+def _template(study: Study) -> str:
+    return next(item.template for item in study.measured if not isinstance(item, RatingItem))
+
+
+def _pair_question(study: Study, item: RatingItem, gold: float) -> Question:
+    a, b = item.words
     options = (study.design.low, study.design.high)
     weights = {label: weight for label, weight in zip(options, (1 - gold, gold), strict=True) if weight > 0}
     return Question(item.id, {"a": a, "b": b}, options, weights, object=item.id)

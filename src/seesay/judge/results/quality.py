@@ -9,16 +9,19 @@ from typing import Annotated
 
 from pydantic import Field
 
+from seesay.errors import UserError
+from seesay.judge.documents import FrozenModel
+from seesay.judge.items import SLIDER_MAX, StudyItem
 from seesay.judge.storage.database import Transaction
-from seesay.judge.study import SLIDER_MAX, FrozenModel, Study, StudyItem
+from seesay.judge.storage.studies import open_study
+from seesay.judge.study import Study
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One participant's answer to one item: the position of the slider (0 to 100), the index of the option, or, where
-    several may be named, their bits."""
+    """One participant's answer to one item: what was chosen as a number, what was typed as a text (`judge.items`)."""
 
     person: int
     item: StudyItem
@@ -28,11 +31,17 @@ class Judgement:
     seconds: float
     changes: int
     given: float
+    text: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The options that it names."""
-        return self.item.labels(self.value)
+        return self.item.labels(self.value, self.text)
+
+    @property
+    def number(self) -> float | None:
+        """The number that it states: the slider's position from 0 to 1, or what was typed."""
+        return self.item.number(self.value, self.text)
 
 
 class QualityCriteria(FrozenModel):
@@ -56,7 +65,8 @@ class ExcludedParticipant(FrozenModel):
 def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]]:
     """All judgements of a study, controls included, and the completion codes of the participants who have one."""
     rows = tx.execute(
-        "SELECT person, item, value, start, how, seconds, changes, given FROM answer ORDER BY person, given, item"
+        """SELECT a.person, a.item, value, start, how, seconds, changes, given, text FROM answer a
+        LEFT JOIN typed t ON t.person = a.person AND t.item = a.item ORDER BY a.person, given, a.item"""
     )
     judgements = [
         Judgement(
@@ -68,11 +78,25 @@ def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dic
             float(seconds),
             int(changes),
             float(given),
+            text or "",
         )
-        for person, item, value, start, how, seconds, changes, given in rows
+        for person, item, value, start, how, seconds, changes, given, text in rows
     ]
     codes = tx.execute("SELECT id, code FROM person WHERE code IS NOT NULL")
     return judgements, {int(person): code for person, code in codes}
+
+
+def pilot_judgements(location: str) -> list[list[Judgement]]:
+    """The judgements of each measured item of a study that has been answered, for plans."""
+    with open_study(location) as opened:
+        judgements, _ = opened.database.submit(lambda tx: read_judgements(tx, opened.study)).result()
+    by_item: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        if not judgement.item.control:
+            by_item.setdefault(judgement.item.id, []).append(judgement)
+    if not by_item:
+        raise UserError(f"The pilot study '{location}' has no judgements.")
+    return list(by_item.values())
 
 
 def by_participant(judgements: Sequence[Judgement]) -> dict[int, list[Judgement]]:
@@ -106,18 +130,14 @@ def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria)
     for judgement in judgements:
         item, rating = judgement.item, judgement.value / SLIDER_MAX
         if item.control == "distinct" and rating > criteria.distinct_above:
-            reasons.append(f"{_words(item)} rated {rating:.0%}, above {criteria.distinct_above:.0%}")
+            reasons.append(f"{item.quoted} rated {rating:.0%}, above {criteria.distinct_above:.0%}")
         elif item.control == "same" and rating < criteria.same_below:
-            reasons.append(f"{_words(item)} rated {rating:.0%}, below {criteria.same_below:.0%}")
+            reasons.append(f"{item.quoted} rated {rating:.0%}, below {criteria.same_below:.0%}")
         elif item.control == "known":
-            correct.append(set(judgement.labels) <= set(item.known))
+            correct.append(item.is_correct(judgement.value, judgement.text))
     if correct and sum(correct) / len(correct) < criteria.known_below:
         reasons.append(f"{sum(correct)} of {len(correct)} known answers correct, below {criteria.known_below:.0%}")
     seconds = median(judgement.seconds for judgement in judgements)
     if seconds < criteria.seconds_below:
         reasons.append(f"median time {seconds:.2f} s per item, below {criteria.seconds_below:g} s")
     return tuple(reasons)
-
-
-def _words(item: StudyItem) -> str:
-    return " and ".join(f"'{word}'" for word in item.words or ())

@@ -31,6 +31,19 @@ TABLES = (
         person BIGINT NOT NULL REFERENCES person (id), item TEXT NOT NULL REFERENCES item (id),
         value BIGINT NOT NULL, start BIGINT, how TEXT NOT NULL, seconds DOUBLE PRECISION NOT NULL,
         changes BIGINT NOT NULL DEFAULT 0, given DOUBLE PRECISION NOT NULL, PRIMARY KEY (person, item))""",
+    # Of adaptive studies: the judgements that an item wants, and how wide its interval is.
+    """CREATE TABLE IF NOT EXISTS need (
+        item TEXT PRIMARY KEY, wanted BIGINT NOT NULL, width DOUBLE PRECISION NOT NULL)""",
+    # What was typed, for the items whose answers are.
+    """CREATE TABLE IF NOT EXISTS typed (
+        person BIGINT NOT NULL, item TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (person, item))""",
+    # What a researcher ruled on disputed items.
+    """CREATE TABLE IF NOT EXISTS ruling (
+        item TEXT PRIMARY KEY, labels TEXT NOT NULL, given DOUBLE PRECISION NOT NULL)""",
+    # What else is known of a participant: language, comprehension check, practice.
+    """CREATE TABLE IF NOT EXISTS detail (
+        person BIGINT NOT NULL REFERENCES person (id), key TEXT NOT NULL, value TEXT NOT NULL,
+        PRIMARY KEY (person, key))""",
     # One row per idempotency key: a request that is sent twice counts once.
     """CREATE TABLE IF NOT EXISTS receipt (
         person BIGINT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (person, key))""",

@@ -57,7 +57,7 @@ class SqliteDatabase:
             self._connection.execute("PRAGMA foreign_keys = ON")
             for table in TABLES:
                 self._connection.execute(table)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its message quotes the file
             raise UserError(
                 f"'{path}' cannot be used as a study ({error}): choose another file with --study."
             ) from error

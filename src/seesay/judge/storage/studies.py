@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any, Self
 
 from pydantic import ValidationError
@@ -19,8 +21,11 @@ from seesay.judge.storage.database import Database, Transaction, UnavailableErro
 from seesay.judge.storage.sqlite import SqliteDatabase
 from seesay.judge.study import Study
 from seesay.judge.study_builder import build_study, option_name
+from seesay.judge.texts import ContactDetails
 
-FORMAT = "1"
+FORMAT = "2"
+_FORMATS = ("1", FORMAT)
+"""Those that can be read: the first knew ratings and choices alone."""
 SUFFIX = ".judge.sqlite"
 _MIN_PASSWORD = 8
 
@@ -67,15 +72,18 @@ def create_or_open_study(
     name: str = "",
     design: Mapping[str, Any] | None = None,
     texts: Mapping[str, str] | None = None,
+    text_file: Path | None = None,
+    pilot: Path | None = None,
     password: str | None = None,
     **choices: Any,
 ) -> OpenStudy:
     """Create a study from a task or a file of pairs, or open it: what it asks is fixed once it exists.
 
-    `design` and `texts` hold the fields of `StudyDesign` and `Study` to set; `choices` go to `build_study`.
+    `design` and `texts` hold the fields of `StudyDesign` and of `Study` or `ContactDetails` to set; `choices` go to
+    `build_study`.
     """
     password = _check_password(password)
-    design, texts = design or {}, texts or {}
+    design, texts, choices["text_file"] = design or {}, texts or {}, text_file
     if source.endswith(".sqlite") and Path(source).is_file():
         opened = open_study(source)
         _refuse_changes(opened.study, design, texts)
@@ -84,7 +92,7 @@ def create_or_open_study(
         location = location or f"{name}{SUFFIX}"
         database = open_database(location, name)
         try:
-            study = _create_or_find(database, source, location, design, texts, name=name, **choices)
+            study = _create_or_find(database, source, location, design, texts, pilot, name=name, **choices)
         except BaseException:
             database.close()
             raise
@@ -94,17 +102,46 @@ def create_or_open_study(
 
 
 def _create_or_find(
-    database: Database, source: str, location: str, design: Mapping[str, Any], texts: Mapping[str, str], **choices: Any
+    database: Database,
+    source: str,
+    location: str,
+    design: Mapping[str, Any],
+    texts: Mapping[str, str],
+    pilot: Path | None,
+    **choices: Any,
 ) -> Study:
     existing = find_study(database)
     if existing is None:
-        return create_study(database, build_study(source, design, **choices).model_copy(update=dict(texts)))
+        study = build_study(source, design, **choices)
+        if pilot is not None and study.design.minutes is None:
+            minutes = minutes_per_person(study, seconds_per_item(str(pilot)))
+            study = study.model_copy(update={"design": study.design.model_copy(update={"minutes": minutes})})
+        details = {key: value for key, value in texts.items() if key in ContactDetails.model_fields}
+        own = {key: value for key, value in texts.items() if key not in details}
+        contact = study.contact.model_copy(update=details)
+        return create_study(database, study.model_copy(update={**own, "contact": contact}))
     _refuse_changes(existing, design, texts)
     if build_study(source, existing.design.model_dump(), **choices).items != existing.items:
         raise UserError(
             f"The study in {remove_secrets(location)} has other items than '{source}': choose another --study."
         )
     return existing
+
+
+def seconds_per_item(location: str) -> float:
+    """The median time per item in a study that has been answered, controls included."""
+    with open_study(location) as pilot:
+        rows = pilot.database.submit(lambda tx: tx.execute("SELECT seconds FROM answer")).result()
+    if not rows:
+        raise UserError(f"The pilot study '{location}' has no answers: its time per item is unknown.")
+    return median(float(row[0]) for row in rows)
+
+
+def minutes_per_person(study: Study, seconds: float) -> float:
+    """How long a participant is busy who does all pages, at a time per item."""
+    design = study.design
+    items = min(design.per_page * study.max_pages, len(study.measured)) + design.controls * study.max_pages
+    return items * seconds / 60
 
 
 def open_database(location: str, name: str = "") -> Database:
@@ -126,7 +163,7 @@ def find_study(database: Database) -> Study | None:
     """The study in a database, if there is one."""
     try:
         return database.submit(_read).result()
-    except (UnavailableError, UnicodeDecodeError) as error:
+    except (UnavailableError, UnicodeDecodeError, sqlite3.Error) as error:
         database.close()
         raise UserError(f"The study is damaged ({error}): restore it from a copy.") from error
 
@@ -163,7 +200,7 @@ def _read(tx: Transaction) -> Study | None:
     definition = get_setting(tx, "definition")
     if definition is None:
         return None
-    if get_setting(tx, "format") != FORMAT:
+    if get_setting(tx, "format") not in _FORMATS:
         raise UserError("This study was created by another version of seesay: open it with that version.")
     try:
         return Study.from_json(definition)
@@ -183,7 +220,11 @@ def _only_study(location: str) -> str:
 
 
 def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str, str]) -> None:
-    settings = {**study.model_dump(include={"title", "consent", "instructions"}), **study.design.model_dump()}
+    settings = {
+        **study.model_dump(include={"title", "consent", "instructions"}),
+        **study.contact.model_dump(),
+        **study.design.model_dump(),
+    }
     for key, value in {**design, **texts}.items():
         if settings[key] != value:
             raise UserError(

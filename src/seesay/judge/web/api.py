@@ -9,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge.answers import HOW, PageProgress, RequestRejectedError, page_progress, save_answer
-from seesay.judge.assignment import ItemAnswer
+from seesay.judge.answers import PageProgress, RequestRejectedError, page_progress, save_answer
+from seesay.judge.documents import FrozenModel
+from seesay.judge.items import MAX_SEVERAL, MAX_TYPED, SLIDER_MAX, ItemAnswer
 from seesay.judge.participants import get_participant
 from seesay.judge.progress import StudyProgress, study_progress
-from seesay.judge.study import SLIDER_MAX, FrozenModel, Study
+from seesay.judge.study import Study
 from seesay.judge.web.context import COOKIE, AppContext
 
 
@@ -31,9 +32,13 @@ class AnswerIn(FrozenModel, strict=True):
     page: JsonInteger = Field(ge=1, le=100_000, description="The number of the participant's page.")
     place: JsonInteger = Field(ge=1, le=1000, description="The position of the item on the page, from 1.")
     value: JsonInteger = Field(
-        ge=0, le=100_000, description=f"The position of the slider, 0 to {SLIDER_MAX}, or the index of the option."
+        default=0,
+        ge=0,
+        lt=2**MAX_SEVERAL,
+        description=f"The position of the slider, 0 to {SLIDER_MAX}, the index of the option, or the options' bits.",
     )
-    how: Literal["moved", "confirmed", "chosen"] = Field(description="How the answer was given.")
+    text: str = Field(default="", max_length=MAX_TYPED, description="What was typed.")
+    how: Literal["moved", "confirmed", "chosen", "typed"] = Field(description="How the answer was given.")
     key: str = Field(pattern="^[A-Za-z0-9_-]{16,64}$", description="Idempotency key, new for each answer.")
 
 
@@ -62,8 +67,11 @@ class JsonApi:
             where = ".".join(map(str, first["loc"])) or "body"
             status = 400 if first["type"] == "json_invalid" else 422  # such as a number of 5,000 digits
             raise RequestRejectedError(status, f"{where}: {first['msg']}") from None
+        if body.how != "typed" and "value" not in body.model_fields_set:
+            missing = "value: Field required"  # as Pydantic says it, to a script
+            raise RequestRejectedError(422, missing)
         now, study = self.context.clock(), self.context.study
-        answer = ItemAnswer(body.value, body.how)
+        answer = ItemAnswer(body.value, body.how, body.text)
         progress = await self.context.run(
             lambda tx: save_answer(tx, study, person, body.page, body.place, answer, body.key, now)
         )
@@ -100,8 +108,14 @@ class JsonApi:
 def openapi(study: Study) -> dict[str, Any]:
     """The API in OpenAPI 3.1, derived from the models that validate it and the answers that the study's items allow."""
     answer = AnswerIn.model_json_schema()
-    answer["properties"]["how"]["enum"] = list(HOW[study.kind])
+    answer["properties"]["how"]["enum"] = list(study.items[0].how)
     answer["properties"]["value"]["maximum"] = max(item.max_value for item in study.items)
+    if "typed" not in study.items[0].how:
+        answer["properties"]["text"]["maxLength"] = 0
+        answer["required"].append("value")
+    else:
+        answer["required"].append("text")
+        answer["properties"]["text"]["minLength"] = 1
 
     def content(schema: dict[str, Any]) -> dict[str, Any]:
         return {"application/json": {"schema": schema}}

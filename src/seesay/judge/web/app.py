@@ -14,11 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from seesay.judge.answers import RequestRejectedError
+from seesay.judge.messages import mark
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import Database, get_setting
 from seesay.judge.study import Study
 from seesay.judge.web.api import JsonApi
 from seesay.judge.web.context import AppContext
+from seesay.judge.web.first_steps import FirstSteps
+from seesay.judge.web.languages import LanguageChoice
 from seesay.judge.web.middleware import RequestGuard, SecurityHeaders
 from seesay.judge.web.pages import ParticipantPages
 from seesay.judge.web.rate_limits import RateLimiter
@@ -58,22 +61,29 @@ def make_app(
         raise ValueError("the study has not been initialised")
     limiter = limiter or RateLimiter()
     context = AppContext(study, database, secret, join, public_url.rstrip("/"), signed_ids, clock, limiter)
-    pages, researcher, api = ParticipantPages(context), ResearcherPages(context), JsonApi(context)
+    pages, first_steps = ParticipantPages(context), FirstSteps(context)
+    researcher, api = ResearcherPages(context), JsonApi(context)
     return Starlette(
         routes=[
             Route("/", pages.front),
             Route("/join/{key}", pages.join),
             Route("/a/preview/picture/0/{place:number}", researcher.picture),
+            Route("/a/preview/icon/0/{place:number}/{index:number}", researcher.picture),
             Route("/a/{token}", pages.show),
             Route("/a/{token}/consent", pages.consent, methods=["POST"]),
+            Route("/a/{token}/check", first_steps.check, methods=["POST"]),
+            Route("/a/{token}/practice", first_steps.practice, methods=["POST"]),
             Route("/a/{token}/page/{page:number}", pages.submit, methods=["POST"]),
             Route("/a/{token}/picture/{page:number}/{place:number}", pages.picture),
+            Route("/a/{token}/icon/{page:number}/{place:number}/{index:number}", pages.picture),
             Route("/researcher", researcher.show),
             Route("/researcher/login", researcher.login, methods=["POST"]),
             Route("/researcher/logout", researcher.logout, methods=["POST"]),
             Route("/researcher/state", researcher.state, methods=["POST"]),
             Route("/researcher/links", researcher.links, methods=["POST"]),
             Route("/researcher/preview", researcher.preview),
+            Route("/researcher/disputes", researcher.disputes),
+            Route("/researcher/disputes", researcher.rule, methods=["POST"]),
             Route("/researcher/export.zip", researcher.export),
             Route("/api/answers", api.answer, methods=["POST"]),
             Route("/api/progress", api.page_progress),
@@ -81,7 +91,11 @@ def make_app(
             Route("/api/openapi.json", api.schema),
             Route("/static/{name}", _static),
         ],
-        middleware=[Middleware(SecurityHeaders), Middleware(RequestGuard, public_url=public_url)],
+        middleware=[
+            Middleware(LanguageChoice, languages=study.design.languages),
+            Middleware(SecurityHeaders),
+            Middleware(RequestGuard, public_url=public_url),
+        ],
         exception_handlers={RequestRejectedError: _rejected, HTTPException: _http_error},
     )
 
@@ -100,7 +114,8 @@ async def _rejected(request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    message = {404: "There is nothing here.", 405: "This address does not support this method."}.get(error.status_code)
+    messages = {404: mark("There is nothing here."), 405: mark("This address does not support this method.")}
+    message = messages.get(error.status_code)
     response = error_response(request.url.path, RequestRejectedError(error.status_code, message or str(error.detail)))
     response.headers.update(error.headers or {})
     return response

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from seesay.judge import participants, security
 from seesay.judge.answers import RequestRejectedError
+from seesay.judge.messages import mark
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import Database, Transaction, UnavailableError, first_row
 from seesay.judge.study import Study
@@ -21,7 +22,7 @@ from seesay.judge.web.rate_limits import PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateL
 T = TypeVar("T")
 COOKIE = "seesay_researcher"
 SESSION_HOURS = 12
-UNKNOWN_LINK = "This link is unknown. Check that you copied all of it."
+UNKNOWN_LINK = mark("This link is unknown. Check that you copied all of it.")
 _MAX_FIELDS = 1000
 _MAX_CACHED = 50_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,26 +11,23 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from seesay.judge import participants, security
-from seesay.judge.answers import RequestRejectedError, submit_page
-from seesay.judge.assignment import ItemAnswer, NextStep, PageItem, next_step
+from seesay.judge.answers import PageProgress, RequestRejectedError, submit_page
+from seesay.judge.assignment import NextStep, PageItem, next_step
+from seesay.judge.items import BaseItem
+from seesay.judge.messages import mark
 from seesay.judge.participants import Visit
+from seesay.judge.pictures import PICTURES
 from seesay.judge.storage.database import Transaction, get_setting
-from seesay.judge.study import Study, StudyItem
+from seesay.judge.study import Study
 from seesay.judge.web.context import UNKNOWN_LINK, AppContext, client_address, read_form
+from seesay.judge.web.first_steps import first_steps_page
+from seesay.judge.web.forms import read_answers
+from seesay.judge.web.languages import LocalTexts, current_language, describe_rejection
 from seesay.judge.web.rate_limits import JOIN_LIMIT
 from seesay.judge.web.rendering import html_page
 
 logger = logging.getLogger(__name__)
 
-_FIELD = re.compile(r"(v|ok)([1-9][0-9]{0,3})")
-_NUMBER = re.compile(r"[0-9]{1,4}")
-_PICTURES = {
-    ".png": ("image/png", b"\x89PNG"),
-    ".jpg": ("image/jpeg", b"\xff\xd8"),
-    ".jpeg": ("image/jpeg", b"\xff\xd8"),
-    ".gif": ("image/gif", b"GIF8"),
-    ".webp": ("image/webp", b"RIFF"),
-}
 _WORKER_PARAMETERS = (("prolific", "PROLIFIC_PID", "SESSION_ID"), ("mturk", "workerId", "assignmentId"))
 _SIGNED_PARAMETER = "prolific_token"
 _MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -45,7 +41,7 @@ class ParticipantPages:
 
     async def front(self, request: Request) -> Response:
         """The answer to someone without a link."""
-        message = "To take part you need your own link. The researcher who invited you can send it."
+        message = mark("To take part you need your own link. The researcher who invited you can send it.")
         self.context.reject_unknown(request, 403, message)
 
     async def join(self, request: Request) -> Response:
@@ -54,7 +50,7 @@ class ParticipantPages:
             self.context.reject_unknown(request, 404, UNKNOWN_LINK)
         study = self.context.study
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
-            return html_page("preview.html", study=study, page_items=sample_page(study), token="")
+            return preview_page(study, token="")
         self.context.limit(JOIN_LIMIT, client_address(request))
         now = self.context.clock()
         visit = self._visit(request.query_params, now)
@@ -102,11 +98,12 @@ class ParticipantPages:
         self.context.check_form(form, "consent", person)
         if form.get("agree") != "yes":
             raise RequestRejectedError(422, "To take part, tick the box that says you agree.")
-        now = self.context.clock()
+        now, language = self.context.clock(), current_language.get()
 
         def work(tx: Transaction) -> None:
             if get_setting(tx, "state") == "open":
                 participants.record_consent(tx, person, now)
+                participants.set_detail(tx, person, "language", language)
 
         await self.context.run(work)
         return RedirectResponse(f"/a/{token}", 303)
@@ -118,16 +115,23 @@ class ParticipantPages:
         person = await self.context.person(request, token)
         form = await read_form(request)
         self.context.check_form(form, "page", person, number)
-        study, now = self.context.study, self.context.clock()
-        answers = _parse_answers(study, form)
-        progress = await self.context.run(lambda tx: submit_page(tx, study, person, number, answers, now))
+        study, now, language = self.context.study, self.context.clock(), current_language.get()
+        answers = read_answers(study, form)
+        problems: dict[int, RequestRejectedError] = {}
+
+        def work(tx: Transaction) -> PageProgress:
+            participants.set_detail(tx, person, "language", language)
+            return submit_page(tx, study, person, number, answers, now, problems)
+
+        progress = await self.context.run(work)
         if progress.is_complete:
             return RedirectResponse(f"/a/{token}", 303)
         step = await self.context.run(lambda tx: next_step(tx, study, person, now))
-        return self._render(token, step, missing=True)
+        typed = {place: answer.text for place, answer in answers.items()}
+        return self._render(token, step, missing=True, problems=problems, typed=typed)
 
     async def picture(self, request: Request) -> Response:
-        """The picture of an item on the participant's own page."""
+        """The picture of an item on the participant's own page, or the icon of one of its words or options."""
         person = await self.context.person(request, request.path_params["token"])
         place, number = int(request.path_params["place"]), int(request.path_params["page"])
         rows = await self.context.run(
@@ -137,11 +141,21 @@ class ParticipantPages:
         )
         if not rows:
             raise RequestRejectedError(404, "There is no such picture on your page.")
-        return picture_response(self.context.study.items_by_id[rows[0][0]])
+        item = self.context.study.items_by_id[rows[0][0]]
+        return picture_response(item_picture(item, request.path_params.get("index")))
 
-    def _render(self, token: str, step: NextStep, missing: bool = False) -> Response:
+    def _render(
+        self,
+        token: str,
+        step: NextStep,
+        missing: bool = False,
+        problems: Mapping[int, RequestRejectedError] | None = None,
+        typed: Mapping[int, str] | None = None,
+    ) -> Response:
         study, participant = self.context.study, step.participant
-        common: dict[str, Any] = {"study": study, "token": token}
+        common: dict[str, Any] = {"study": study, "token": token, "texts": LocalTexts(study)}
+        if step.status in ("check", "practice"):
+            return first_steps_page(step.status, form=self.context.form_token(step.status, participant.id), **common)
         if step.status == "consent":
             return html_page("consent.html", **common, form=self.context.form_token("consent", participant.id))
         if step.status == "page":
@@ -151,8 +165,11 @@ class ParticipantPages:
                 **common,
                 form=self.context.form_token("page", participant.id, step.page),
                 number=step.page,
+                pages=step.pages,
                 page_items=step.items,
                 missing=missing,
+                problems={place: describe_rejection(problem) for place, problem in (problems or {}).items()},
+                typed=typed or {},
                 answered=sum(page_item.answer is not None for page_item in step.items),
             )
         code, return_url = participant.code, study.design.return_url
@@ -161,39 +178,34 @@ class ParticipantPages:
 
 
 def sample_page(study: Study) -> tuple[PageItem, ...]:
-    """A page as a participant might get it, for previews."""
+    """The first page of the first participant, as they get it if nobody else has begun."""
     rng = study.rng("preview")
-    items = rng.sample(study.measured, min(study.design.per_page, len(study.measured)))
-    items += rng.sample(study.controls, min(study.design.controls, len(study.controls)))
+    measured = study.measured_for(1)
+    items = rng.sample(measured, min(study.design.per_page, len(measured)))
+    items += study.controls_for(1)[: study.design.controls]
     rng.shuffle(items)
     return tuple(PageItem(place, item, study.initial_position(0, item.id)) for place, item in enumerate(items, start=1))
 
 
-def picture_response(item: StudyItem) -> Response:
+def preview_page(study: Study, token: str) -> Response:
+    """A page as a participant would see it; nothing is stored."""
+    return html_page("preview.html", study=study, texts=LocalTexts(study), page_items=sample_page(study), token=token)
+
+
+def item_picture(item: BaseItem, icon: int | None) -> str:
+    """The path of an item's picture, or of one of its icons; empty where there is none."""
+    if icon is None:
+        return item.picture or ""
+    return (item.icons[icon] or "") if icon < len(item.icons) else ""
+
+
+def picture_response(path: str) -> Response:
     """The bytes of a picture, if the file's content is that of a picture."""
-    path = Path(item.picture or "")
-    media_type, signature = _PICTURES.get(path.suffix.lower(), ("", b""))
+    media_type, signature = PICTURES.get(Path(path).suffix.lower(), ("", b""))
     try:
-        content = path.read_bytes() if media_type else b""
+        content = Path(path).read_bytes() if media_type else b""
     except OSError:
         content = b""
     if not content.startswith(signature) or not content:
         raise RequestRejectedError(404, "There is no such picture.")
     return Response(content, media_type=media_type)
-
-
-def _parse_answers(study: Study, form: Mapping[str, str]) -> dict[int, ItemAnswer]:
-    """The answers in a form. A slider counts only with its box ticked, by the participant or by the script."""
-    answers: dict[int, ItemAnswer] = {}
-    for name, value in form.items():
-        match = _FIELD.fullmatch(name)
-        if match is None or match[1] == "ok":
-            continue
-        if not _NUMBER.fullmatch(value):
-            raise RequestRejectedError(422, "An answer must be a whole number.")
-        place = int(match[2])
-        if study.kind == "choice":
-            answers[place] = ItemAnswer(int(value), "chosen")
-        elif box := form.get(f"ok{place}"):
-            answers[place] = ItemAnswer(int(value), "moved" if box == "moved" else "confirmed")
-    return answers

@@ -13,7 +13,16 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from seesay import __version__
 from seesay.judge.answers import RequestRejectedError
-from seesay.judge.study import SLIDER_MAX
+from seesay.judge.items import MAX_TYPED, SLIDER_MAX
+from seesay.judge.messages import mark
+from seesay.judge.web.languages import (
+    DRAFTS,
+    LANGUAGES,
+    current_language,
+    describe_rejection,
+    direction,
+    translations,
+)
 
 ASSETS = {
     "icon.svg": "image/svg+xml",
@@ -23,23 +32,48 @@ ASSETS = {
 }
 
 
+SCRIPT_MESSAGES = {
+    "saved": mark("Saved"),
+    "count": mark("%(answered)s of %(of)s"),
+    "offline": mark("Not saved yet: no connection. Retrying automatically."),
+    "reload": mark("Reload the page to continue."),
+    "failed": mark("This answer could not be saved. Reload the page and answer again."),
+    "one_missing": mark("One answer is missing and marked below."),
+    "missing": mark("%(count)s answers are missing and marked below."),
+}
+"""What the page's script shows."""
+
+
 @cache
-def _environment() -> Environment:
+def _environment(language: str) -> Environment:
     environment = Environment(
         loader=PackageLoader("seesay.judge.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
+    catalogue = translations(language)
+    environment.install_gettext_callables(catalogue.gettext, catalogue.ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.filters["markdown"] = markdown
-    environment.globals.update(version=__version__, slider_max=SLIDER_MAX)
+    environment.globals.update(
+        version=__version__,
+        slider_max=SLIDER_MAX,
+        max_typed=MAX_TYPED,
+        language=language,
+        direction=direction(language),
+        language_names=LANGUAGES,
+        drafts=DRAFTS,
+        script_messages={name: catalogue.gettext(message) for name, message in SCRIPT_MESSAGES.items()},
+    )
     return environment
 
 
-def html_page(template: str, status: int = 200, **values: Any) -> Response:
-    """A page as a response."""
-    return HTMLResponse(_environment().get_template(template).render(**values), status)
+def html_page(template: str, status: int = 200, language: str = "", **values: Any) -> Response:
+    """A page as a response, in the visitor's language or in a given one."""
+    template_in_language = _environment(language or current_language.get()).get_template(template)
+    return HTMLResponse(template_in_language.render(**values), status)
 
 
 def error_response(path: str, error: RequestRejectedError) -> Response:
@@ -48,8 +82,8 @@ def error_response(path: str, error: RequestRejectedError) -> Response:
     if error.status == 429:
         headers["Retry-After"] = "5"
     if path.startswith("/api/"):
-        return JSONResponse({"error": error.message}, error.status, headers)
-    response = html_page("error.html", error.status, message=error.message, code=error.status)
+        return JSONResponse({"error": describe_rejection(error)}, error.status, headers)
+    response = html_page("error.html", error.status, message=describe_rejection(error), code=error.status)
     response.headers.update(headers)
     return response
 

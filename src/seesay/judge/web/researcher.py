@@ -12,9 +12,11 @@ from starlette.responses import RedirectResponse, Response
 from seesay.judge import participants, security
 from seesay.judge.answers import RequestRejectedError
 from seesay.judge.progress import study_progress
+from seesay.judge.results.disputes import Dispute, disputed_items, read_rulings, save_ruling
+from seesay.judge.results.quality import QualityCriteria, exclude_careless, read_judgements
 from seesay.judge.storage.database import Transaction, get_setting, set_setting
 from seesay.judge.web.context import COOKIE, SESSION_HOURS, AppContext, client_address, read_form
-from seesay.judge.web.pages import picture_response, sample_page
+from seesay.judge.web.pages import item_picture, picture_response, preview_page, sample_page
 from seesay.judge.web.rate_limits import LOGIN_LIMIT
 from seesay.judge.web.rendering import html_page
 
@@ -90,8 +92,7 @@ class ResearcherPages:
     async def preview(self, request: Request) -> Response:
         """A page as a participant would see it; nothing is stored."""
         await self._require_session(request)
-        study = self.context.study
-        return html_page("preview.html", study=study, page_items=sample_page(study), token="preview")
+        return preview_page(self.context.study, token="preview")
 
     async def picture(self, request: Request) -> Response:
         """A picture on the preview page."""
@@ -100,7 +101,32 @@ class ResearcherPages:
         place = int(request.path_params["place"])
         if not 1 <= place <= len(page_items):
             raise RequestRejectedError(404, "There is no such picture.")
-        return picture_response(page_items[place - 1].item)
+        return picture_response(item_picture(page_items[place - 1].item, request.path_params.get("index")))
+
+    async def disputes(self, request: Request) -> Response:
+        """Items on which people disagree, with what was ruled on them."""
+        session = await self._require_session(request)
+        study = self.context.study
+
+        def work(tx: Transaction) -> tuple[list[Dispute], dict[str, tuple[str, ...]]]:
+            judgements, codes = read_judgements(tx, study)
+            return disputed_items(exclude_careless(judgements, QualityCriteria(), codes)[0]), read_rulings(tx)
+
+        disputes, rulings = await self.context.run(work)
+        form = self.context.form_token("researcher", session)
+        return html_page("disputes.html", language="en", study=study, disputes=disputes, rulings=rulings, form=form)
+
+    async def rule(self, request: Request) -> Response:
+        """Store a ruling on an item; without labels it is taken back."""
+        session = await self._require_session(request)
+        form = await self._read_form(request, session)
+        item = self.context.study.items_by_id.get(form.get("item", ""))
+        if item is None or not item.has_labels:
+            raise RequestRejectedError(422, "There is no such item to rule on.")
+        labels = [label for place, label in enumerate(item.names) if f"o{place}" in form]
+        now = self.context.clock()
+        await self.context.run(lambda tx: save_ruling(tx, item, labels, now))
+        return RedirectResponse("/researcher/disputes", 303)
 
     async def export(self, request: Request) -> Response:
         """Everything that `seesay judge export` writes, as a ZIP file."""
@@ -117,6 +143,7 @@ class ResearcherPages:
         progress = await self.context.run(lambda tx: study_progress(tx, study, now))
         return html_page(
             "researcher.html",
+            language="en",
             study=study,
             progress=progress,
             links=links,
@@ -144,7 +171,7 @@ class ResearcherPages:
 
     def _login_page(self, status: int = 200, wrong: bool = False) -> Response:
         form = self.context.form_token("login", self._hour)
-        return html_page("login.html", status, study=self.context.study, form=form, wrong=wrong)
+        return html_page("login.html", status, "en", study=self.context.study, form=form, wrong=wrong)
 
     @property
     def _hour(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from seesay.errors import UserError
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import get_setting
 from seesay.judge.storage.studies import OpenStudy
+from seesay.judge.study import Study
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,17 @@ class ServerAddresses:
     password: str | None
     join: str
     links: list[str]
+
+
+def check_contact(study: Study, public_url: str) -> None:
+    """A study that others can reach says whom they can write to; on this machine alone it is a warning."""
+    if study.contact.contact:
+        return
+    if public_url:
+        raise UserError(
+            "A public study needs an address for questions and complaints: give it with --contact when you create it."
+        )
+    logger.warning("Participants cannot see whom to write to: --contact, --researcher and --institution say so.")
 
 
 def serve_study(

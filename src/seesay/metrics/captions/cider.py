@@ -24,6 +24,7 @@ from seesay.metrics.captions.ngrams import ORDERS, GramCounts, lookup
 log = logging.getLogger(__name__)
 
 SIGMA = 6.0
+MOST_IMAGES = 1 << 53  # whole numbers that a float holds
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class DocumentFrequency:
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
             images, counts = saved["images"], saved["counts"]
-            good = isinstance(images, int) and images > 0 and all(type(n) is int and n >= 0 for n in counts.values())
+            good = images > 0 and all(type(n) is int and 0 <= n <= MOST_IMAGES for n in (images, *counts.values()))
         except OSError as error:
             raise UserError(f"Cannot read the document frequencies {path}: {error.strerror or error}.") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

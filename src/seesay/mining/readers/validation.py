@@ -14,6 +14,7 @@ from typing import Any
 
 from seesay.data.json_stream import is_text
 from seesay.data.pictures import TooManyPixelsError, check_pixels
+from seesay.files import path_below
 from seesay.mining.records import BadAnnotation, Box, Picture, Region
 
 MAX_SIDE = 1 << 20
@@ -120,13 +121,7 @@ def clean_picture(
 
 def inside(folder: Path, name: Any) -> Path | None:
     """The file of this name, if it is under the folder: an annotation may name no other file of the machine."""
-    if not is_text(name) or not name or "\0" in name:
-        return None
-    path = folder / name
-    try:
-        return path if path.resolve().is_relative_to(folder.resolve()) else None
-    except (OSError, RuntimeError):  # a loop of links, or a name that is too long
-        return None
+    return path_below(folder, name) if isinstance(name, str) and name else None
 
 
 def is_file(path: Path) -> bool:

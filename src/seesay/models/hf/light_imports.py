@@ -1,15 +1,18 @@
 """transformers without what asking a model never uses: most of its import are PyTorch's compiler, distributed tensors
-and SciPy's optimisers, of which it needs decorators, type checks and the loss of object detectors.
+and SciPy's optimisers, of which it needs decorators, type checks and the loss of object detectors, and a list of all
+installed packages, of which it needs the versions of a few.
 
 Stand-ins take their place; whoever wants more of one gets the real thing."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -28,13 +31,44 @@ class StandIn(ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
 
+class Distributions(dict[str, list[str]]):
+    """Which distributions hold a package: the one of its name, else what a search of all that are installed gives."""
+
+    def __missing__(self, package: str) -> list[str]:
+        if not package.startswith("flash_attn"):  # which has several
+            try:
+                return [importlib.metadata.distribution(package).name]
+            except importlib.metadata.PackageNotFoundError:
+                pass
+        return _all_distributions()[package]
+
+    def get(self, package: str, default: Any = None) -> Any:
+        """As for any mapping."""
+        try:
+            return self[package]
+        except KeyError:
+            return default
+
+
+_packages_distributions = importlib.metadata.packages_distributions
+
+
+@cache
+def _all_distributions() -> Mapping[str, list[str]]:
+    return _packages_distributions()
+
+
 def import_transformers() -> ModuleType:
     """transformers, with its base class of models."""
     import torch
 
     # transformers remembers the answer: no distributed tensors, unless torchrun started this process
     distributed = torch.distributed.is_available() and "WORLD_SIZE" in os.environ
-    with without_compiler(), mock.patch.object(torch.distributed, "is_available", return_value=distributed):
+    with (
+        without_compiler(),
+        mock.patch.object(torch.distributed, "is_available", return_value=distributed),
+        mock.patch.object(importlib.metadata, "packages_distributions", Distributions),
+    ):
         for name in MODULES:
             importlib.import_module(name)
     return importlib.import_module("transformers")

@@ -7,12 +7,16 @@ import hashlib
 import json
 import logging
 import os
+import re
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seesay.errors import UserError, first_line, missing_extra
+from seesay.files import checksum, write_text
+from seesay.folders import cache_folder
 from seesay.models.hf.batching import is_out_of_memory
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
 from seesay.models.hf.hub import commit, on_hub
@@ -33,6 +37,8 @@ log = logging.getLogger(__name__)
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
 CACHE_LINE = 64  # bytes
+LARGE = 1 << 25  # bytes
+DIGEST = re.compile(r"[0-9a-f]{16}")
 TRIAL = "What color is the sky?"
 
 
@@ -219,13 +225,24 @@ def load_transformers(name: str, source: str | Path, options: ModelOptions) -> M
 
 
 def file_digest(paths: Iterable[Path]) -> str:
-    """A digest of the files' names and contents, in order of name."""
+    """A digest of the files' names and contents, in order of name. That of large files is remembered together with
+    their state (place, size, times of change, inode): reading them takes longer than loading the model."""
+    ordered = sorted(paths)
+    states = {path: path.stat() for path in ordered}
+    files = [(str(path.resolve()), s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states.items()]
+    remembered = cache_folder() / "digests" / checksum(json.dumps(files).encode())
+    is_large = sum(state.st_size for state in states.values()) >= LARGE
+    if is_large and remembered.is_file() and DIGEST.fullmatch(text := remembered.read_text(errors="replace")):
+        return text
+    began = time.time()
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(paths):
+    for path in ordered:
         digest.update(path.name.encode())
         with path.open("rb") as file:
             while block := file.read(1 << 22):
                 digest.update(block)
+    if is_large and max(state.st_ctime for state in states.values()) < began - 10:  # a change would get another time
+        write_text(remembered, digest.hexdigest())
     return digest.hexdigest()
 
 

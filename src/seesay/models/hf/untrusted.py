@@ -4,11 +4,14 @@ networks that no machine holds. It is checked before torch or transformers read 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
 
 INDEXES = {"model.safetensors.index.json": ".safetensors", "pytorch_model.bin.index.json": ".bin"}
 CONFIGS = ("config.json", "generation_config.json", "preprocessor_config.json", "processor_config.json")
@@ -21,14 +24,7 @@ LARGEST_SIZE = 1 << 24
 def check_folder(name: str, folder: Path) -> None:
     """Refuse a model's folder with one sentence, or say nothing."""
     for file in CONFIGS:
-        for key, value in _entries(_read(name, folder / file), name, file):
-            if "attn_implementation" in key and isinstance(value, str) and ("/" in value or ":" in value):
-                raise UserError(
-                    f"'{name}' asks for the attention kernel '{value[:80]}' of the hub, which is code of others: "
-                    f"delete {key} from its {file}."
-                )
-            if type(value) is int and value > _limit(key):
-                raise UserError(f"'{name}' describes a network with {key} above {_limit(key):,} in its {file}.")
+        check_config(name, _read(name, folder / file), file)
     for file, ending in INDEXES.items():
         index = _read(name, folder / file)
         weights = index.get("weight_map", {}) if isinstance(index, dict) else None
@@ -39,6 +35,33 @@ def check_folder(name: str, folder: Path) -> None:
                 raise UserError(
                     f"'{name}' keeps weights in '{shard[:80]}' ({file}): only {ending} files beside the index are read."
                 )
+
+
+def check_config(name: str, document: Any, file: str) -> None:
+    """Refuse a configuration that names code of others, or a network that no machine holds."""
+    for key, value in _entries(document, name, file):
+        if "attn_implementation" in key and isinstance(value, str) and ("/" in value or ":" in value):
+            raise UserError(
+                f"'{name}' asks for the attention kernel '{value[:80]}' of the hub, which is code of others: "
+                f"delete {key} from its {file}."
+            )
+        if type(value) is int and value > _limit(key):
+            raise UserError(f"'{name}' describes a network with {key} above {_limit(key):,} in its {file}.")
+
+
+def refuse_other_sizes(
+    build: Callable[[], torch.nn.Module], weights: Mapping[str, torch.Tensor], sizes: Mapping[str, Any]
+) -> None:
+    """ValueError if a network of these sizes does not have the shapes of the weights; it takes no memory to know."""
+    import torch
+
+    for key, value in sizes.items():
+        if type(value) is int and value > (MOST_LAYERS if key.endswith(("layers", "blocks")) else LARGEST_SIZE):
+            raise ValueError(f"{key} is too large")
+    with torch.device("meta"):
+        expected = {name: tensor.shape for name, tensor in build().state_dict().items()}
+    if expected != {name: tensor.shape for name, tensor in weights.items()}:
+        raise ValueError("the weights have other shapes than config.json says")
 
 
 def _limit(key: str) -> float:

@@ -6,9 +6,12 @@ import hashlib
 import json
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
 from seesay.folders import cache_folder
 
@@ -19,27 +22,36 @@ class AnswerStore:
     def __init__(self, path: Path | None = None) -> None:
         path = path or cache_folder() / "server-answers.sqlite"
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.Lock()
-        try:
+        self._lock, self._path = threading.Lock(), path
+        with self._usable():
             self._database = sqlite3.connect(path, timeout=60, check_same_thread=False)
-            with self._lock, self._database:
+            with self._database:
                 self._database.execute(
                     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
                 )
-        except sqlite3.Error as error:
-            raise UserError(f"The answers kept in '{path}' cannot be read ({error}): delete that file.") from error
 
     def get(self, address: str, body: dict[str, Any]) -> Any:
         """The answer to this request; None where it was never made."""
-        with self._lock:
+        with self._usable():
             row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (_key(address, body),)).fetchone()
-        return None if row is None else json.loads(row[0])
+            return None if row is None else parse_json(row[0])
 
     def put(self, address: str, body: dict[str, Any], answer: Any) -> None:
         """Keep an answer."""
-        with self._lock, self._database:
+        with self._usable(), self._database:
             row = (_key(address, body), json.dumps(answer))
             self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", row)
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """The database for one thread at a time, and one sentence for whatever is wrong with it."""
+        try:
+            with self._lock:
+                yield
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise UserError(
+                f"The answers kept in '{self._path}' cannot be used ({error}): delete that file."
+            ) from error
 
 
 def _key(address: str, body: dict[str, Any]) -> str:

@@ -220,6 +220,6 @@ def retry_after(header: str, now: datetime | None = None) -> float:
     except ValueError:
         try:
             seconds = (parsedate_to_datetime(header) - (now or datetime.now(UTC))).total_seconds()
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             return 0.0
     return max(0.0, seconds) if seconds < float("inf") else 0.0

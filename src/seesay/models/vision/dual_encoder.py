@@ -28,7 +28,7 @@ class DualEncoder:
         if not hasattr(self._network, "get_image_features"):
             raise UserError(f"'{name}' is a {self._network.config.model_type}, not a dual encoder: try CLIP or SigLIP.")
         scale = getattr(self._network, "logit_scale", None)
-        self.scale = 1.0 if scale is None else float(scale.exp())
+        self.scale = 1.0 if scale is None else float(scale.detach().exp())
         """What a cosine is multiplied by to be a logit, as learnt."""
         self._images: Any = load_component(name, options, "AutoImageProcessor", "dual encoder")
         self._tokenizer: Any = load_component(name, options, "AutoTokenizer", "dual encoder")

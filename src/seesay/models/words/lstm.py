@@ -15,6 +15,7 @@ from seesay.files import write_json
 from seesay.models.base import FilledScores
 from seesay.models.hf.batching import halve_until_it_fits
 from seesay.models.hf.loading import device_of, file_digest, require_models
+from seesay.models.hf.untrusted import refuse_other_sizes
 from seesay.models.words.vocabulary import Vocabulary
 from seesay.models.words.word_model import WordModel
 
@@ -62,7 +63,9 @@ def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
         if config["vocabulary"] != len(vocabulary):
             raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")
         weights = load_file(folder / "model.safetensors")
-        network = LstmNetwork(len(vocabulary), config["embedding"], config["hidden"])
+        sizes = {"embedding": config["embedding"], "hidden": config["hidden"]}
+        refuse_other_sizes(lambda: LstmNetwork(len(vocabulary), **sizes), weights, sizes)
+        network = LstmNetwork(len(vocabulary), **sizes)
         network.load_state_dict(weights)
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         raise UserError(

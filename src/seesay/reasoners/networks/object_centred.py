@@ -65,6 +65,7 @@ class ObjectCentred(ReasonerNetwork):
         self.register_buffer("says", torch.tensor(_is_content(config.vocabulary)), persistent=False)
 
     def forward(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        slots = _occupied(slots)
         target, members, adjective = self.attend(slots, words)
         sizes = self.sizes(slots, words, adjective)
         size = (target.exp() * sizes).sum(1)
@@ -112,7 +113,7 @@ class ObjectCentred(ReasonerNetwork):
         rather than in another's. This needs only pictures and sentences, and it keeps a word from meaning everything
         but what it says, which the answers alone would allow.
         """
-        typical, strictness = self.meaning(words)
+        slots, (typical, strictness) = _occupied(slots), self.meaning(words)
         strictness = strictness * self.roles(words)[0][:, :, None]
         appearance = self.look(slots[:, :, -APPEARANCE:])
         # The distance of `fits`, summed over the words and multiplied out: one product for all pairs.
@@ -152,6 +153,12 @@ class ObjectCentred(ReasonerNetwork):
         """Every word's typical appearance, and its strictness about each dimension of it."""
         typical, strictness = self.describe(words).chunk(2, -1)
         return typical, softplus(strictness)
+
+
+def _occupied(slots: torch.Tensor) -> torch.Tensor:
+    """The slots up to the last one that holds an object in some item: most pictures have far fewer than there are."""
+    occupied = slots[:, :, 0].amax(0).nonzero()
+    return slots[:, : int(occupied[-1]) + 1] if len(occupied) else slots[:, :1]
 
 
 def _measures(slots: torch.Tensor) -> torch.Tensor:

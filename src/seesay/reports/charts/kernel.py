@@ -78,8 +78,9 @@ def truncate(words: str, room: float) -> str:
 
 
 def text_width(names: Iterable[str], most: float) -> float:
-    """The width of the longest name, `most` at most."""
-    return min(max((len(printable(name)) * _CHARACTER + 4 for name in names), default=0.0), most)
+    """The width of the longest name, `most` at most; capitals and signs such as + are a third wider than letters."""
+    widths = (sum(4 / 3 if c.isupper() or c in "+=±" else 1.0 for c in printable(name)) for name in names)
+    return min(max((width * _CHARACTER + 4 for width in widths), default=0.0), most)
 
 
 def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False) -> Markup:

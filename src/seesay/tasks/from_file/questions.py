@@ -15,6 +15,7 @@ from seesay.data.task_files.rows import Row, Table, column_values
 from seesay.data.task_files.rules import entries
 from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
 from seesay.data.task_files.texts import Getter, reference_getter, references, source_getter, usable
+from seesay.files import path_below
 from seesay.questions import BadRow, Question
 from seesay.registry import did_you_mean
 
@@ -29,6 +30,7 @@ class QuestionBuilder:
         self.file, self.folder = file, folder
         self.gold, self.options = file.gold_rule, file.option_rule
         self.several_gold = False
+        self.without_picture = 0
         self._is_plain_label = self.gold.says == "label" and not self.gold.separator and not self.gold.share
         self._answers: dict[str, dict[str, None]] = {}
         self._fixed: dict[str, tuple[str, ...]] = {}
@@ -245,13 +247,16 @@ class QuestionBuilder:
         cast = entries(value, self.gold.separator or ";", column)
         return {label: cast.count(label) for label in dict.fromkeys(cast)}
 
-    def _picture_path(self, cells: Cells) -> str:
+    def _picture_path(self, cells: Cells) -> str | None:
         name = self._picture(cells) if self._picture is not None else None
+        if name is None:
+            self.without_picture += 1
+            return None
         if not name:
             raise BadValueError("'picture' is empty")
-        path = (self.folder / name).resolve()
-        if Path(name).is_absolute() or not path.is_relative_to(self.folder.resolve()):
-            raise BadValueError(f"the picture '{name}' leaves the folder of the rows")
+        path = path_below(self.folder, name)
+        if path is None or Path(name).is_absolute():
+            raise BadValueError(f"the picture '{name[:80]}' leaves the folder of the rows, or is no name of a file")
         if not path.is_file():
             self._missing_pictures[name] = None
         return str(path)

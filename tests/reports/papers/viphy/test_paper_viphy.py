@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.judge.test_several_labels import BLUE, GREEN, RED, judged, study
 from tests.reports.papers.viphy.test_scores import answered
 from tests.shared_data import shared
 
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact
+from seesay.judge.results.human_run import write_human_run
 from seesay.questions import Task
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers import load_paper
@@ -182,16 +184,16 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
     assert cells(scenes.tables[1])["office"] == ["50.00"]
 
 
-def test_people_who_were_asked_stand_in_the_tables_of_probes(tmp_path: Path) -> None:
-    """A run of `seesay judge export` is people's row, with every metric of the table."""
-    task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
-    run = answered(replace(task, metrics=("relaxed_accuracy", "macro_f1_space")), [">", ">", ">"], "people")
-    people = replace(run, manifest=run.manifest.model_copy(update={"family": "people"}))
-    table = rendered(saved(people, tmp_path / "runs/people"), "Table 5")
-    row = next(row for row in table.tables[1].rows if row[0] == "people")
+def test_people_who_name_several_colours_stand_in_table_4(tmp_path: Path) -> None:
+    """The run of a study with several labels per answer: macro F1 is 37/45, worked out in tests/judge."""
+    asked = study()
+    assert asked.task is not None
+    colors = asked.model_copy(update={"task": replace(asked.task, name="viphy-color")})
+    things = ((RED, RED, RED, RED | GREEN), (RED | GREEN, RED | GREEN, RED, GREEN), (BLUE, BLUE, GREEN, GREEN | RED))
+    write_human_run(colors, judged(colors, *things), {}, tmp_path, resamples=100)
+    row = next(row for row in rendered(tmp_path, "Table 4").tables[1].rows if row[0] == "people")
     assert row[1] == "judge"
-    assert str(row[2]).startswith("66.67 (")
-    assert row[4] is not None  # macro F1
+    assert [str(cell).split(" ")[0] for cell in row[2:]] == ["83.33", "73.33", "82.22"]
 
 
 def test_a_run_that_is_not_finished_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -146,7 +146,7 @@ def read_results(path: Path) -> dict[str, dict[str, float]]:
             for row in csv.DictReader(file):
                 name = MODELS.get(row["model"], row["model"])
                 models.setdefault(name, {})[row["question_template"]] = float(row["accuracy"])
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, csv.Error) as error:
         raise UserError(f"{path} is not the authors' table of accuracies by template ({error}).") from error
     return models
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
 from markupsafe import Markup
 
 from seesay.errors import UserError
@@ -18,7 +19,7 @@ from seesay.reports.papers.memory_colors.figures import NORMS, bar_with_sd, few,
 from seesay.reports.papers.paper import Rendered, Status
 from seesay.runs.records import Figure
 from seesay.tasks import property_norms
-from seesay.tasks.property_norms import PUBLISHED_ENTRIES, entries_by_segment, read_files
+from seesay.tasks.property_norms import PUBLISHED_ENTRIES, TEMPLATES, entries_by_segment, read_files
 
 CHANCE = "chance"
 AP = "Mean average precision over the answer words (614 in print)."
@@ -114,25 +115,30 @@ def by_segment(cells: Sequence[PanelFigure]) -> Markup:
 
 def over_questions(cells: Sequence[PanelFigure]) -> Markup:
     """A bar for each panel and model: the mean over the questions of all segments."""
-
-    def mean(figures: Sequence[Figure], end: str) -> float:
-        total = sum(figure.n * float(getattr(figure, end)) for figure in figures)
-        return total / sum(figure.n for figure in figures)
-
-    return _panel_bars(cells, "mean AP over the questions of all segments", lambda f: (mean(f, "value"), None), mean)
+    return _panel_bars(cells, "mean AP over the questions of all segments", lambda figure: figure.n, whiskers=False)
 
 
 def over_segments(cells: Sequence[PanelFigure]) -> Markup:
     """A bar for each panel and model: mean and sd over the segments and templates."""
+    return _panel_bars(cells, "mean AP, mean and sd over segments and templates", lambda _: 1, whiskers=True)
 
-    def mean(figures: Sequence[Figure], end: str) -> float:
-        return fmean(getattr(figure, end) for figure in figures)
 
-    def with_sd(figures: Sequence[Figure]) -> tuple[float, float | None]:
-        templates = len(property_norms.TEMPLATES)
-        return mean(figures, "value"), pooled_sd([(f.value, f.spread) for f in figures], templates)
+def _panel_bars(
+    cells: Sequence[PanelFigure], x_label: str, weight: Callable[[Figure], int], *, whiskers: bool
+) -> Markup:
+    def mean(values: Sequence[float], figures: Sequence[Figure]) -> float:
+        return float(np.average(values, weights=[weight(figure) for figure in figures]))
 
-    return _panel_bars(cells, "mean AP, mean and sd over segments and templates", with_sd, mean)
+    drawn = []
+    for name in dict.fromkeys(cell.panel for cell in cells):
+        figures: list[Figure] = []
+        for model in dict.fromkeys(cell.model for cell in cells if cell.panel == name):
+            figures = [cell.figure for cell in cells if (cell.panel, cell.model) == (name, model)]
+            sd = pooled_sd([(f.value, f.spread) for f in figures], len(TEMPLATES)) if whiskers else None
+            drawn.append(bar_with_sd(name, mean([f.value for f in figures], figures), sd, model))
+        chances = [figure.chance for figure in figures if figure.chance is not None]
+        drawn += [Bar(name, mean(chances, figures), series=CHANCE)] if len(chances) == len(figures) else []
+    return bars(drawn, title="Property Norms", x_label=x_label)
 
 
 def pooled_sd(groups: Sequence[tuple[float, float | None]], size: int) -> float | None:
@@ -146,23 +152,6 @@ def pooled_sd(groups: Sequence[tuple[float, float | None]], size: int) -> float 
     overall = fmean(mean for mean, _ in groups)
     squares = sum((size - 1) * (sd or 0.0) ** 2 + size * (mean - overall) ** 2 for mean, sd in groups)
     return math.sqrt(squares / (size * len(groups) - 1))
-
-
-def _panel_bars(
-    cells: Sequence[PanelFigure],
-    x_label: str,
-    value_of: Callable[[Sequence[Figure]], tuple[float, float | None]],
-    mean: Callable[[Sequence[Figure], str], float],
-) -> Markup:
-    drawn = []
-    for name in dict.fromkeys(cell.panel for cell in cells):
-        figures: list[Figure] = []
-        for model in dict.fromkeys(cell.model for cell in cells):
-            figures = [cell.figure for cell in cells if (cell.panel, cell.model) == (name, model)]
-            drawn += [bar_with_sd(name, *value_of(figures), model)] if figures else []
-        if figures and all(figure.chance is not None for figure in figures):
-            drawn.append(Bar(name, mean(figures, "chance"), series=CHANCE))
-    return bars(drawn, title="Property Norms", x_label=x_label)
 
 
 DRAWN: Mapping[Callable[[Sequence[PanelFigure]], Markup], str] = {

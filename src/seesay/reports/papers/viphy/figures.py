@@ -150,7 +150,7 @@ def learning_curves(material: Material) -> list[Band]:
         path = folder / CURVES
         try:
             curves += [Band(**row) for row in json.loads(path.read_text(encoding="utf-8"))["curves"]]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise UserError(f"{path} is damaged ({error!r}): make it again.") from error
     return curves
 

@@ -1,0 +1,175 @@
+"""`seesay judge preview` and `plan`: what a study looks like, and what it takes, before anyone is invited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from seesay.cli.judge_options import (
+    AnswerKind,
+    ControlIds,
+    Controls,
+    Data,
+    Icons,
+    Judgements,
+    Limit,
+    Most,
+    OddWord,
+    Pages,
+    PerPage,
+    Seed,
+    Source,
+    TemplateName,
+    given,
+    read_lines,
+    require_extra,
+)  # fmt: skip
+from seesay.cli.options import Json
+
+
+def preview(
+    source: Source,
+    data: Data = None,
+    template: TemplateName = None,
+    limit: Limit = None,
+    known: ControlIds = None,
+    answer: AnswerKind = "choice",
+    most: Most = 0,
+    icons: Icons = None,
+    odd_word: OddWord = "green",
+    judgements: Judgements = None,
+    per_page: PerPage = None,
+    pages: Pages = None,
+    controls: Controls = None,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Show a page of a study and how many participants it needs, without creating it."""
+    require_extra()
+    from seesay.cli.output import out, print_json, table
+    from seesay.judge.study_builder import build_study
+    from seesay.judge.web.pages import sample_page
+
+    design = given(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    study = build_study(
+        source,
+        design,
+        data=data,
+        template=template,
+        limit=limit,
+        known=read_lines(known),
+        odd_word=odd_word,
+        answer=answer,
+        most=most,
+        icons=icons,
+    )
+    page = sample_page(study)
+    if as_json:
+        print_json(
+            {
+                "name": study.name,
+                "title": study.title,
+                "kind": study.kind,
+                "items": len(study.measured),
+                "controls": len(study.controls),
+                "judgements": len(study.measured) * study.design.judgements,
+                "people_needed": study.participants_needed,
+                "left_out": list(map(str, study.left_out)),
+                "page": [{"item": entry.item.id, "control": entry.item.control} for entry in page],
+            }
+        )
+        return
+    out.print(f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} judgements each.")
+    pages_each = "one page" if study.max_pages == 1 else f"{study.max_pages} pages"
+    out.print(f"At least {study.participants_needed} people, {pages_each} of up to {len(page)} items each.")
+    for row in study.left_out[:5]:
+        out.print(f"Left out: {row}")
+    rows = [(entry.place, entry.item.line, entry.item.control) for entry in page]
+    out.print(table([">", "item", "control"], rows))
+
+
+def plan(
+    source: Source,
+    width: Annotated[
+        float | None,
+        typer.Option(min=0.01, max=1, help="Width of each item's 95 % interval that is enough; else --judgements."),
+    ] = None,
+    agreement: Annotated[
+        float, typer.Option(min=0.05, max=1, help="How often people give an item's most frequent answer.")
+    ] = 0.8,
+    spread: Annotated[
+        float,
+        typer.Option(min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1."),
+    ] = 0.2,
+    pilot: Annotated[Path | None, typer.Option(help="A study to take agreement and time per item from.")] = None,
+    pay: Annotated[float | None, typer.Option(min=0, help="Pay per judgement, in any currency.")] = None,
+    fee: Annotated[float, typer.Option(min=0, max=5, help="The site's fee as a share of the pay, such as 0.33.")] = 0.0,
+    data: Data = None,
+    limit: Limit = None,
+    judgements: Judgements = None,
+    per_page: PerPage = None,
+    pages: Pages = None,
+    controls: Controls = None,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """How many people a study takes, how long they are busy and what it costs, in both designs."""
+    require_extra()
+    from dataclasses import asdict
+    from statistics import stdev
+
+    from seesay.cli.output import out, print_json, table
+    from seesay.judge import planning
+    from seesay.judge.results.quality import pilot_judgements
+    from seesay.judge.storage.studies import seconds_per_item
+    from seesay.judge.study_builder import build_study
+
+    design = given(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    study = build_study(source, design, data=data, limit=limit)
+    items = len(study.measured)
+    most, seconds, mean = study.design.judgements, None, float(study.design.judgements)
+    piloted = [] if pilot is None else pilot_judgements(str(pilot))
+    if pilot is not None:
+        seconds = seconds_per_item(str(pilot))
+    adaptive = study.design.model_copy(update={"allocation": "adaptive", "width": width or study.design.width})
+    if study.kind == "rating":
+        numbers = [[judgement.number or 0.0 for judgement in judged] for judged in piloted if len(judged) > 1]
+        needed, mean = planning.rating_judgements([stdev(each) for each in numbers] or [spread] * items, adaptive)
+        most = most if width is None else needed
+        basis = f"the pilot's {len(numbers)} pairs" if numbers else f"a spread of {spread:g}, which is assumed"
+    else:
+        shares = planning.pilot_shares([[judgement.labels for judgement in judged] for judged in piloted])
+        shares = shares or planning.assumed_shares(items, agreement, study.design.seed)
+        if width is not None:
+            most = max(planning.judgements_for_width(share, width) for share in (0.5, *shares))
+        mean = planning.mean_judgements(adaptive.model_copy(update={"judgements": most}), shares, study.design.seed)
+        basis = f"the pilot's {len(shares)} items" if piloted else f"an agreement of {agreement:.0%}, which is assumed"
+    common: dict[str, Any] = {
+        "items": items,
+        "items_per_person": max(min(study.design.per_page * study.max_pages, len(study.measured_for(1))), 1),
+        "most": most,
+        "seconds": seconds,
+        "pay": pay,
+        "fee": fee,
+    }
+    plans = [
+        planning.plan_design("fixed", most, **common),
+        planning.plan_design("adaptive", min(mean, most), **common),
+    ]
+    if as_json:
+        print_json({"items": items, "width": adaptive.width, "plans": [asdict(each) for each in plans]})
+        return
+    out.print(f"{study.title} ({study.name}): {items} items, controls not counted.", soft_wrap=True)
+    rows = [
+        (each.design, f"{each.judgements_per_item:.1f}", each.judgements, each.people,
+         "–" if each.minutes is None else f"{each.minutes:.0f}", "–" if each.cost is None else f"{each.cost:,.2f}")
+        for each in plans
+    ]  # fmt: skip
+    out.print(table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows))
+    out.print(
+        f"Adaptive: from {min(adaptive.min_judgements, most)} to {most} judgements per item, until its 95 % interval "
+        f"is at most {adaptive.width:g} wide, simulated with {basis}. Minutes need a pilot, cost needs --pay.",
+        soft_wrap=True,
+    )

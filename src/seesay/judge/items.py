@@ -1,0 +1,346 @@
+"""The kinds of items that people judge. A kind says what an answer is, how a form holds it, and which labels it names.
+
+What is chosen is a whole number (the position of a slider, the index of an option, the bits of several options); what
+is typed is a text. Adding a kind is one class here, one macro in items.html and one entry of `kinds` in page.js.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from seesay.judge import SliderStart
+from seesay.judge.documents import FrozenModel
+from seesay.judge.numbers import option_number, parse_number
+from seesay.matching import match
+from seesay.questions import SLOT
+
+ControlKind = Literal["", "distinct", "same", "known"]
+Kind = Literal["rating", "choice", "several", "number", "text"]
+
+SLIDER_MAX = 100
+"""The right end of a slider; the left end is 0."""
+MAX_SEVERAL = 50
+"""Options of an item where several may be named: their bits fit a number of JavaScript and of a database."""
+MAX_TYPED = 300
+"""Characters of a typed answer."""
+_WHOLE = re.compile(r"[0-9]{1,4}")
+
+
+class InvalidAnswerError(ValueError):
+    """An answer that an item does not allow. `values` fill the placeholders of the message."""
+
+    def __init__(self, message: str, **values: object) -> None:
+        super().__init__(message % values if values else message)
+        self.message, self.values = message, values
+
+
+class MistakenAnswerError(InvalidAnswerError):
+    """One that a participant may give by mistake: they are told, and keep the rest of their page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnswer:
+    """An answer to an item: what was chosen as a number, what was typed as a text, and how it was given."""
+
+    value: int
+    how: str
+    text: str = ""
+
+
+class BaseItem(FrozenModel):
+    """What all kinds share."""
+
+    how: ClassVar[tuple[str, ...]] = ("chosen",)
+    is_numeric: ClassVar[bool] = False
+    has_labels: ClassVar[bool] = True
+
+    id: str = Field(description="Its name in the tables.")
+    base: str = Field(description="What it is about; nobody is asked about the same base twice.")
+    picture: str | None = Field(default=None, description="Path of the picture shown with it.")
+    icons: tuple[str | None, ...] = Field(default=(), description="Paths of the pictures of its words or options.")
+    control: ControlKind = Field(default="", description="The kind of control; empty for a measured item.")
+    known: tuple[str, ...] = Field(default=(), description="The correct labels of a `known` control.")
+
+    @property
+    @abstractmethod
+    def line(self) -> str:
+        """The item in one line of text."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The words or options that icons belong to."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> dict[str, str]:
+        """What it says, as columns of a table."""
+
+    @property
+    def quoted(self) -> str:
+        """The item as a message names it."""
+        return f"'{self.line}'"
+
+    @property
+    @abstractmethod
+    def max_value(self) -> int:
+        """The largest value of an answer."""
+
+    @property
+    def min_value(self) -> int:
+        return 0
+
+    @classmethod
+    @abstractmethod
+    def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
+        """The answer in an item's fields of a form, without the item's place in their names; None without one."""
+
+    def check(self, answer: ItemAnswer) -> None:
+        """Reject an answer that the item does not allow."""
+        if answer.how not in self.how:
+            raise InvalidAnswerError("'%(how)s' is not a way to answer this item.", how=answer.how)
+        if not self.min_value <= answer.value <= self.max_value:
+            ends = {"low": self.min_value, "high": self.max_value}
+            raise InvalidAnswerError("The answer must be a whole number from %(low)d to %(high)d.", **ends)
+        if answer.text:
+            raise InvalidAnswerError("Nothing is typed here.")
+
+    def labels(self, value: int, text: str = "") -> tuple[str, ...]:
+        """The labels that an answer names."""
+        return ()
+
+    def is_correct(self, value: int, text: str = "") -> bool:
+        """Whether an answer to a control or a practice item is right: it names a correct label and nothing else."""
+        labels = set(self.labels(value, text))
+        return bool(labels) and labels <= set(self.known)
+
+    def number(self, value: int, text: str = "") -> float | None:
+        """The number that an answer states, if it states one."""
+        return None
+
+    def initial_position(self, start: SliderStart, rng: random.Random) -> int | None:
+        """The position of its slider before it is moved; None for items without one."""
+        return None
+
+
+class RatingItem(BaseItem):
+    """A pair of words on a slider."""
+
+    kind: Literal["rating"] = "rating"
+    how: ClassVar[tuple[str, ...]] = ("moved", "confirmed")
+    is_numeric: ClassVar[bool] = True
+    has_labels: ClassVar[bool] = False
+
+    words: tuple[str, str] = Field(description="The two words.")
+    reference: float | None = Field(default=None, description="The similarity of a pair in the file, 0 to 1, if given.")
+    expected: tuple[float, float] = Field(
+        default=(0, 1), description="The part of the slider that is right in practice."
+    )
+
+    @property
+    def line(self) -> str:
+        return " · ".join(self.words)
+
+    @property
+    def quoted(self) -> str:
+        return " and ".join(f"'{word}'" for word in self.words)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.words
+
+    @property
+    def columns(self) -> dict[str, str]:
+        return dict(zip("ab", self.words, strict=True))
+
+    @property
+    def max_value(self) -> int:
+        return SLIDER_MAX
+
+    def number(self, value: int, text: str = "") -> float | None:
+        return value / SLIDER_MAX
+
+    def is_correct(self, value: int, text: str = "") -> bool:
+        return self.expected[0] <= value / SLIDER_MAX <= self.expected[1]
+
+    @classmethod
+    def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
+        """A slider counts only with its box ticked, by the participant or by the script."""
+        if "v" not in fields or not (box := fields.get("ok")):
+            return None
+        return ItemAnswer(_whole(fields["v"]), "moved" if box == "moved" else "confirmed")
+
+    def initial_position(self, start: SliderStart, rng: random.Random) -> int | None:
+        return SLIDER_MAX // 2 if start == SliderStart.MIDDLE else rng.randint(0, SLIDER_MAX)
+
+
+class SentenceItem(BaseItem):
+    """A sentence with a blank, and the task's options for it."""
+
+    question: str = Field(default="", description="Id of the task's question.")
+    template: str = Field(default="", description="Name of the task's template.")
+    text: str = Field(default="", description="The sentence; [MASK] marks the blank.")
+    options: tuple[str, ...] = Field(default=(), description="The task's labels.")
+    option_texts: tuple[str, ...] = Field(default=(), description="The labels as they appear in this sentence.")
+
+    @property
+    def line(self) -> str:
+        return self.text.replace(SLOT, "____")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.options
+
+    @property
+    def columns(self) -> dict[str, str]:
+        return {"text": self.text}
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The text before the blank and the text after it."""
+        before, _, after = self.text.partition(SLOT)
+        return before, after
+
+
+class ChoiceItem(SentenceItem):
+    """One of the options."""
+
+    kind: Literal["choice"] = "choice"
+
+    @property
+    def max_value(self) -> int:
+        return len(self.options) - 1
+
+    @classmethod
+    def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
+        return ItemAnswer(_whole(fields["v"]), "chosen") if "v" in fields else None
+
+    def labels(self, value: int, text: str = "") -> tuple[str, ...]:
+        return (self.options[value],)
+
+
+class SeveralItem(SentenceItem):
+    """Every option that fits, at least one; an answer is the sum of their bits (the first option is 1)."""
+
+    kind: Literal["several"] = "several"
+    most: int = Field(default=0, ge=0, description="The largest number of options that may be named; 0: any number.")
+
+    @property
+    def min_value(self) -> int:
+        return 1
+
+    @property
+    def max_value(self) -> int:
+        return (1 << len(self.options)) - 1
+
+    @classmethod
+    def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
+        places = [int(name[1:]) for name in fields if re.fullmatch("o[0-9]{1,2}", name)]
+        return ItemAnswer(sum(1 << place for place in places), "chosen") if places else None
+
+    def check(self, answer: ItemAnswer) -> None:
+        super().check(answer)
+        if self.most and answer.value.bit_count() > self.most:
+            raise MistakenAnswerError("Choose at most %(most)d answers.", most=self.most)
+
+    def labels(self, value: int, text: str = "") -> tuple[str, ...]:
+        return tuple(option for place, option in enumerate(self.options) if value >> place & 1)
+
+
+class TypedItem(SentenceItem):
+    """An answer that is typed."""
+
+    how: ClassVar[tuple[str, ...]] = ("typed",)
+
+    @property
+    def max_value(self) -> int:
+        return 0
+
+    @classmethod
+    def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
+        typed = fields.get("t", "").strip()
+        return ItemAnswer(0, "typed", typed) if typed else None
+
+    def check(self, answer: ItemAnswer) -> None:
+        super().check(ItemAnswer(answer.value, answer.how))
+        if not answer.text.strip():
+            raise MistakenAnswerError("Type an answer.")
+        if len(answer.text) > MAX_TYPED:
+            raise MistakenAnswerError("Type at most %(most)d characters.", most=MAX_TYPED)
+
+
+class NumberItem(TypedItem):
+    """A typed number. It names the option of the same value, where options are numbers."""
+
+    kind: Literal["number"] = "number"
+    is_numeric: ClassVar[bool] = True
+    unit: str = Field(default="", max_length=40, description="The unit shown beside the field.")
+    low: float | None = Field(default=None, description="The smallest number that is accepted.")
+    high: float | None = Field(default=None, description="The largest number that is accepted.")
+
+    def check(self, answer: ItemAnswer) -> None:
+        super().check(answer)
+        number = parse_number(answer.text)
+        if number is None:
+            raise MistakenAnswerError("Type a number, such as 3 or 2.5.")
+        if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
+            if self.low is not None and self.high is not None:
+                raise MistakenAnswerError("Type a number from %(low)g to %(high)g.", low=self.low, high=self.high)
+            raise MistakenAnswerError("This number is too small or too large.")
+
+    def number(self, value: int, text: str = "") -> float | None:
+        return parse_number(text)
+
+    def labels(self, value: int, text: str = "") -> tuple[str, ...]:
+        number = parse_number(text)
+        return tuple(option for option in self.options if option_number(option) == number)
+
+
+class TextItem(TypedItem):
+    """A free answer. It names the options that `seesay.matching` reads out of it, as it does for models."""
+
+    kind: Literal["text"] = "text"
+    aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="Further names of options.")
+
+    def labels(self, value: int, text: str = "") -> tuple[str, ...]:
+        texts = zip(self.options, self.option_texts or self.options, strict=True)
+        aliases = {option: (shown, *self.aliases.get(option, ())) for option, shown in texts}
+        return match(text, self.options, asked=self.text, aliases=aliases).labels
+
+
+def _whole(text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise InvalidAnswerError("An answer must be a whole number.")
+    return int(text)
+
+
+_RATING_ONLY = ("words", "reference")
+_SENTENCE_ONLY = ("question", "template", "text", "options", "option_texts", "wordings")
+
+
+def _with_kind(item: Any) -> Any:
+    """Items of earlier versions had no kind: a rating had words, and `several` was a field."""
+    if not isinstance(item, dict) or "kind" in item:
+        return item
+    several = item.get("several", False)
+    kind = "rating" if item.get("words") else "several" if several else "choice"
+    foreign = (*(_SENTENCE_ONLY if kind == "rating" else _RATING_ONLY), "several")
+    return {"kind": kind, **{key: value for key, value in item.items() if key not in foreign}}
+
+
+AnyItem = Annotated[RatingItem | ChoiceItem | SeveralItem | NumberItem | TextItem, Field(discriminator="kind")]
+StudyItem = Annotated[AnyItem, BeforeValidator(_with_kind)]
+ITEM_TYPES: dict[str, type[ChoiceItem | SeveralItem | NumberItem | TextItem]] = {
+    "choice": ChoiceItem,
+    "several": SeveralItem,
+    "number": NumberItem,
+    "text": TextItem,
+}
+"""The kinds in which a task's sentences can be asked."""

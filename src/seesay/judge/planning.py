@@ -1,0 +1,130 @@
+"""Before any money is spent: how many judgements and people a study takes, how long they are busy, and what it costs.
+
+The adaptive design is simulated: people whose agreement on each item is taken from a pilot study or assumed, answer
+until each item's interval is narrow enough, with the rule of the server itself (`adaptive`).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from seesay.judge.adaptive import Z, judgements_wanted, share_width
+from seesay.judge.items import ChoiceItem, ItemAnswer
+from seesay.judge.study import StudyDesign
+
+MAX_JUDGEMENTS = 10_000
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What one design takes."""
+
+    design: str
+    judgements_per_item: float
+    judgements: int
+    people: int
+    minutes: float | None
+    cost: float | None
+
+
+def judgements_for_width(share: float, width: float) -> int:
+    """The smallest number of judgements at which Wilson's 95 % interval of a share is no wider than this.
+
+    >>> judgements_for_width(0.5, 0.1), judgements_for_width(0.9, 0.1)
+    (381, 143)
+    """
+    low, high = 1, MAX_JUDGEMENTS
+    while low < high:
+        middle = (low + high) // 2
+        if share_width(share, middle) <= width:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+Simulated = list[list[int]]
+"""The given options of each item."""
+
+
+def simulate_fixed(answer: Callable[[int, int], int], items: int, people: int, judgements: int) -> Simulated:
+    """Everyone answers items in turn until each has its number. `answer` gives the option of a person for an item."""
+    return [[answer((item * judgements + n) % people, item) for n in range(judgements)] for item in range(items)]
+
+
+def simulate_adaptive(
+    answer: Callable[[int, int], int], items: Sequence[ChoiceItem], people: int, design: StudyDesign
+) -> Simulated:
+    """The judgements that the adaptive design asks for, item by item: its rule looks at the answers to one item."""
+    given: Simulated = []
+    offset = 0
+    for number, item in enumerate(items):
+        answers: list[int] = []
+        while len(answers) < judgements_wanted(design, item, [ItemAnswer(v, "chosen") for v in answers])[0]:
+            answers.append(answer((offset + len(answers)) % people, number))
+        offset += len(answers)
+        given.append(answers)
+    return given
+
+
+def assumed_shares(items: int, agreement: float, seed: int) -> list[float]:
+    """How often people give an item's most frequent answer: spread around the mean (Beta, of the weight of five)."""
+    rng = random.Random(seed)
+    if agreement >= 1:
+        return [1.0] * items
+    return [max(rng.betavariate(5 * agreement, 5 * (1 - agreement)), 0.05) for _ in range(items)]
+
+
+def pilot_shares(labels: Sequence[Sequence[tuple[str, ...]]]) -> list[float]:
+    """The share of each item's most frequent answer in a pilot, drawn towards a half by one judgement of each kind."""
+    return [(Counter(named).most_common(1)[0][1] + 1) / (len(named) + 2) for named in labels if named]
+
+
+def rating_judgements(spreads: Sequence[float], design: StudyDesign) -> tuple[int, float]:
+    """Of ratings with these standard deviations: the judgements that the widest item takes, and the mean number that
+    the adaptive design asks for."""
+    needed = [max(math.ceil((2 * Z * spread / design.width) ** 2), 1) for spread in spreads]
+    least = design.min_judgements
+    return max(needed), sum(max(count, min(least, max(needed))) for count in needed) / len(needed)
+
+
+def mean_judgements(design: StudyDesign, shares: Sequence[float], seed: int = 0) -> float:
+    """The mean number of judgements per item that the adaptive design asks for, if this is how far people agree."""
+    rng = random.Random(seed)
+    options = tuple(map(str, range(6)))  # the most frequent answer, and five others
+    items = [ChoiceItem(id=str(i), base=str(i), options=options) for i in range(len(shares))]
+
+    def answer(person: int, item: int) -> int:
+        return 0 if rng.random() < shares[item] else rng.randint(1, 5)
+
+    given = simulate_adaptive(answer, items, 10**9, design)
+    return sum(map(len, given)) / len(given)
+
+
+def plan_design(
+    name: str,
+    per_item: float,
+    *,
+    items: int,
+    items_per_person: int,
+    most: int,
+    seconds: float | None,
+    pay: float | None,
+    fee: float,
+) -> StudyPlan:
+    """People, time and cost of a design with this many judgements per item. Nobody judges an item twice, so there are
+    at least as many people as an item has judgements (`most`)."""
+    judgements = math.ceil(items * per_item - 1e-9)
+    people = max(math.ceil(judgements / items_per_person), most)
+    return StudyPlan(
+        design=name,
+        judgements_per_item=per_item,
+        judgements=judgements,
+        people=people,
+        minutes=None if seconds is None else items_per_person * seconds / 60,
+        cost=None if pay is None else judgements * pay * (1 + fee),
+    )

@@ -1,0 +1,170 @@
+"""The languages of the page: message catalogues (gettext), and which of them a visitor reads.
+
+`make messages` collects the marked texts with Babel and compiles the catalogues; the server needs the standard library
+alone. A visitor reads the language that they chose (`?lang=de`, kept in a cookie), else the first of their browser's
+that the study offers, else the study's first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from http.cookies import CookieError, SimpleCookie
+from importlib.resources import files
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from seesay.errors import UserError
+from seesay.judge.answers import RequestRejectedError
+from seesay.judge.items import BaseItem, SentenceItem
+from seesay.judge.study import Study
+from seesay.judge.texts import CheckQuestion, PracticeItem, StudyTexts
+from seesay.questions import SLOT
+
+PSEUDO = "ar-XB"
+"""English in right-to-left order, as the Unicode CLDR calls it: shows whether the layout can be mirrored."""
+LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "français", "es": "español", "zh": "中文", PSEUDO: "‮pseudo‬"}
+DRAFTS = ("fr", "es", "zh")
+"""Catalogues that no native speaker has read yet."""
+_RIGHT_TO_LEFT = ("ar", "fa", "he", "ur")
+COOKIE = "seesay_language"
+
+current_language: ContextVar[str] = ContextVar("seesay_judge_language", default="en")
+
+
+class _Mirrored(NullTranslations):
+    """The pseudo language: every text between marks that turn its direction."""
+
+    def gettext(self, message: str) -> str:
+        return "\n".join(re.sub(r"^([#\s]*)(.+)$", "\\1‮\\2‬", line) for line in message.splitlines())
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return self.gettext(msgid1 if n == 1 else msgid2)
+
+
+@cache
+def translations(language: str) -> NullTranslations:
+    """The catalogue of a language; English texts are their own."""
+    if language == PSEUDO:
+        return _Mirrored()
+    path = files("seesay.judge.web") / "locale" / language / "LC_MESSAGES" / "judge.mo"
+    if language == "en" or not path.is_file():
+        return NullTranslations()
+    with path.open("rb") as file:
+        return GNUTranslations(file)
+
+
+def translate(message: str, values: Mapping[str, object] | None = None) -> str:
+    """A marked text in the visitor's language, its placeholders filled."""
+    text = translations(current_language.get()).gettext(message) if message else ""
+    return text % values if values else text
+
+
+def direction(language: str) -> str:
+    """`rtl` or `ltr`, for HTML's `dir`."""
+    return "rtl" if language.partition("-")[0] in _RIGHT_TO_LEFT else "ltr"
+
+
+def check_languages(languages: Sequence[str]) -> None:
+    """Reject languages without a catalogue."""
+    for language in languages:
+        if language not in LANGUAGES:
+            raise UserError(f"There is no catalogue of '{language}': choose of {', '.join(LANGUAGES)}.")
+
+
+def describe_rejection(error: RequestRejectedError) -> str:
+    """Why a request was rejected, in the visitor's language."""
+    return translate(error.message_id, error.values)
+
+
+class LocalTexts:
+    """A study's texts in the visitor's language: its own, else those of the study's first language, else standard."""
+
+    def __init__(self, study: Study) -> None:
+        language = current_language.get()
+        own = study.texts.get(language) or StudyTexts()
+        default = study.texts.get(study.design.languages[0]) or StudyTexts()
+        self._own, self.language = own, language
+        self.title = own.title or default.title or translate(study.title)
+        self.consent = own.consent or default.consent or translate(study.consent)
+        self.instructions = own.instructions or default.instructions or translate(study.instructions)
+        self.low = own.low or default.low or translate(study.design.low)
+        self.high = own.high or default.high or translate(study.design.high)
+        self.check: tuple[CheckQuestion, ...] = own.check or default.check
+        self.practice: tuple[PracticeItem, ...] = own.practice or default.practice
+
+    def parts(self, item: SentenceItem) -> tuple[str, str]:
+        """The text before the blank and the text after it."""
+        before, _, after = self._own.items.get(item.base, item.text).partition(SLOT)
+        return before, after
+
+    def options(self, item: SentenceItem) -> list[str]:
+        """The options as they are shown."""
+        shown = item.option_texts or item.options
+        return [self._own.options.get(label, text) for label, text in zip(item.options, shown, strict=True)]
+
+    def correct(self, item: BaseItem) -> str:
+        """The right answers of a practice item."""
+        return ", ".join(self._own.options.get(label, label) for label in item.known)
+
+
+class LanguageChoice:
+    """Middleware that finds out which language the visitor reads, and remembers what they choose."""
+
+    def __init__(self, app: ASGIApp, languages: Sequence[str]) -> None:
+        self.app = app
+        self.languages = tuple(languages)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        asked_for = parse_qs(scope["query_string"].decode("latin-1")).get("lang", [""])[0]
+        is_choice = asked_for in self.languages
+        language = asked_for if is_choice else self._find(headers)
+
+        async def send_with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                cookie = f"{COOKIE}={language}; Path=/; SameSite=Lax; HttpOnly; Max-Age=2592000"
+                MutableHeaders(scope=message).append("Set-Cookie", cookie)
+            await send(message)
+
+        before = current_language.set(language)
+        try:
+            await self.app(scope, receive, send_with_cookie if is_choice else send)
+        finally:
+            current_language.reset(before)
+
+    def _find(self, headers: Headers) -> str:
+        try:
+            cookie = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            cookie = SimpleCookie()
+        if COOKIE in cookie and cookie[COOKIE].value in self.languages:
+            return cookie[COOKIE].value
+        for wanted in preferred(headers.get("accept-language", "")):
+            for language in self.languages:
+                if wanted == language or wanted.partition("-")[0] == language.partition("-")[0]:
+                    return language
+        return self.languages[0]
+
+
+def preferred(header: str) -> list[str]:
+    """The languages of an Accept-Language header, the best first.
+
+    >>> preferred("fr;q=0.4, de-CH, en;q=0.8, *;q=0.1")
+    ['de-CH', 'en', 'fr']
+    """
+    weighted: list[tuple[float, str]] = []
+    for part in header.split(",")[:20]:
+        name, _, weight = part.partition(";")
+        quality = re.fullmatch(r"\s*q=(0(?:\.\d{1,3})?|1(?:\.0{1,3})?)\s*", weight)
+        if re.fullmatch(r"\s*[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*\s*", name):
+            weighted.append((float(quality[1]) if quality else 1.0, name.strip()))
+    return [name for _, name in sorted(weighted, key=lambda pair: -pair[0])]

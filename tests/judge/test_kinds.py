@@ -22,11 +22,11 @@ DESIGN: dict[str, Any] = {"judgements": 2, "per_page": 20, "controls": 0}
 
 def study(kind: str, **choices: Any) -> Study:
     """Six things; numbers have numbers for options."""
-    asked = task(6)
+    colors = task(6)
     if kind == "number":
-        questions = tuple(replace(q, options=COUNTS, gold={"4": 1.0}) for q in asked.questions)
-        asked = replace(asked, questions=questions)
-    return study_from_task(asked, StudyDesign(**DESIGN), answer=kind, **choices)
+        questions = tuple(replace(q, options=COUNTS, gold={"4": 1.0}) for q in colors.questions)
+        colors = replace(colors, questions=questions)
+    return study_from_task(colors, StudyDesign(**DESIGN), answer=kind, **choices)
 
 
 def answers(kind: str, place: int) -> dict[str, str]:

@@ -64,17 +64,17 @@ class Site:
 def make_study(kind: str, folder: Path) -> Study:
     if kind == "rating":
         return rating_study(folder, 4, **DESIGN)
-    asked = task(4)
+    colors = task(4)
     if kind == "number":
-        questions = tuple(replace(q, options=("two", "4"), gold={"4": 1.0}) for q in asked.questions)
-        asked = replace(asked, questions=questions)
+        questions = tuple(replace(q, options=("two", "4"), gold={"4": 1.0}) for q in colors.questions)
+        colors = replace(colors, questions=questions)
     icons = folder / "icons"
     icons.mkdir()
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle cx="4" cy="4" r="4" fill="red"/></svg>'
-    for name in (*asked.labels,):
+    for name in colors.labels:
         (icons / f"{name}.svg").write_text(svg, encoding="utf-8")
     most = 2 if kind == "several" else 0
-    return study_from_task(asked, StudyDesign(**DESIGN), answer=kind, most=most, icons=icons)
+    return study_from_task(colors, StudyDesign(**DESIGN), answer=kind, most=most, icons=icons)
 
 
 @pytest.fixture(scope="module")

@@ -42,8 +42,8 @@ def test_macro_f1_by_hand(tmp_path: Path) -> None:
         second.id: [[b]] * 4,
         third.id: [[a], [a], [d], [d]],
     }
-    asked = replace(task, questions=(first, second, third))
-    study = study_from_task(asked, StudyDesign(judgements=4, controls=0), answer="several")
+    three = replace(task, questions=(first, second, third))
+    study = study_from_task(three, StudyDesign(judgements=4, controls=0), answer="several")
     served = serve_in_test(study, str(tmp_path / "study.sqlite"))
     try:
         for person in range(4):

@@ -103,6 +103,6 @@ def _practice(entry: Any, kind: str, name: str) -> PracticeItem:
         item |= {"words": entry.pop("words", None), "expected": (entry.pop("from", 0.0), entry.pop("to", 1.0))}
     else:
         answer, options = entry.pop("answer", []), entry.pop("options", [])
-        known = answer if isinstance(answer, list) else [answer]
-        item |= {"known": [str(label) for label in known], "options": options, "option_texts": options}
+        labels = answer if isinstance(answer, list) else [answer]
+        item |= {"known": [str(label) for label in labels], "options": options, "option_texts": options}
     return PracticeItem.model_validate({"item": item | entry, "explanation": explanation})

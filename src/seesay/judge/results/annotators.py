@@ -17,6 +17,8 @@ from seesay.metrics.competence import DawidSkene, dawid_skene
 ANNOTATOR_COLUMNS = ("competence", "longest_run", "same_share", "fast_share")
 _SMOOTHING = 0.5
 """Answers added to each cell of a confusion matrix: most people give a few dozen."""
+_MAX_LABELS = 50
+"""Of more labels no confusion matrix can be estimated from a few dozen answers: competence and label stay empty."""
 _FAST = 1 / 3
 """An answer is fast that took less than this part of the item's median time."""
 
@@ -82,6 +84,8 @@ Fit = tuple[DawidSkene, dict[tuple[str, int | None], int], dict[int, int]]
 def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
     """The model of a study's labels. Where several may be named, each option of an item is a question: named or not."""
     one_label = study.kind == "choice"
+    if len(_labels(study) if one_label else study.measured[0].names) > _MAX_LABELS:
+        return None
     place = {label: i for i, label in enumerate(_labels(study))}
     items: dict[tuple[str, int | None], int] = {}
     people: dict[int, int] = {}

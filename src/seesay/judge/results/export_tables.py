@@ -107,7 +107,7 @@ def people_rows(
 ) -> list[TableRow]:
     """One row per participant with a judgement, with whether they count and why not, and what else is known of them:
     how their answers look (`annotators`), their language, check and practice."""
-    noted = sorted({key for known in (details or {}).values() for key in known})
+    noted = sorted({key for notes in (details or {}).values() for key in notes})
     reasons = {participant.person: "; ".join(participant.reasons) for participant in excluded}
     return [
         {

@@ -69,7 +69,7 @@
         for (const box of item.querySelectorAll("input")) {
           box.addEventListener("change", () => {
             this.limit(item);
-            const value = [...item.querySelectorAll("input:checked")].reduce((sum, one) => sum + 2 ** Number(one.value), 0);
+            const value = [...item.querySelectorAll("input:checked")].reduce((sum, ticked) => sum + 2 ** Number(ticked.value), 0);
             if (value) save(item, { value, how: "chosen" });
             else updateProgress(); // an answer names something: the last one stays until another is given
           });

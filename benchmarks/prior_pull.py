@@ -4,7 +4,8 @@
 
 Every training is `seesay reasoner train NETWORK --task prior-color-PERCENT --seed SEED --preset cpu`; the network is
 then asked about every test picture. An interrupted call resumes; what is finished is not done again. At the end, or
-after so many minutes, the table and the figure (FOLDER/prior-pull.svg) are made of what is there.
+after so many minutes, the table and the figures (FOLDER/prior-pull-met.svg, prior-pull-unmet.svg) are made of what is
+there.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from seesay.reports.charts.lines import Series, lines
 from seesay.reports.pages.sections import write_svg
 from seesay.tasks.prior_color import people_entropies
 
-NETWORKS = ("film", "stacked-attention")
+NETWORKS = {"film": "FiLM", "stacked-attention": "attention"}
 PERCENTS = (0, 1, 5, 20, 50)
 SEEDS = (0, 1, 2)
 ANSWERS = "answers.json"
@@ -70,20 +71,21 @@ def train(network: str, percent: int, seed: int, folder: Path) -> None:
 
 def write_figure(folder: Path) -> None:
     """Prior pull against the share of recoloured pictures, for things met and not met; means over seeds."""
-    series: list[Series] = []
-    for network in NETWORKS:
-        for test, name in (("met-recolored", "met"), ("unmet-recolored", "not met")):
+    for test, things in (("met-recolored", "things met"), ("unmet-recolored", "things not met")):
+        series: list[Series] = []
+        for network, name in NETWORKS.items():
             rows = [(percent, *_figures(folder, network, percent, test)) for percent in PERCENTS]
             rows = [row for row in rows if row[3]]
             for percent, pull, accuracy, seeds in rows:
                 ends = f"{pull.value:.3f} ({pull.low:.3f} to {pull.high:.3f})"
                 right = f"{accuracy.value:.3f} ({accuracy.low:.3f} to {accuracy.high:.3f})"
-                print(f"{network} | {name} | {percent} % | {ends} | {right} | {seeds} seeds")
+                print(f"| {name} | {things} | {percent} % | {ends} | {right} | {seeds} |")
             x, y, low, high = zip(*((p, i.value, i.low, i.high) for p, i, _, _ in rows), strict=True)
-            series.append(Series(f"{network}, {name}", x, y, low, high))
-    title = "Prior pull of networks by how many training pictures were recoloured"
-    chart = lines(series, title=title, x_label="recoloured training pictures (%)", y_label="prior pull", y_ends=(0.0,))
-    write_svg(folder / "prior-pull.svg", chart)
+            series.append(Series(name, x, y, low, high))
+        title = f"Prior pull, {things} in training"
+        axes = ("recoloured training pictures (%)", "prior pull")
+        chart = lines(series, title=title, x_label=axes[0], y_label=axes[1], y_ends=(0.0, 0.1))
+        write_svg(folder / f"prior-pull-{test.partition('-')[0]}.svg", chart)
 
 
 def print_by_certainty(folder: Path) -> None:

@@ -44,6 +44,12 @@ def test_json_that_should_not_be_is_a_value_error(text: str) -> None:
         parse_json(text.encode())
 
 
+def test_half_a_surrogate_pair_in_bytes_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="can't decode"):
+        parse_json(b'["\xed\xa0\x80"]')
+    assert parse_json(b'\xef\xbb\xbf["\xf0\x9f\x8d\x8b"]') == ["🍋"]
+
+
 def test_a_key_that_is_there_twice_is_noticed_and_pairs_of_surrogates_are_read() -> None:
     assert parse_json(r'{"a": ["\ud83c\udf4b", 1.5, -2]}') == {"a": ["🍋", 1.5, -2]}
     twice = parse_json('{"a": 1, "b": 2, "a": 3}')
@@ -252,8 +258,9 @@ def scenes(tmp_path: Path, **by_key: str) -> tuple[list[annotation.AnnotatedScen
 
 
 def test_scene_keys_that_look_like_numbers(tmp_path: Path) -> None:
-    usable, bad = scenes(tmp_path, **{"10": "10.png", "²": "2.png", "9": "9.png", "٣": "3.png"})
-    assert [scene.index for scene in usable] == ["٣", "9", "10", "²"]
+    endless = "8" * 5000
+    usable, bad = scenes(tmp_path, **{"10": "10.png", "²": "2.png", "9": "9.png", "٣": "3.png", endless: "x.png"})
+    assert [scene.index for scene in usable] == ["٣", "9", "10", endless, "²"]
     assert bad == []
 
 

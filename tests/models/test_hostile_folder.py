@@ -92,3 +92,24 @@ def test_a_config_nested_too_deep_is_one_sentence(folder: Path, depth: int) -> N
 def test_an_honest_folder_still_loads(folder: Path) -> None:
     changed(folder / "config.json", attn_implementation="eager")
     assert load_model(str(folder), ModelOptions()).family == "causal"
+
+
+def test_a_gguf_file_of_100000_layers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gguf = pytest.importorskip("gguf")
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    writer = gguf.GGUFWriter(tmp_path / "deep.gguf", "llama")
+    writer.add_block_count(100_000)
+    writer.add_embedding_length(64)
+    writer.add_head_count(4)
+    writer.add_context_length(128)
+    for write in (
+        writer.write_header_to_file,
+        writer.write_kv_data_to_file,
+        writer.write_tensors_to_file,
+        writer.close,
+    ):
+        write()
+    with pytest.raises(
+        UserError, match=r"'deep\.gguf' describes a network with num_hidden_layers above 2,000 in its header"
+    ):
+        load_model(str(tmp_path / "deep.gguf"), ModelOptions())

@@ -35,6 +35,15 @@ def test_never_the_object_asked_and_from_the_training_split(task: Task, seed: in
         assert len({shot.object for shot in question.shots}) == 5
 
 
+def test_where_few_things_are_left_examples_may_share_one() -> None:
+    shown = with_shots(load_task("core-space"), 5, seed=0)
+    for question in shown.questions:
+        assert len({shot.id for shot in question.shots}) == 5
+        assert not {question.fields["a"], question.fields["b"]} & {
+            shot.fields[name] for shot in question.shots for name in ("a", "b")
+        }
+
+
 def test_balanced_over_labels() -> None:
     for question in with_shots(SIZE, 6, 0).questions:
         assert Counter(shot.best_label for shot in question.shots) == {"larger": 3, "smaller": 3}

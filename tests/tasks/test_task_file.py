@@ -269,10 +269,24 @@ def test_pictures_inside_rows_become_files(tmp_path: Path, monkeypatch: pytest.M
     data.to_parquet(tmp_path / "owner" / "seen" / "test.parquet")
     task = task_of(tmp_path, f"rows: {source}\n{SEEN}")
     paths = [Path(question.picture or "") for question in task.questions]
-    assert [path.read_bytes() for path in paths] == [picture["bytes"] for picture in pictures]
+    assert [path.read_bytes() for path in paths[:3]] == [picture["bytes"] for picture in pictures]
     assert paths[0] == paths[2]
-    assert [str(row) for row in task.bad_rows] == ["row 4: 'picture' is empty"]
+    assert task.questions[3].picture is None
+    assert "1 questions have no picture" in task.data_notes
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["pictures"]
+
+
+def test_pictures_that_are_none_and_large_ones_cost_their_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("seesay.data.task_files.hub.LARGEST_PICTURE", 1000)
+    rows = {"name": ["a", "b", "c"], "color": ["red"] * 3, "image": [solid_png("red"), b"", b"x" * 1001]}
+    pq.write_table(pa.table(rows), tmp_path / "seen.parquet")
+    task = task_of(tmp_path, f"rows: seen.parquet\n{SEEN}")
+    assert [question.object for question in task.questions] == ["a"]
+    assert [row.reason for row in task.bad_rows] == ["a picture has no bytes", "a picture has more than 0 MB"]
+    (tmp_path / "seen.jsonl").write_text('{"name": "a", "color": "red", "image": {"bytes": "x", "path": 5}}\n')
+    with pytest.raises(TaskFileError, match="'image' is a mapping, not a text"):
+        task_of(tmp_path, f"rows: seen.jsonl\n{SEEN}")
 
 
 def test_pictures_of_the_hub_that_are_files_are_read_from_what_was_downloaded_alone(
@@ -286,7 +300,7 @@ def test_pictures_of_the_hub_that_are_files_are_read_from_what_was_downloaded_al
     (folder / "red.png").write_bytes(solid_png("red"))
     (folder / "metadata.csv").write_text("file_name,name,color\nred.png,a,red\n")
     text = f"rows: hf:owner/files@main\n{SEEN}"
-    with pytest.raises(TaskFileError, match="'picture' is empty"):
+    with pytest.raises(TaskFileError, match="a picture has no bytes"):
         task_of(tmp_path, text)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "owner"))
     picture = task_of(tmp_path, text).questions[0].picture

@@ -35,13 +35,15 @@ class DuplicateKeys(dict[str, Any]):
 def parse_json(text: str | bytes) -> Any:
     """A JSON value of somebody else's. ValueError for what JSON should not hold: NaN, numbers that overflow, half a
     surrogate pair, and nesting without end. An object with a key twice comes back as `DuplicateKeys`."""
+    if isinstance(text, bytes):  # strictly: json.loads would let halves of a surrogate pair pass
+        text = text.decode(json.detect_encoding(text))
     try:
         value = json.loads(
             text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_object_with_keys
         )
     except RecursionError:
         raise ValueError("nested too deep") from None
-    if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+    if "\\u" in text:
         json.dumps(value, ensure_ascii=False).encode()
     return value
 

@@ -8,7 +8,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import cycle, islice, zip_longest
 
 from seesay.errors import UserError
 from seesay.models.base import Model
@@ -57,20 +57,24 @@ def shots_detail(task: Task) -> tuple[str, ...]:
 
 
 def _draw(columns: Sequence[Sequence[Question]], count: int, things: frozenset[str]) -> tuple[Question, ...]:
-    """One example of each label in turn, each about other objects than all before it."""
+    """One example of each label in turn."""
     return tuple(islice(_in_turn(columns, things), count))
 
 
 def _in_turn(columns: Sequence[Sequence[Question]], things: frozenset[str]) -> Iterator[Question]:
-    used = set(things)
+    """Examples about other objects than all before them; where there are no more, any that are not about `things`."""
+    used, drawn = set(things), set[str]()
     left = [iter(column) for column in columns]
     for column in cycle(range(len(left))):
         example = next((q for q in left[column] if not used & _things(q)), None)
         if example is not None:
             used |= _things(example)
+            drawn.add(example.id)
             yield example
         elif not any(not used & _things(q) for rest in columns for q in rest):
-            return
+            break
+    others = ([q for q in column if q.id not in drawn and not things & _things(q)] for column in columns)
+    yield from (q for row in zip_longest(*others) for q in row if q is not None)
 
 
 def _things(question: Question) -> frozenset[str]:

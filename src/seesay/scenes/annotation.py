@@ -39,6 +39,7 @@ from seesay.scenes.world import (
 
 LARGEST_FILE = 2 << 30
 MOST_OBJECTS = 1000
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,8 @@ def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
     raw = load_json(path)
     if not isinstance(raw, dict):
         raise UserError(f"'{path}' is not an annotation of scenes: expected an object of index to scene.")
-    order = sorted(raw, key=lambda key: (not key.isdecimal(), int(key) if key.isdecimal() else 0, key))
+    numbers = {key: int(key) for key in raw if key.isdecimal() and len(key) <= _MOST_DIGITS}
+    order = sorted(raw, key=lambda key: (key not in numbers, numbers.get(key, 0), key))
     for number, key in enumerate(order):
         try:
             scenes.append(parse(key, raw[key]))

@@ -43,7 +43,9 @@ def hub_rows(address: str, split: str, config: str) -> Iterator[Mapping[str, Any
 
 def is_picture(value: Any) -> bool:
     """Whether a value of Arrow is a picture: its bytes, or what `datasets` makes of one."""
-    return isinstance(value, bytes) or (isinstance(value, Mapping) and value.keys() == {"bytes", "path"})
+    if isinstance(value, dict) and value.keys() == {"bytes", "path"}:
+        value = b"" if value["bytes"] is None else value["bytes"]
+    return isinstance(value, bytes)
 
 
 def picture_folder() -> Path:
@@ -51,14 +53,14 @@ def picture_folder() -> Path:
     return cache_folder() / "pictures"
 
 
-def store_picture(value: Any) -> str | None:
-    """The name of the file with a picture's bytes; equal pictures are one file. None where there is no picture."""
-    content, path = (value, "") if isinstance(value, bytes) else (value["bytes"], value["path"] or "")
+def store_picture(value: Any) -> str:
+    """The name of the file with a picture's bytes; equal pictures are one file."""
+    content, path = (value, "") if isinstance(value, bytes) else (value["bytes"], value["path"])
     if not content:
-        return None
+        raise BadValueError("a picture has no bytes")
     if len(content) > LARGEST_PICTURE:
         raise BadValueError(f"a picture has more than {LARGEST_PICTURE >> 20} MB")
-    suffix = Path(path).suffix.lower()
+    suffix = Path(str(path)).suffix.lower()
     digest = hashlib.blake2b(content, digest_size=16).hexdigest()
     target = picture_folder() / f"{digest}{suffix if suffix in SUFFIXES else '.png'}"
     if not target.is_file():

@@ -138,6 +138,7 @@ def _table(rows: Iterable[tuple[int, Mapping[str, Any] | BadRow]], reading: Read
                 row = {**row, **{name: store_picture(row[name]) if pictures else None for name in held}}
             except BadValueError as error:
                 table.bad.append(BadRow(number, str(error)))
+                table.columns |= dict.fromkeys(map(str, row))
                 continue
         cells = {str(name): as_cell(value, reading.strip) for name, value in row.items()}
         table.rows.append(Row(number, cells))

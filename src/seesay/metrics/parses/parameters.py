@@ -31,6 +31,7 @@ class EvalbParameters:
         return a == b or frozenset({a, b}) in self.equal_words
 
 
+_MOST_DIGITS = 9
 _NUMBERS = ("DEBUG", "MAX_ERROR", "CUTOFF_LEN", "LABELED")
 _SETS = {"DELETE_LABEL": 1, "DELETE_LABEL_FOR_LENGTH": 1, "EQ_LABEL": 2, "EQ_WORD": 2}
 
@@ -47,7 +48,7 @@ def read_parameters(path: Path) -> EvalbParameters:
         name, *values = line.split() if line.strip() and not line.startswith("#") else ("",)
         if not name:
             continue
-        if name in _NUMBERS and len(values) == 1 and values[0].isdecimal():
+        if name in _NUMBERS and len(values) == 1 and values[0].isdecimal() and len(values[0]) <= _MOST_DIGITS:
             numbers[name] = int(values[0])
         elif _SETS.get(name) == len(values):
             sets[name].add(tuple(values))

@@ -11,6 +11,7 @@ from seesay.files import atomic_folder
 from seesay.folders import cache_folder
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing, unused_parts
 from seesay.models.hf.loading import file_digest, require_models
+from seesay.models.hf.untrusted import check_config
 
 log = logging.getLogger(__name__)
 
@@ -24,14 +25,18 @@ def convert_gguf(path: Path) -> Path:
     require_models()
     log.info("Converting %s, which is done once and takes half a minute …", path.name)
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
     try:
         arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
+        config: Any = AutoConfig.from_pretrained(path.parent, **arguments)
+        check_config(path.name, config.to_dict(), "header")
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             path.parent, **arguments, dtype=torch.float32, output_loading_info=True
         )
         tokenizer = AutoTokenizer.from_pretrained(path.parent, **arguments)
+    except UserError:
+        raise
     except Exception as error:
         raise UserError(f"Could not read '{path}' as a GGUF model: {first_line(error)}") from error
     model, report = loaded

@@ -24,14 +24,7 @@ LARGEST_SIZE = 1 << 24
 def check_folder(name: str, folder: Path) -> None:
     """Refuse a model's folder with one sentence, or say nothing."""
     for file in CONFIGS:
-        for key, value in _entries(_read(name, folder / file), name, file):
-            if "attn_implementation" in key and isinstance(value, str) and ("/" in value or ":" in value):
-                raise UserError(
-                    f"'{name}' asks for the attention kernel '{value[:80]}' of the hub, which is code of others: "
-                    f"delete {key} from its {file}."
-                )
-            if type(value) is int and value > _limit(key):
-                raise UserError(f"'{name}' describes a network with {key} above {_limit(key):,} in its {file}.")
+        check_config(name, _read(name, folder / file), file)
     for file, ending in INDEXES.items():
         index = _read(name, folder / file)
         weights = index.get("weight_map", {}) if isinstance(index, dict) else None
@@ -42,6 +35,18 @@ def check_folder(name: str, folder: Path) -> None:
                 raise UserError(
                     f"'{name}' keeps weights in '{shard[:80]}' ({file}): only {ending} files beside the index are read."
                 )
+
+
+def check_config(name: str, document: Any, file: str) -> None:
+    """Refuse a configuration that names code of others, or a network that no machine holds."""
+    for key, value in _entries(document, name, file):
+        if "attn_implementation" in key and isinstance(value, str) and ("/" in value or ":" in value):
+            raise UserError(
+                f"'{name}' asks for the attention kernel '{value[:80]}' of the hub, which is code of others: "
+                f"delete {key} from its {file}."
+            )
+        if type(value) is int and value > _limit(key):
+            raise UserError(f"'{name}' describes a network with {key} above {_limit(key):,} in its {file}.")
 
 
 def refuse_other_sizes(

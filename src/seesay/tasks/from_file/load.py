@@ -160,6 +160,8 @@ class _Builder:
             self.declaration.add(f"there is no tag '{file.nested_by}'", "nested_by")
         if missing := builder.missing_pictures:
             self.sources.notes.append(f"{len(missing):,} pictures are not there, such as {missing[0]}")
+        if builder.without_picture:
+            self.sources.notes.append(f"{builder.without_picture:,} questions have no picture")
         data, as_published = self.sources.provenance()
         dataset = store.get_dataset(file.dataset) if file.dataset else None
         figures = [(figure.how, _published(figure)) for figure in file.published]

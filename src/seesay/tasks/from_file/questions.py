@@ -30,6 +30,7 @@ class QuestionBuilder:
         self.file, self.folder = file, folder
         self.gold, self.options = file.gold_rule, file.option_rule
         self.several_gold = False
+        self.without_picture = 0
         self._is_plain_label = self.gold.says == "label" and not self.gold.separator and not self.gold.share
         self._answers: dict[str, dict[str, None]] = {}
         self._fixed: dict[str, tuple[str, ...]] = {}
@@ -246,8 +247,11 @@ class QuestionBuilder:
         cast = entries(value, self.gold.separator or ";", column)
         return {label: cast.count(label) for label in dict.fromkeys(cast)}
 
-    def _picture_path(self, cells: Cells) -> str:
+    def _picture_path(self, cells: Cells) -> str | None:
         name = self._picture(cells) if self._picture is not None else None
+        if name is None:
+            self.without_picture += 1
+            return None
         if not name:
             raise BadValueError("'picture' is empty")
         path = path_below(self.folder, name)

@@ -90,7 +90,7 @@ def test_the_mock_pauses_over_a_batch() -> None:
 
 
 def test_plans_hold_every_prompt_once() -> None:
-    asked = [Prompt(f"{i} is [MASK].", OPTIONS) for i in range(150)]
+    asked = [Prompt(f"{i} is [MASK].", OPTIONS) for i in range(2500)]
     plan = load_model("baseline:uniform").plan(asked)
-    assert [i for batch in plan for i in batch] == list(range(150))
+    assert [i for batch in plan for i in batch] == list(range(2500))
     assert len(plan) > 1

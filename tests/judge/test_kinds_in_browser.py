@@ -79,8 +79,10 @@ def make_study(kind: str, folder: Path) -> Study:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=20_000)  # a busy machine
     with chromium() as opened:
         yield opened
+    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pydantic import Field
 
 from seesay.judge import participants
 from seesay.judge.adaptive import update_need
-from seesay.judge.assignment import page_items, renew_leases, retake
+from seesay.judge.assignment import page_items, renew_leases, renewal_time, retake
 from seesay.judge.documents import FrozenModel
 from seesay.judge.items import InvalidAnswerError, ItemAnswer, MistakenAnswerError, StudyItem
 from seesay.judge.messages import mark
@@ -52,13 +53,15 @@ def save_answer(
     """Store one answer on the open page. Repeating the idempotency key changes nothing."""
     _lock(tx, person, page)
     content = [page, place, *_content(answer)]
-    participant, receipt, assigned = _read(tx, person, key, page, place)
-    if not _is_repeated(receipt, content, mark("This key was used before for another answer.")):
-        _check_open(participant, page)
-        _add_receipt(tx, person, key, content)
-        _store(tx, study, participant, assigned, answer, now)
+    participant, receipt, assigned, progress = _read(tx, person, key, page, place)
+    if _is_repeated(receipt, content, mark("This key was used before for another answer.")):
+        return progress
+    _check_open(participant, page)
+    _add_receipt(tx, person, key, content)
+    item = _store(tx, study, participant, assigned, answer, now)
+    if item.lease < renewal_time(study, now):
         renew_leases(tx, study, person, page, now)
-    return page_progress(tx, person, page)
+    return progress if item.state == "answered" else progress.model_copy(update={"answered": progress.answered + 1})
 
 
 def submit_page(
@@ -77,7 +80,7 @@ def submit_page(
     _lock(tx, person, page)
     key = f"page {page}"
     content = [page, sorted((place, *_content(answer)) for place, answer in answers.items())]
-    participant, receipt, _ = _read(tx, person, key, page)
+    participant, receipt, _, _ = _read(tx, person, key, page)
     if _is_repeated(receipt, content, mark("This page was sent before, with other answers: the first ones are kept.")):
         return page_progress(tx, person, page)
     _check_open(participant, page)
@@ -138,28 +141,40 @@ def _check_answer(item: StudyItem, answer: ItemAnswer) -> None:
         raise rejected from None
 
 
-Assigned = tuple[str, str] | None
-"""The item at a place, and the state of its lease."""
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """The item at a place of a page, with its lease: open, answered, or returned because it ran out."""
+
+    item: str
+    state: str
+    lease: float
 
 
 def _read(
     tx: Transaction, person: int, key: str, page: int, place: int = 0
-) -> tuple[Participant, str | None, Assigned]:
-    """What an answer depends on, in one query: the participant, the receipt of its key, and the item at its place."""
+) -> tuple[Participant, str | None, _Assigned | None, PageProgress]:
+    """What an answer depends on, in one query: the participant, the receipt of its key, the item at its place, and how
+    much of the page is answered."""
     row = tx.execute(
         """SELECT p.consented, p.finished, p.sent, p.acted, p.code, (SELECT value FROM study WHERE key = 'state'),
-        r.digest, s.item, s.state FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
+        r.digest, s.item, s.state, s.lease,
+        (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ? AND c.state = 'answered'),
+        (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ?)
+        FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
         LEFT JOIN assignment s ON s.person = p.id AND s.page = ? AND s.place = ? WHERE p.id = ?""",
+        page,
+        page,
         key,
         page,
         place,
         person,
     )[0]
-    consented, finished, sent, acted, code, state, receipt, item, lease = row
+    consented, finished, sent, acted, code, study_state, receipt, item, state, lease, answered, items = row
     participant = Participant(
-        person, consented is not None, finished is not None, int(sent), acted, code or "", str(state)
+        person, consented is not None, finished is not None, int(sent), acted, code or "", str(study_state)
     )
-    return participant, receipt, None if item is None else (str(item), str(lease))
+    assigned = None if item is None else _Assigned(str(item), str(state), float(lease))
+    return participant, receipt, assigned, PageProgress(page=page, answered=int(answered), of=int(items))
 
 
 def _check_open(participant: Participant, page: int) -> None:
@@ -175,18 +190,19 @@ def _store(
     tx: Transaction,
     study: Study,
     participant: Participant,
-    assigned: Assigned,
+    assigned: _Assigned | None,
     answer: ItemAnswer,
     now: float,
     share: int = 1,
-) -> None:
-    """`share`: the number of answers submitted together, among which the time since the last activity is divided."""
+) -> _Assigned:
+    """Store an answer to an item, and return how the item was assigned. `share`: the number of answers submitted
+    together, among which the time since the last activity is divided."""
     person = participant.id
     if assigned is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
-    item, state = assigned
+    item = assigned.item
     _check_answer(study.items_by_id[item], answer)
-    if state == "returned":
+    if assigned.state == "returned":
         tx.lock_study()
         if not retake(tx, study, person, item, now):
             raise RequestRejectedError(410, "You were away for a while, and this item has gone to someone else.")
@@ -217,6 +233,7 @@ def _store(
     )
     if share == 1:
         tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
+    return assigned
 
 
 def _content(answer: ItemAnswer) -> tuple[int | str, ...]:

@@ -124,8 +124,13 @@ def renew_leases(tx: Transaction, study: Study, person: int, page: int, now: flo
         _lease_end(study, now),
         person,
         page,
-        now + 0.95 * 60 * study.design.lease_minutes,
+        renewal_time(study, now),
     )
+
+
+def renewal_time(study: Study, now: float) -> float:
+    """Leases that end before this are renewed by an answer."""
+    return now + 0.95 * 60 * study.design.lease_minutes
 
 
 def _expire_leases(tx: Transaction, now: float) -> None:

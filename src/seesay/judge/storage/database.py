@@ -74,8 +74,9 @@ class Transaction(Protocol):
 class Database(Protocol):
     """Runs functions in transactions. Once a future has its result, the transaction is on disk."""
 
-    def submit(self, work: Callable[[Transaction], T]) -> Future[T]:
-        """Queue a function; an exception in it rolls back the transaction and is raised by the future."""
+    def submit(self, work: Callable[[Transaction], T], *, locks_study: bool = False) -> Future[T]:
+        """Queue a function; an exception in it rolls back the transaction and is raised by the future. Those that lock
+        the study wait for each other, and in a queue of their own they keep nobody else waiting."""
 
     def close(self) -> None:
         """Finish the queue and close the connections."""

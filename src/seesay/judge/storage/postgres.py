@@ -80,12 +80,15 @@ class PostgresDatabase:
             except psycopg.Error as error:
                 raise _unusable(error) from error
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="seesay-judge-postgres")
+        # Those that wait for the study's lock would otherwise hold every thread, and answers would wait behind pages.
+        self._locking_thread = ThreadPoolExecutor(1, thread_name_prefix="seesay-judge-postgres-pages")
 
-    def submit(self, work: Callable[[PostgresTransaction], T]) -> Future[T]:
-        return self._threads.submit(self._run, work)
+    def submit(self, work: Callable[[PostgresTransaction], T], *, locks_study: bool = False) -> Future[T]:
+        return (self._locking_thread if locks_study else self._threads).submit(self._run, work)
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
+        self._locking_thread.shutdown(wait=True)
         for connection in self._connections:
             connection.close()
 

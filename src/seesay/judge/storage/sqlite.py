@@ -64,7 +64,7 @@ class SqliteDatabase:
         self._thread = threading.Thread(target=self._run, name="seesay-judge-sqlite", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Callable[[SqliteTransaction], T]) -> Future[T]:
+    def submit(self, work: Callable[[SqliteTransaction], T], *, locks_study: bool = False) -> Future[T]:
         future: Future[T] = Future()
         self._queue.put((work, future))
         return future

@@ -41,10 +41,10 @@ class AppContext:
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _person_ids: dict[str, int] = field(default_factory=dict)
 
-    async def run(self, work: Callable[[Transaction], T]) -> T:
+    async def run(self, work: Callable[[Transaction], T], *, locks_study: bool = False) -> T:
         """Run a function in a transaction; it is on disk when this returns."""
         try:
-            return await asyncio.wrap_future(self.database.submit(work))
+            return await asyncio.wrap_future(self.database.submit(work, locks_study=locks_study))
         except UnavailableError:
             raise RequestRejectedError(
                 503, "This could not be saved just now. The page will try again; if it does not, reload it."

@@ -55,7 +55,7 @@ class ParticipantPages:
         now = self.context.clock()
         visit = self._visit(request.query_params, now)
         try:
-            token = await self.context.run(lambda tx: participants.join(tx, study, visit, now))
+            token = await self.context.run(lambda tx: participants.join(tx, study, visit, now), locks_study=True)
         except participants.TooManyWorkersError:
             logger.warning("The join link has let in %d people, and no more.", participants.max_workers(study))
             raise RequestRejectedError(
@@ -87,7 +87,7 @@ class ParticipantPages:
         token = request.path_params["token"]
         person = await self.context.person(request, token)
         now = self.context.clock()
-        step = await self.context.run(lambda tx: next_step(tx, self.context.study, person, now))
+        step = await self.context.run(lambda tx: next_step(tx, self.context.study, person, now), locks_study=True)
         return self._render(token, step)
 
     async def consent(self, request: Request) -> Response:
@@ -126,7 +126,7 @@ class ParticipantPages:
         progress = await self.context.run(work)
         if progress.is_complete:
             return RedirectResponse(f"/a/{token}", 303)
-        step = await self.context.run(lambda tx: next_step(tx, study, person, now))
+        step = await self.context.run(lambda tx: next_step(tx, study, person, now), locks_study=True)
         typed = {place: answer.text for place, answer in answers.items()}
         return self._render(token, step, missing=True, problems=problems, typed=typed)
 

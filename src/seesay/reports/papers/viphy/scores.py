@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
-from seesay.reports.groups import TaskRuns, asked_as
+from seesay.reports.groups import LabelledRun, TaskRuns, asked_as
 from seesay.reports.papers.viphy.analysis import Analysis, PartScore
+from seesay.runs.run import run_labels
 
 if TYPE_CHECKING:
     from seesay.runs.learning_curve import Band
@@ -100,6 +101,12 @@ def curve_series(bands: Sequence[Band], scale: float = 1) -> list[Series]:
 
 def _overall(group: TaskRuns, part: str) -> list[PartScore]:
     metric = group.headline
-    figures = [(entry.label, entry.figure(metric)) for entry in group.entries]
+    largest: dict[tuple[str, ...], LabelledRun] = {}
+    for entry in sorted(group.entries, key=lambda entry: entry.run.manifest.questions):
+        manifest = entry.run.manifest
+        largest[manifest.model, manifest.scope, manifest.length] = entry  # of several limits the largest stands
+    entries = [entry for entry in group.entries if entry in largest.values()]
+    labels = run_labels([entry.run for entry in entries])
+    figures = [(label, entry.figure(metric)) for label, entry in zip(labels, entries, strict=True)]
     rows = [PartScore(part, name, metric, f.value, f.low, f.high, f.n) for name, f in figures if f]
     return rows + [PartScore(part, row.model, metric, row.value, source=row.source) for row in group.published()]

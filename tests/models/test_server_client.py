@@ -208,7 +208,7 @@ def test_kept_answers_that_are_damaged_are_one_sentence(tmp_path: Path, monkeypa
 
 
 def counted(path: str, body: dict[str, Any]) -> Reply:
-    status, content = chat('{"answer": "%s"}' % ("down" if "opposite" in str(body) else "red"))
+    status, content = chat('{"answer": "%s"}' % ("down" if "'down'" in str(body) else "red"))
     assert isinstance(content, dict)
     return status, {**content, "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
 

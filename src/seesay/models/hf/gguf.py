@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def convert_gguf(path: Path) -> Path:
     try:
         arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
         config: Any = AutoConfig.from_pretrained(path.parent, **arguments)
-        check_config(path.name, config.to_dict(), "header")
+        check_config(path.name, json.loads(config.to_json_string()), "header")  # keys are texts there
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             path.parent, **arguments, dtype=torch.float32, output_loading_info=True
         )

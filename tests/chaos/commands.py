@@ -138,6 +138,12 @@ _LISTED = [
         "out",
         imports=("seesay.scenes.dataset_writer", "h5py", "pyarrow.parquet"),
     ),
+    Command(
+        "pictures make",
+        ("pictures", "make", "-o", "out", "--task", "prior-size", "--size", "16", "--quiet"),
+        "out",
+        imports=("seesay.pictures.dataset_writer", "seesay.tasks.prior_size", "pyarrow.parquet"),
+    ),
     Command("rooms", ("rooms", "-o", "out", "-n", "25", "--quiet"), "out", imports=("seesay.mining.rooms",)),
     Command(
         "mine",

@@ -33,19 +33,24 @@ def make(
     import time
 
     from seesay.cli.output import out, print_json, progress_bar
+    from seesay.errors import UserError
     from seesay.export.datasets_target import write
+    from seesay.files import lock_folder
     from seesay.pictures.dataset_writer import write_arrays, write_pictures, write_questions
     from seesay.tasks import load_task
 
+    if output.is_file():
+        raise UserError(f"'{output}' is a file: choose a folder.")
     began = time.perf_counter()
-    with progress_bar(f"{task} → {output}", unit="pictures", quiet=quiet or as_json) as advance:
-        pictures = write_pictures(task, output, seed=seed, size=size, progress=advance)
-    seconds = round(time.perf_counter() - began, 3)
-    asked = load_task(task, output)
-    write_questions(output, asked.questions)
-    write(asked, output)
-    if arrays:
-        write_arrays(output, pictures, arrays)
+    with lock_folder(output, hint="choose another folder"):
+        with progress_bar(f"{task} → {output}", unit="pictures", quiet=quiet or as_json) as advance:
+            pictures = write_pictures(task, output, seed=seed, size=size, progress=advance)
+        seconds = round(time.perf_counter() - began, 3)
+        asked = load_task(task, output)
+        write_questions(output, asked.questions)
+        write(asked, output)
+        if arrays:
+            write_arrays(output, pictures, arrays)
     if as_json:
         counts = {"pictures": len(pictures), "questions": len(asked.questions), "seconds": seconds}
         print_json({"folder": str(output), "task": task, "seed": seed, **counts})

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from seesay.export import split_questions
-from seesay.files import write_text
+from seesay.files import atomic_write, write_text
 from seesay.questions import Question, Task
 
 _TEXT = pa.string()
@@ -22,9 +22,9 @@ _PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 def write(task: Task, folder: Path) -> None:
     """Write one Parquet file per split, with every prompt beside its question, and README.md."""
     parts = split_questions(task)
-    (folder / "data").mkdir()
     for split, questions in parts.items():
-        pq.write_table(_table(task, questions), folder / "data" / f"{split}.parquet", compression="zstd")
+        with atomic_write(folder / "data" / f"{split}.parquet") as unfinished:
+            pq.write_table(_table(task, questions), unfinished, compression="zstd")
     write_text(folder / "README.md", _card(task, parts))
 
 

@@ -62,8 +62,8 @@ def write_pictures(
         raise UserError(f"'{folder}' holds pictures made with other settings ({existing}): choose another folder.")
     annotated = folder / "annotation" / "test_annotation.json"
     if not annotated.is_file():
+        write_json(manifest, settings)  # first: a folder with anything but this is not ours to fill
         images(folder).mkdir(parents=True, exist_ok=True)
-        write_json(manifest, settings)
         for picture in pictures:
             (images(folder) / f"{picture.name}.png").write_bytes(png(picture, size))
             if progress:

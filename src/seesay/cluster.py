@@ -21,7 +21,7 @@ class Engine(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> None:
-        raise UserError(f"--engine is '{value}': choose {' or '.join(cls)}.")
+        raise UserError(f"Unknown engine '{value}': choose {' or '.join(cls)}.")
 
 
 def start_ray(what: str, workers: int) -> Any:

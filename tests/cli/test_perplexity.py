@@ -233,7 +233,7 @@ def test_lines_that_are_no_text_are_named(arpa: Path, tmp_path: Path, capsys: Ca
 def test_mistakes(arpa: Path, tmp_path: Path, texts: Path, capsys: Capture) -> None:
     rubbish = tmp_path / "rubbish.bin"
     rubbish.write_bytes(bytes(range(256)) * 40)
-    assert "no corpus that seesay knows (it is not text" in refused_here(capsys, "perplexity", arpa, rubbish)
+    assert "not a corpus that seesay knows (it is not text" in refused_here(capsys, "perplexity", arpa, rubbish)
     rubbish.write_bytes(b"\n \n")
     assert "holds no text that can be scored (empty: 2" in refused_here(capsys, "perplexity", arpa, rubbish)
     rubbish.write_bytes(gzip.compress(b"the cat\n" * 1000)[:-12])

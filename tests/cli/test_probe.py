@@ -255,7 +255,13 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, size: int) -> None:
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
     arguments = ["probe", "mock:0:150", "--task", "core-color", "--resamples", "100", "--output", str(tmp_path)]
-    with subprocess.Popen([*SEESAY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*SEESAY, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
+    ) as process:
         while not any(path.stat().st_size for path in tmp_path.rglob(store.JOURNAL)):
             assert process.poll() is None
             time.sleep(0.01)

@@ -62,7 +62,7 @@ def test_a_device_map_gives_the_same_answers(tiny_folder: Callable[[str], Path])
     for device_map in ("cpu", '{"": "cpu"}'):
         mapped = load_model(folder, ModelOptions(device_map=device_map))
         assert mapped.answer(PROMPTS) == plain.answer(PROMPTS)
-    with pytest.raises(UserError, match="no JSON object"):
+    with pytest.raises(UserError, match="not a JSON object"):
         load_model(folder, ModelOptions(device_map='{"": '))
 
 

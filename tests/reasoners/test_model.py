@@ -95,8 +95,10 @@ def test_what_cannot_be_answered_is_told(tmp_path: Path) -> None:
     prompt = task().templates[0].ask(task().questions[0])
     with pytest.raises(UserError, match="answers no or yes, not large"):
         model.answer([replace(prompt, options=("large", "small"))])
-    with pytest.raises(UserError, match="questions about pictures"):
-        model.answer([replace(prompt, picture=None)])
+    model.answer([replace(prompt, picture=None)])
+    assert model.notes() == [
+        f"'{model.name}' cannot do without a picture: it is asked questions that have none about a plain gray one."
+    ]
     with pytest.raises(UserError, match=r"nowhere\.png cannot be read"):
         model.answer([replace(prompt, picture=str(tmp_path / "nowhere.png"))])
     with pytest.raises(UserError, match="needs questions with the field 'sentence' or 'question'"):

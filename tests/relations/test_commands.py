@@ -12,6 +12,7 @@ import pytest
 from tests.shared_data import shared
 from typer.testing import CliRunner, Result
 
+from seesay.cli.output import set_quiet
 from seesay.cli.relations import app
 from seesay.data.relations import phrases
 from seesay.errors import UserError
@@ -24,6 +25,7 @@ from seesay.training.ngram import estimate
 
 
 def run(*arguments: object) -> Result:
+    set_quiet(False)  # as in a process of its own
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 

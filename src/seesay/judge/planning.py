@@ -35,7 +35,7 @@ def judgements_for_width(share: float, width: float) -> int:
     """The smallest number of judgements at which Wilson's 95 % interval of a share is no wider than this.
 
     >>> judgements_for_width(0.5, 0.1), judgements_for_width(0.9, 0.1)
-    (381, 143)
+    (381, 141)
     """
     low, high = 1, MAX_JUDGEMENTS
     while low < high:

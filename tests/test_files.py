@@ -17,6 +17,7 @@ from seesay.errors import UserError
 from seesay.files import (
     atomic_folder,
     atomic_write,
+    is_used,
     lock_folder,
     path_below,
     refuse_other_settings,
@@ -136,3 +137,12 @@ def test_what_killed_processes_left_behind_is_removed(tmp_path: Path) -> None:
         write_text(path, "whole")
         assert set(tmp_path.iterdir()) == {path, unfinished}
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_with_leftovers_of_a_crash_alone_is_not_used(tmp_path: Path) -> None:
+    assert not is_used(tmp_path / "missing")
+    for name in (".lock", ".settings.json.12ab.unfinished"):
+        (tmp_path / name).write_text("")
+    assert not is_used(tmp_path)
+    (tmp_path / "notes.txt").write_text("")
+    assert is_used(tmp_path)

@@ -147,6 +147,12 @@ def lock_folder(folder: Path, *, hint: str = "", wait: bool = False) -> Iterator
         lock.release()
 
 
+def is_used(folder: Path) -> bool:
+    """Whether a folder holds anything but its lock and what a crash left half-written."""
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    return any(name != ".lock" and not name.endswith(_UNFINISHED) for name in names)
+
+
 def remove_unfinished(folder: Path) -> None:
     """Remove what a crash left half-written directly in this folder."""
     for path in folder.glob(f".*{_UNFINISHED}"):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, lock_folder, write_json
+from seesay.files import atomic_write, is_used, lock_folder, write_json
 from seesay.folders import cache_folder
 from seesay.pictures.drawing import PICTURE, png, rgb
 from seesay.pictures.icons import ICONS
@@ -56,7 +56,7 @@ def write_pictures(
     if folder.is_file():
         raise UserError(f"'{folder}' is a file: choose a folder.")
     manifest = folder / MANIFEST
-    if not manifest.is_file() and folder.is_dir() and any(path.name != ".lock" for path in folder.iterdir()):
+    if not manifest.is_file() and is_used(folder):
         raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
     if manifest.is_file() and (existing := read_manifest(folder)) != settings:
         raise UserError(f"'{folder}' holds pictures made with other settings ({existing}): choose another folder.")

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, lock_folder, remove_unfinished, write_text
+from seesay.files import atomic_write, is_used, lock_folder, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
@@ -170,10 +170,10 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
     if folder.exists() and not folder.is_dir():
         raise UserError(f"'{folder}' is a file: choose a folder.")
     if not manifest.exists():
-        if folder.exists() and any(folder.iterdir()):
+        if is_used(folder):
             raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
-        (folder / "parts").mkdir(parents=True, exist_ok=True)
-        write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))
+        write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
+        (folder / "parts").mkdir(exist_ok=True)
         return True
     existing = annotation.load_json(manifest)
     if not isinstance(existing, dict) or {**existing, "complete": None} != {**settings, "complete": None}:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from seesay.errors import UserError, missing_extra
-from seesay.files import atomic_write, lock_folder, refuse_other_settings, write_json
+from seesay.files import atomic_write, is_used, lock_folder, refuse_other_settings, write_json
 from seesay.mining.records import SCHEMA, Picture, Region, to_row
 from seesay.mining.rooms.captions import describe
 from seesay.mining.rooms.kinds import KINDS, SCENES
@@ -78,20 +78,21 @@ def write_rooms(
 
     Depth maps are 16-bit PNGs in millimetres along the camera's axis. `things.jsonl` holds the true size, height and
     colour of the object in each region, `truth.json`, which is written last, the counts over all pictures. A folder in
-    which the same rooms were begun before is finished.
+    which the same rooms were begun before is finished; where they are finished, nothing is done.
     """
     try:
         from PIL import Image  # noqa: F401
     except ImportError as error:
         raise missing_extra("Making rooms", "mine", error) from error
     begun = folder / SETTINGS
-    if folder.exists() and any(path.name != ".lock" for path in folder.iterdir()) and not begun.is_file():
+    if is_used(folder) and not begun.is_file():
         raise UserError(f"'{folder}' is not empty: name a new folder.")
     with lock_folder(folder, hint="name a new folder"):
-        if (folder / "truth.json").is_file():
-            raise UserError(f"'{folder}' is not empty: name a new folder.")
         settings = {"count": count, "seed": seed, "width": width, "height": height, "pictures": pictures}
         refuse_other_settings(begun, settings, what=f"Making rooms in '{folder}'", hint="name a new folder")
+        if (folder / "truth.json").is_file():
+            progress(count, count)
+            return folder
         _write(folder, count, snapshots(count, seed, width, height), pictures, progress)
     return folder
 

@@ -102,8 +102,8 @@ def savings(seed: int, draws: int) -> tuple[float, list[float], list[float]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_what_it_saves_at_equal_error(seed: int) -> None:
-    _, _, saved = savings(seed, 3)
-    assert saved[0] > 0.1  # wrong labels
+    _, _, saved = savings(seed, 10)
+    assert saved[0] > 0.15  # wrong labels
     assert saved[1] > 0.1  # the error of the shares
 
 

@@ -46,10 +46,12 @@ bench: $(VENV)/.dev
 	set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 # Mutated files through every reader. What breaks one is kept in tests/fuzz/regressions and replayed by the tests.
+# Every run draws other inputs, unless FUZZ_SEED says which.
 FUZZ_SECONDS ?= 300
+FUZZ_SEED ?=
 fuzz: export OMP_NUM_THREADS = 1
 fuzz: $(VENV)/.dev
-	$(BIN)/python -m tests.fuzz.harness --seconds $(FUZZ_SECONDS)
+	$(BIN)/python -m tests.fuzz.harness --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "seesay needs Python 3.11 to 3.13, not " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'

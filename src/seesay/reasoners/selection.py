@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.errors import UserError
+from seesay.files import damage_as_user_error
 from seesay.reasoners import checkpoints
 from seesay.reasoners.evaluate import trained_on
 from seesay.training.checkpoint import RESULT
@@ -34,10 +35,8 @@ def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
             network, task = trained_on(folder)
         except UserError:  # a language model, or a reasoner over other pictures
             continue
-        try:
+        with damage_as_user_error(result, "train the reasoner again"):
             best = float(json.loads(result.read_text(encoding="utf-8"))["best"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise UserError(f"{result} is damaged ({error}): train the reasoner again.") from error
         found.append(TrainedReasoner(folder, network, task, best))
     return found
 

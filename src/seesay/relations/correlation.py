@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from seesay.errors import UserError
+from seesay.files import damage_as_user_error
 from seesay.metrics.base import BoolArray, FloatArray
 from seesay.relations.vectors import WordVectors, cosine
 
@@ -167,16 +168,12 @@ def _read_study(folder: Path) -> HumanRatings:
 
 
 def _describe(path: Path) -> str:
-    try:
+    with damage_as_user_error(path, "export the study again"):
         report = json.loads(path.read_text(encoding="utf-8"))
         halves = report["agreement"].get("split_half_spearman_brown", {}).get("value")
         agreement = "" if halves is None else f", split-half agreement {halves:.2f}"
         people = f"{report['people_kept']} of {report['people']} people"
         return f"{people}, {report['judgements_an_item']:.1f} judgements per pair{agreement}"
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise UserError(
-            f"{path} is not as `seesay judge export` writes it ({type(error).__name__}: {error}): export again."
-        ) from error
 
 
 def _ratings(path: Path, by_pair: dict[tuple[str, str], float]) -> HumanRatings:

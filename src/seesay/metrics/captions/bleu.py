@@ -10,7 +10,7 @@ import numpy as np
 
 from seesay.metrics.base import FloatArray, Measurement, Metric, measure
 from seesay.metrics.captions.corpus import CaptionCorpus
-from seesay.metrics.captions.ngrams import ORDERS, lookup
+from seesay.metrics.captions.ngrams import ORDERS
 
 _TINY, _SMALL = 1e-15, 1e-9
 """Added above and below each fraction: no n-gram at all gives nearly 0, not a division by zero."""
@@ -22,20 +22,10 @@ def statistics(corpus: CaptionCorpus) -> FloatArray:
     Of two references equally close the shorter one counts.
     """
     n = len(corpus)
-    lengths = corpus.grams.lengths
+    lengths = corpus.words.lengths
     rows = np.zeros((n, 2 * ORDERS + 2))
-    for k, table in enumerate(corpus.grams.tables):
-        kinds = np.int64(max(1, table.kinds))
-        split = int(np.searchsorted(table.text, n))
-        image = corpus.owner[table.text[split:] - n]
-        key = image * kinds + table.gram[split:]
-        order = np.argsort(key, kind="stable")
-        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        ceiling = np.maximum.reduceat(table.count[split:][order], starts) if len(starts) else np.zeros(0)
-        queries = table.text[:split] * kinds + table.gram[:split]
-        most = lookup(key[order][starts], ceiling.astype(np.float64), queries)
-        clipped = np.minimum(table.count[:split], most)
-        rows[:, k] = np.bincount(table.text[:split], clipped, minlength=n)
+    for k, pair in enumerate(corpus.gram_pairs):
+        rows[:, k] = np.bincount(pair.hypotheses.text, np.minimum(pair.hypotheses.count, pair.most), minlength=n)
         rows[:, ORDERS + k] = np.maximum(0, lengths[:n] - k)
     rows[:, -2] = lengths[:n]
     gap = np.abs(lengths[n:] - lengths[:n][corpus.owner])
@@ -91,11 +81,9 @@ def unigram_precision(hypothesis: str, references: Sequence[str], *, clipped: bo
 
 def _words(corpus: CaptionCorpus) -> FloatArray:
     """One row per caption: its words that occur in any reference, and all its words."""
-    rows = []
-    for caption, references in zip(corpus.hypotheses, corpus.references, strict=True):
-        words, known = caption.split(), {word for reference in references for word in reference.split()}
-        rows.append((sum(word in known for word in words), len(words)))
-    return np.array(rows, dtype=np.float64)
+    n, (pair, *_) = len(corpus), corpus.gram_pairs
+    common = np.bincount(pair.hypotheses.text, pair.hypotheses.count * (pair.most > 0), minlength=n)
+    return np.column_stack([common, corpus.words.lengths[:n]]).astype(np.float64)
 
 
 PRECISION = Metric(

@@ -19,7 +19,7 @@ from seesay.errors import UserError
 from seesay.files import write_text
 from seesay.metrics.base import FloatArray, Measurement, mean_metric, ratio
 from seesay.metrics.captions.corpus import CaptionCorpus
-from seesay.metrics.captions.ngrams import ORDERS, GramCounts, lookup
+from seesay.metrics.captions.ngrams import ORDERS, lookup
 
 log = logging.getLogger(__name__)
 
@@ -93,37 +93,24 @@ def _scores(corpus: CaptionCorpus, frequency: DocumentFrequency | None, sigma: f
     images = n if frequency is None else frequency.images
     if images == 1:
         log.warning("CIDEr of one image is 0: every document frequency is 1 of 1; use a table made from more images.")
-    tables = corpus.grams.tables
-    texts = n + len(corpus.owner)
     total = np.zeros(len(corpus.owner))
-    for k, table in enumerate(tables):
-        document = _given_frequency(corpus, k + 1, frequency) if frequency else _own_frequency(corpus, table)
-        weight = table.count * (np.log(float(images)) - np.log(np.maximum(1.0, document[table.gram])))
-        norm = np.sqrt(np.bincount(table.text, weight**2, minlength=texts))
-        split = int(np.searchsorted(table.text, n))
-        kinds = np.int64(max(1, table.kinds))
-        reference = table.text[split:] - n
-        queries = corpus.owner[reference] * kinds + table.gram[split:]
-        ours = lookup(table.text[:split] * kinds + table.gram[:split], weight[:split], queries)
-        theirs = weight[split:]
-        clipped = ours if sigma is None else np.minimum(ours, theirs)
-        dot = np.bincount(reference, clipped * theirs, minlength=len(total)).astype(np.float64)
-        scale = norm[:n][corpus.owner] * norm[n:]
-        total += ratio(dot, scale, undefined=0.0)
+    for k, pair in enumerate(corpus.gram_pairs):
+        ours, theirs = pair.hypotheses, pair.references
+        if frequency:
+            document = np.asarray([frequency.counts.get(gram, 0) for gram in corpus.grams.spell(k + 1)], np.float64)
+        else:
+            document = np.bincount(theirs.gram[pair.image_rows], minlength=len(theirs.place)).astype(np.float64)
+        rarity = np.log(float(images)) - np.log(np.maximum(1.0, document))
+        weight, given = theirs.count * rarity[theirs.gram], ours.count * rarity[ours.gram]
+        norm = np.sqrt(np.bincount(theirs.text, weight**2, minlength=len(total)))
+        norm *= np.sqrt(np.bincount(ours.text, given**2, minlength=n))[corpus.owner]
+        shared = lookup(pair.hypothesis_key, given, pair.reference_key)
+        clipped = shared if sigma is None else np.minimum(shared, weight)
+        dot = np.bincount(theirs.text, clipped * weight, minlength=len(total)).astype(np.float64)
+        total += ratio(dot, norm, undefined=0.0)
     if sigma is not None:
-        length = np.bincount(tables[1].text, tables[1].count, minlength=texts)
-        difference = length[:n][corpus.owner] - length[n:]
+        bigrams = np.maximum(0, corpus.words.lengths - 1)
+        difference = bigrams[:n][corpus.owner] - bigrams[n:]
         total *= np.exp(-(difference**2) / (2 * sigma**2))
     sums = np.bincount(corpus.owner, total, minlength=n)
     return np.asarray(10 * sums / (ORDERS * np.bincount(corpus.owner, minlength=n)))
-
-
-def _own_frequency(corpus: CaptionCorpus, table: GramCounts) -> FloatArray:
-    split = int(np.searchsorted(table.text, len(corpus)))
-    kinds = np.int64(max(1, table.kinds))
-    image = corpus.owner[table.text[split:] - len(corpus)]
-    return np.bincount(np.unique(image * kinds + table.gram[split:]) % kinds, minlength=table.kinds).astype(np.float64)
-
-
-def _given_frequency(corpus: CaptionCorpus, order: int, frequency: DocumentFrequency) -> FloatArray:
-    return np.asarray([frequency.counts.get(gram, 0) for gram in corpus.grams.spell(order)], np.float64)

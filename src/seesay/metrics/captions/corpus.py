@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.metrics.captions.ngrams import Grams, Ints, count_grams
+from seesay.metrics.base import FloatArray
+from seesay.metrics.captions.ngrams import GramCounts, Grams, Ints, Words, changes, count_grams, lookup, number_words
 from seesay.metrics.captions.tokenize import Tokenizer
 
 
@@ -44,7 +45,41 @@ class CaptionCorpus:
         return np.repeat(np.arange(len(self)), [len(references) for references in self.references])
 
     @cached_property
+    def words(self) -> Words:
+        """Words of the captions, then of all references."""
+        return number_words([*self.hypotheses, *(reference for row in self.references for reference in row)])
+
+    @cached_property
     def grams(self) -> Grams:
         """N-grams of the captions, then of all references."""
-        flat = [reference for references in self.references for reference in references]
-        return count_grams([*self.hypotheses, *flat])
+        return count_grams(self.words)
+
+    @cached_property
+    def gram_pairs(self) -> list[GramPair]:
+        """For each order the n-grams of the captions, and of all references."""
+        return [GramPair(table, self.owner, len(self)) for table in self.grams.tables]
+
+
+class GramPair:
+    """The n-grams of one order: of captions and of references, with keys of gram and image, in order."""
+
+    def __init__(self, table: GramCounts, owner: Ints, images: int) -> None:
+        caption = table.text < images
+        self.hypotheses, self.references = table.take(caption), table.take(~caption)
+        self.references.text[:] -= images
+        self.hypothesis_key = self.hypotheses.gram * np.int64(images) + self.hypotheses.text
+        self.reference_key = self.references.gram * np.int64(images) + owner[self.references.text]
+
+    @cached_property
+    def image_rows(self) -> Ints:
+        """Where among the references' rows each pair of gram and image begins."""
+        return np.flatnonzero(changes(self.reference_key))
+
+    @cached_property
+    def most(self) -> FloatArray:
+        """For each of the captions' rows the most that one of its references has of the gram."""
+        starts = self.image_rows
+        if not len(starts):
+            return np.zeros(len(self.hypothesis_key))
+        most = np.maximum.reduceat(self.references.count, starts).astype(np.float64)
+        return lookup(self.reference_key[starts], most, self.hypothesis_key)

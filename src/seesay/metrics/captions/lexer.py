@@ -195,7 +195,9 @@ def step(text: str, at: int) -> tuple[str, int]:
 
     What is in no class, such as a blank or an emoji, gives an empty token: it is dropped and parts words.
     """
-    if text[at] == '"':  # no other rule begins with it, and a text may hold nothing else
+    if text[at] == " ":  # no rule begins with it, and with a quote only one: a text may hold nothing else
+        return "", at + 1
+    if text[at] == '"':
         return "''", at + 1
     reach = stop = at
     write: Write = str

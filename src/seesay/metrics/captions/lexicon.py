@@ -46,6 +46,8 @@ OPENERS = (
 )
 
 
+TWO_TOKENS = frozenset(["cannot", "gonna", "wanna", "gotta", "lemme", "gimme"])
+"""The words of letters alone that are two tokens."""
 ABBREVIATIONS = frozenset(" ".join([TITLES, SHORT, CAPITAL_SHORT, SMALL_SHORT, SMALL_TITLES, BEFORE_NUMBER]).split())
 
 

@@ -6,74 +6,116 @@ bits whatever the vocabulary.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.metrics.base import FloatArray
+from seesay.metrics.base import BoolArray, FloatArray
 
 Ints = NDArray[np.int64]
 ORDERS = 4
 
 
 @dataclass(frozen=True)
+class Words:
+    """The words of many texts in a row, as numbers of a vocabulary, and the number of words of each text."""
+
+    vocabulary: list[str]
+    numbers: Ints
+    lengths: Ints
+
+    @property
+    def text(self) -> Ints:
+        """The text that each word belongs to."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+
+def number_words(texts: Sequence[str]) -> Words:
+    """The words of texts, split at white space."""
+    words: list[str] = []
+    lengths = []
+    for text in texts:
+        split = text.split()
+        words += split
+        lengths.append(len(split))
+    numbers = numbering()
+    flat = np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
+    return Words(list(numbers), flat, np.asarray(lengths, np.int64))
+
+
+def numbering() -> defaultdict[str, int]:
+    """A table that gives every new word the next number."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
+
+
+def expand(starts: Ints, counts: Ints) -> Ints:
+    """For each start so many numbers from it on, one after the other."""
+    ends = np.cumsum(counts)
+    return np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())
+
+
+@dataclass(frozen=True)
 class GramCounts:
     """The grams of one order: row i says that text `text[i]` holds gram `gram[i]` `count[i]` times.
 
-    Rows are sorted by text, then gram. `first` says where among all words each gram is first written.
+    Rows are sorted by gram, then text. `place` says where among all words each gram is first written.
     """
 
     text: Ints
     gram: Ints
     count: Ints
-    first: Ints
+    place: Ints
 
-    @property
-    def kinds(self) -> int:
-        """How many different grams there are."""
-        return len(self.first)
+    def take(self, rows: BoolArray) -> GramCounts:
+        """Some of the rows; the grams keep their numbers."""
+        return GramCounts(self.text[rows], self.gram[rows], self.count[rows], self.place)
 
 
 @dataclass(frozen=True)
 class Grams:
-    """All words in a row, the number of words of each text, and its grams of order 1, 2, …"""
+    """Numbered words and their grams of order 1, 2, …"""
 
-    words: list[str]
-    lengths: Ints
+    words: Words
     tables: list[GramCounts]
 
     def spell(self, order: int) -> list[str]:
         """The grams of an order by number, their words joined by blanks."""
-        return [" ".join(self.words[i : i + order]) for i in self.tables[order - 1].first.tolist()]
+        rows = self.words.numbers[self.tables[order - 1].place[:, None] + np.arange(order)]
+        return [" ".join(map(self.words.vocabulary.__getitem__, row)) for row in rows.tolist()]
 
 
-def count_grams(texts: Sequence[str], orders: int = ORDERS) -> Grams:
-    """The grams of order 1 to `orders` of texts, split at white space."""
-    words: list[str] = []
-    ends = []
-    for text in texts:
-        words += text.split()
-        ends.append(len(words))
-    lengths = np.asarray([end - start for start, end in pairwise([0, *ends])], np.int64)
-    numbers = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    numbered = np.fromiter((numbers[word] for word in words), np.int64, len(words))
-    text_of = np.repeat(np.arange(len(texts)), lengths)
-    left = np.repeat(np.asarray(ends, np.int64), lengths) - np.arange(len(words))  # words from here to the text's end
-    gram, at = numbered, np.arange(len(words))
+def count_grams(words: Words, orders: int = ORDERS) -> Grams:
+    """The grams of order 1 to `orders`."""
+    numbers, text_of, at = words.numbers, words.text, np.arange(len(words.numbers))
+    left = np.cumsum(words.lengths)[text_of] - at  # words from here to the text's end
+    key = gram = numbers
     tables = []
     for order in range(1, orders + 1):
         if order > 1:
             keep = left[at] >= order
             at = at[keep]
-            gram = gram[keep] * np.int64(len(numbers)) + numbered[at + order - 1]
-        _, first, gram = np.unique(gram, return_index=True, return_inverse=True)
-        width = np.int64(max(1, len(first)))
-        rows, counts = np.unique(text_of[at] * width + gram, return_counts=True)
-        tables.append(GramCounts(rows // width, rows % width, counts, at[first]))
-    return Grams(words, lengths, tables)
+            key = gram[keep] * np.int64(len(words.vocabulary)) + numbers[at + order - 1]
+        by_key = np.argsort(key, kind="stable")
+        texts = text_of[at[by_key]]
+        new = changes(key[by_key])
+        number = np.cumsum(new) - 1
+        gram = np.empty_like(key)
+        gram[by_key] = number
+        rows = np.flatnonzero(new | changes(texts))
+        tables.append(GramCounts(texts[rows], number[rows], np.diff(rows, append=len(at)), at[by_key[new]]))
+    return Grams(words, tables)
+
+
+def changes(values: Ints) -> BoolArray:
+    """Where a value differs from the one before it; the first one does."""
+    changed = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed
 
 
 def lookup(keys: Ints, values: FloatArray, queries: Ints) -> FloatArray:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from seesay.metrics.captions.lexer import lex, step
-from seesay.metrics.captions.lexicon import ABBREVIATIONS
+from seesay.metrics.captions.lexicon import ABBREVIATIONS, TWO_TOKENS
 
 PUNCTUATION = frozenset(
     ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
@@ -20,31 +20,32 @@ PUNCTUATION = frozenset(
 
 # What no neighbour can change: letters, perhaps hyphens inside, perhaps one mark after. A full stop needs two letters
 # before it (an initial looks at the next word) and no abbreviation.
-_PLAIN = re.compile(r"([A-Za-z]+(?:-[A-Za-z]+)*)(?:'s)?([,;:!?]?|\.)")
+_PLAIN = re.compile(r"([A-Za-z]+(?:-[A-Za-z]+)*)('s)?([,;:!?]?|\.)")
 _LINE_BREAKS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
+
+
+class _PlainChunks(dict[str, str | None]):
+    """The tokens of every chunk of text if they are the same in every caption, else None."""
+
+    def __missing__(self, chunk: str) -> str | None:
+        tokens = self[chunk] = _context_free(chunk)
+        return tokens
 
 
 class Tokenizer:
     """Caches the tokens of every plain word: captions repeat their words."""
 
     def __init__(self) -> None:
-        self._plain: dict[str, str | None] = {}
+        self._plain = _PlainChunks()
 
     def __call__(self, caption: str) -> str:
         """The caption's tokens, joined by blanks. A line break is a blank."""
         if not caption.isascii() or "\n" in caption or "\r" in caption:
             caption = _LINE_BREAKS.sub(" ", caption)
-        cache = self._plain
-        tokens = []
-        for chunk in caption.split(" "):
-            if chunk not in cache:
-                cache[chunk] = self._context_free(chunk)
-            token = cache[chunk]
-            if token is None:
-                return self._with_context(caption)
-            if token:
-                tokens.append(token)
-        return " ".join(tokens)
+        tokens = [self._plain[chunk] for chunk in caption.split(" ")]
+        if None in tokens:
+            return self._with_context(caption)
+        return " ".join(filter(None, tokens))
 
     def _with_context(self, caption: str) -> str:
         """The same for a caption with chunks that are not plain: only those are lexed."""
@@ -54,8 +55,6 @@ class Tokenizer:
             if begins:
                 end = caption.find(" ", at)
                 chunk = caption[at:] if end < 0 else caption[at:end]
-                if chunk not in self._plain:
-                    self._plain[chunk] = self._context_free(chunk)
                 plain = self._plain[chunk]
                 if plain is not None:
                     if plain:
@@ -68,16 +67,17 @@ class Tokenizer:
                 tokens.append(token)
         return " ".join(tokens)
 
-    def _context_free(self, chunk: str) -> str | None:
-        """The chunk's tokens if they are the same in every caption, else None."""
-        if not chunk:
-            return ""
-        match = _PLAIN.fullmatch(chunk)
-        if match is None:
-            return None
-        if match[2] == "." and (len(match[1]) < 2 or match[1].lower() in ABBREVIATIONS):
-            return None
-        return _join(lex(chunk))
+
+def _context_free(chunk: str) -> str | None:
+    if not chunk:
+        return ""
+    match = _PLAIN.fullmatch(chunk)
+    if match is None:
+        return None
+    word, genitive, mark = match[1].lower(), match[2], match[3]
+    if mark == "." and (len(word) < 2 or word in ABBREVIATIONS):
+        return None
+    return _join(lex(chunk)) if genitive or word in TWO_TOKENS else word
 
 
 def _join(tokens: Iterable[str]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.metrics.captions.meteor.pairs import matched
 
 from seesay.metrics.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch, align
-from seesay.metrics.captions.meteor.matches import Matcher
 from seesay.metrics.captions.meteor.resources import MeteorResources
 
 
@@ -61,8 +61,7 @@ SENTENCES = st.lists(st.sampled_from(["a", "b", "c", "dogs", "dog"]), max_size=9
 @given(SENTENCES, SENTENCES)
 def test_laws(ours: list[str], theirs: list[str]) -> None:
     """No word is matched twice, chunks are counted right, and every match was offered."""
-    matcher = Matcher(MeteorResources(), [ours, theirs])
-    offered = matcher.matches(matcher.hypothesis(0, ours), matcher.text(1, theirs))
+    offered = matched(MeteorResources(), ours, theirs)
     chosen, chunks = align(offered, len(ours))
     assert len({match.reference for match in chosen}) == len({match.hypothesis for match in chosen}) == len(chosen)
     assert all(tuple(match) in offered[match.reference] for match in chosen)
@@ -76,7 +75,6 @@ def test_laws(ours: list[str], theirs: list[str]) -> None:
 @settings(deadline=None)
 @given(SENTENCES)
 def test_a_text_matches_itself_whole(words: list[str]) -> None:
-    matcher = Matcher(MeteorResources(), [words, words])
-    chosen, chunks = align(matcher.matches(matcher.hypothesis(0, words), matcher.text(1, words)), len(words))
+    chosen, chunks = align(matched(MeteorResources(), words, words), len(words))
     assert len(chosen) == len(words)
     assert chunks == bool(words)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.metrics.captions.meteor.normalize import Prefixes, normalize
+from seesay.metrics.captions.meteor.normalize import Prefixes, normalize, normalize_all
+from seesay.metrics.captions.ngrams import number_words
 
 PREFIXES = Prefixes.parse("#titles\nMr\nSt\n\nNo #NUMERIC_ONLY#\n")
 ASKED = {
@@ -41,3 +42,13 @@ def test_plain_words_stay(text: str) -> None:
 @given(st.text())
 def test_no_word_holds_a_blank(text: str) -> None:
     assert all(len(word.split()) == 1 for word in normalize(text, PREFIXES))
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.sampled_from("abzst059 '.,-\"%é\xa0Nn–")), max_size=4))
+def test_many_texts_at_once_give_the_same(texts: list[str]) -> None:
+    texts = [*ASKED, *texts]
+    words = normalize_all(texts, number_words(texts), PREFIXES)
+    spelled = [words.vocabulary[number] for number in words.numbers]
+    assert spelled == [word for text in texts for word in normalize(text, PREFIXES)]
+    assert words.lengths.tolist() == [len(normalize(text, PREFIXES)) for text in texts]

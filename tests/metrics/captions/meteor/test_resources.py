@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.metrics.captions.meteor.pairs import matched
 
 from seesay.errors import UserError
 from seesay.metrics.captions import CaptionCorpus, load, meteor
-from seesay.metrics.captions.meteor.matches import Matcher
 from seesay.metrics.captions.meteor.paraphrases import open_table
 from seesay.metrics.captions.meteor.resources import JAR, TABLE, MeteorResources
 from seesay.metrics.captions.meteor.wordnet import WordNet
@@ -59,8 +59,7 @@ def test_synonyms_by_form_and_lemma() -> None:
 
 def test_paraphrases_in_both_directions(found: MeteorResources) -> None:
     ours, theirs = ["in", "front", "of", "the", "many"], ["before", "the", "a", "lot", "of"]
-    matcher = Matcher(found, [ours, theirs])
-    rows = matcher.matches(matcher.hypothesis(0, ours), matcher.text(1, theirs))
+    rows = matched(found, ours, theirs)
     assert rows[0] == [(0, 1, 0, 3, 3), (0, 2, 0, 4, 3)]
     assert rows[1] == [(1, 1, 3, 1, 0)]
     assert rows[2] == [(2, 3, 4, 1, 3), (2, 3, 4, 1, 3)], "once for each direction of the table"

@@ -24,6 +24,8 @@ WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 # A path's rank is one integer, smaller is better: matched words (negative), then chunks, then distance.
 _WORDS, _CHUNK = 1 << 48, 1 << 36
 _NO_LIMIT = 1 << 62
+_SPARE = 10
+"""So many paths above the beam are made before the worst are dropped."""
 
 
 class Match(NamedTuple):
@@ -38,9 +40,9 @@ class Match(NamedTuple):
 
 RawMatch = tuple[int, int, int, int, int]
 Matches = Sequence[Sequence[RawMatch]]
-Chain = tuple[RawMatch, "Chain"] | None
-Path = tuple[int, int, int, int, Chain]
-"""Rank, where the last match ended in the reference and in the hypothesis (−1: a gap since), words used, matches."""
+Path = tuple[int, int, int, int, "Path | None", RawMatch | None]
+"""Rank, where the last match ended in the reference and in the hypothesis (−1: a gap since), words used, the path that
+took the last match before it did, and that match."""
 
 _rank = itemgetter(0)
 
@@ -51,10 +53,10 @@ def align(matches: Matches, hypothesis_size: int, beam: int = BEAM) -> tuple[lis
     `matches[j]` are those that begin at word j of the reference, in the order in which METEOR finds them.
     """
     alone = _unrivalled(matches, hypothesis_size)
-    paths: list[Path] = [(0, 0, -1, 0, None)]
+    paths: list[Path] = [(0, 0, -1, 0, None, None)]
     for here, row in enumerate(matches):
         if not row:
-            paths = [p if p[2] < 0 or p[1] > here else (p[0] + _CHUNK, here, -1, p[3], p[4]) for p in paths]
+            paths = [p if p[2] < 0 or p[1] > here else (p[0] + _CHUNK, here, -1, *p[3:]) for p in paths]
         elif alone[here]:
             paths = _take(paths, here, row[0])
         else:
@@ -64,11 +66,12 @@ def align(matches: Matches, hypothesis_size: int, beam: int = BEAM) -> tuple[lis
             del paths[beam:]
     closed = [path[0] if path[2] < 0 else path[0] + _CHUNK for path in paths]
     best = min(closed)
-    chain = paths[closed.index(best)][4]
+    path = paths[closed.index(best)]
     chosen = []
-    while chain is not None:
-        chosen.append(Match(*chain[0]))
-        chain = chain[1]
+    before, match = path[4:]
+    while before is not None and match is not None:
+        chosen.append(Match(*match))
+        before, match = before[4:]
     return chosen[::-1], best % _WORDS // _CHUNK
 
 
@@ -101,13 +104,13 @@ def _take(paths: list[Path], here: int, match: RawMatch) -> list[Path]:
     after, ended = here + size, start + length
     taken: list[Path] = []
     for path in paths:
-        rank, position, end, used, chain = path
+        rank, position, end, used, _, _ = path
         if position > here:
             taken.append(path)
         elif end < 0 or end == start:
-            taken.append((rank + gain, after, ended, used, (match, chain)))
+            taken.append((rank + gain, after, ended, used, path, match))
         else:
-            taken.append((rank + gain + _CHUNK, after, ended, used, (match, chain)))
+            taken.append((rank + gain + _CHUNK, after, ended, used, path, match))
     return taken
 
 
@@ -120,11 +123,14 @@ def _branch(paths: list[Path], here: int, row: Sequence[RawMatch], beam: int) ->
         (((1 << m[3]) - 1) << m[2], m[2], _gain(m[1], m[3], m[4]), here + m[1], m[2] + m[3], abs(here - m[2]), m)
         for m in row
     ]
+    most = min(option[2] for option in options)
     grown: list[Path] = []
     add = grown.append
     limit = _NO_LIMIT
     for path in paths:
-        rank, position, end, used, chain = path
+        rank, position, end, used, before, taken = path
+        if rank + most >= limit:
+            break
         if position > here:
             if rank < limit:
                 add(path)
@@ -134,12 +140,12 @@ def _branch(paths: list[Path], here: int, row: Sequence[RawMatch], beam: int) ->
             if not used & words:
                 reached = (rank if end == start else broken) + gain
                 if reached < limit:
-                    add((reached, after, ended, used | words, (match, chain)))
+                    add((reached, after, ended, used | words, path, match))
                 rank += distance
                 broken += distance
         if broken < limit:
-            add((broken, here, -1, used, chain))
-        if len(grown) > 2 * beam:
+            add((broken, here, -1, used, before, taken))
+        if len(grown) > beam + _SPARE:
             grown.sort(key=_rank)
             del grown[beam:]
             limit = grown[-1][0]

@@ -13,7 +13,7 @@ import hashlib
 import os
 import zlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,24 +22,19 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.files import atomic_folder
+from seesay.metrics.captions.ngrams import Ints, expand
 
-Ints = NDArray[np.int64]
 _FORMAT = 1
 _ARRAYS = ("keys", "starts", "targets", "phrase")
 
 
 @dataclass(frozen=True)
 class Spans:
-    """The phrases of many texts: rows of start, number of words and state; those of text i end at `ends[i]`."""
+    """The phrases of many texts: the place of the first word among all words, the number of words, and the state."""
 
-    rows: Ints
-    ends: Ints
-
-    def of(self, text: int) -> list[list[int]]:
-        """One text's rows, by start and then length."""
-        first = int(self.ends[text - 1]) if text else 0
-        rows: list[list[int]] = self.rows[first : int(self.ends[text])].tolist()
-        return rows
+    place: Ints
+    size: Ints
+    state: Ints
 
 
 @dataclass(frozen=True)
@@ -52,48 +47,41 @@ class Paraphrases:
     targets: NDArray[np.int32]
     phrase: NDArray[np.bool_]
 
-    def spans(self, texts: Sequence[Sequence[str]]) -> Spans:
-        """The phrases of the table that each text holds, by start and then length."""
-        flat = np.fromiter((self.words.get(word, -1) for text in texts for word in text), np.int64)
-        lengths = np.asarray([len(text) for text in texts], np.int64)
+    def spans(self, words: Ints, lengths: Ints) -> Spans:
+        """The phrases of the table that texts hold, by place and then size; words are the table's, −1 if not in it."""
         ends = np.repeat(np.cumsum(lengths), lengths)
-        at = np.flatnonzero(flat >= 0)
+        at = np.flatnonzero(words >= 0)
         state = np.zeros(len(at), np.int64)
-        found = []
+        places, sizes, states = [], [], []
         size = 0
         while len(at):
-            queries, back = np.unique(state * len(self.words) + flat[at + size], return_inverse=True)
-            place = np.minimum(np.searchsorted(self.keys, queries), len(self.keys) - 1)
-            matched = (self.keys[place] == queries)[back]
-            at, state = at[matched], (place[back] + 1)[matched]
+            queries, back = np.unique(state * len(self.words) + words[at + size], return_inverse=True)
+            entry = np.minimum(np.searchsorted(self.keys, queries), len(self.keys) - 1)
+            matched = (self.keys[entry] == queries)[back]
+            at, state = at[matched], (entry[back] + 1)[matched]
             size += 1
             whole = self.phrase[state]
-            found.append(np.column_stack([at[whole], np.full(int(whole.sum()), size), state[whole]]))
-            goes_on = at + size < ends[at] if len(at) else np.zeros(0, bool)
+            places.append(at[whole])
+            sizes.append(np.full(len(places[-1]), size))
+            states.append(state[whole])
+            goes_on = at + size < ends[at]
             at, state = at[goes_on], state[goes_on]
-            inside = flat[at + size] >= 0
+            inside = words[at + size] >= 0
             at, state = at[inside], state[inside]
-        rows = np.concatenate(found) if found else np.zeros((0, 3), np.int64)
-        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-        last = np.cumsum(lengths)
-        spans = Spans(rows, np.searchsorted(rows[:, 0], last))
-        rows[:, 0] -= (last - lengths)[np.searchsorted(last, rows[:, 0], side="right")]
-        return spans
+        place, size_of, state_of = (np.concatenate([np.zeros(0, np.int64), *part]) for part in (places, sizes, states))
+        order = np.argsort(place, kind="stable")
+        return Spans(place[order], size_of[order], state_of[order])
 
-    def among(self, states: Ints) -> dict[int, dict[int, int]]:
-        """For each of the states its paraphrases among them, with their places in the table."""
-        present = np.zeros(len(self.phrase), bool)
-        present[states] = True
-        low, high = self.starts[states].astype(np.int64), self.starts[states + 1].astype(np.int64)
-        sizes = high - low
-        place = np.repeat(low - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-        target = self.targets[place]
-        kept = present[target]
-        table: dict[int, dict[int, int]] = {}
-        sources = np.repeat(states, sizes)[kept].tolist()
-        for source, other, rank in zip(sources, target[kept].tolist(), place[kept].tolist(), strict=True):
-            table.setdefault(source, {})[other] = rank
-        return table
+    def among(self, states: Ints) -> tuple[Ints, Ints, Ints]:
+        """Pairs of the states, which are sorted, that the table has: places of phrase and paraphrase, and its entry."""
+        present = np.full(len(self.phrase), -1, np.int32)
+        present[states] = np.arange(len(states))
+        low = self.starts[states].astype(np.int64)
+        sizes = self.starts[states + 1] - low
+        entry = expand(low, sizes)
+        target = present[self.targets[entry]]
+        kept = target >= 0
+        return np.repeat(np.arange(len(states)), sizes)[kept], target[kept].astype(np.int64), entry[kept]
 
 
 def open_table(source: Path, cache: Path, notify: Callable[[str], None] | None = None) -> Paraphrases:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Sequence
 from functools import partial
-from operator import itemgetter, mul
+from itertools import pairwise
 
 import numpy as np
 
 from seesay.metrics.base import FloatArray, Measurement, Metric, ratio
 from seesay.metrics.captions.corpus import CaptionCorpus
 from seesay.metrics.captions.meteor.alignment import WEIGHTS, RawMatch, align
-from seesay.metrics.captions.meteor.matches import Hypothesis, Matcher, Text
-from seesay.metrics.captions.meteor.normalize import normalize
+from seesay.metrics.captions.meteor.bounds import ALPHA, BETA, DELTA, GAMMA, ceilings
+from seesay.metrics.captions.meteor.matches import Matcher, Matches, Texts
+from seesay.metrics.captions.meteor.normalize import normalize_all
 from seesay.metrics.captions.meteor.resources import MeteorResources
-
-ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
-"""The English ranking parameters: weight of recall, shape and size of the fragmentation penalty, content words."""
+from seesay.metrics.captions.ngrams import changes
 
 COLUMNS = 23
 """METEOR's own order: length of hypothesis and reference, function words of both; then for each matcher the content
@@ -31,9 +30,9 @@ def statistics(corpus: CaptionCorpus, resources: MeteorResources, jobs: int = 1)
     With several `jobs`, processes share the captions where the system can fork; the result is the same.
     """
     work = _Work(corpus, resources)
-    if jobs < 2 or len(corpus) < 2 * _CHUNK or "fork" not in multiprocessing.get_all_start_methods():
-        return work.rows(range(len(corpus)))
-    parts = [range(start, min(start + _CHUNK, len(corpus))) for start in range(0, len(corpus), _CHUNK)]
+    parts = work.parts()
+    if jobs < 2 or len(parts) < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        return np.concatenate([work.rows(part) for part in parts])
     with multiprocessing.get_context("fork").Pool(jobs, _inherit, (work,)) as pool:
         return np.concatenate(pool.map(_part, parts, chunksize=1))
 
@@ -42,23 +41,41 @@ class _Work:
     """What every process needs: forked, it is not copied."""
 
     def __init__(self, corpus: CaptionCorpus, resources: MeteorResources) -> None:
-        self._texts = [normalize(text, resources.prefixes) for text in corpus.hypotheses]
-        self._texts += [normalize(text, resources.prefixes) for refs in corpus.references for text in refs]
-        self._first = np.cumsum([len(corpus), *(len(refs) for refs in corpus.references)]).tolist()
-        self._functional = resources.function_words
-        self._matcher = Matcher(resources, self._texts)
+        texts = [*corpus.hypotheses, *(text for row in corpus.references for text in row)]
+        words = normalize_all(texts, corpus.words, resources.prefixes)
+        self._matcher = Matcher(resources, words, corpus.owner)
+        ours, theirs = np.split(words.lengths, [len(corpus)])
+        self._pairs = ours * np.bincount(corpus.owner, theirs, minlength=len(corpus))
+
+    def parts(self) -> list[range]:
+        """The captions in parts of a bounded number of pairs of words."""
+        starts = np.flatnonzero(changes((np.cumsum(self._pairs) // _PAIRS).astype(np.int64))).tolist()
+        return [range(start, stop) for start, stop in pairwise([*starts, len(self._pairs)])]
 
     def rows(self, captions: range) -> FloatArray:
         """The statistics of some of the captions."""
-        texts, matcher = self._texts, self._matcher
+        matches = self._matcher.matches(captions)
+        bounds = ceilings(matches)
+        order = np.lexsort((-bounds, matches.owner))  # by caption, then what can win first
+        ends = np.cumsum(np.bincount(matches.owner, minlength=len(captions))).tolist()
+        candidates = list(zip(bounds[order].tolist(), order.tolist(), strict=True))
+        ours, theirs = _split(matches.ours), _split(matches.theirs)
         rows = np.zeros((len(captions), COLUMNS))
-        for row, i in zip(rows, captions, strict=True):
-            references = [matcher.text(j, texts[j]) for j in range(self._first[i], self._first[i + 1])]
-            row[:] = _best(matcher, self._functional, matcher.hypothesis(i, texts[i]), references)
+        first = 0
+        for i, last in enumerate(ends):
+            rows[i] = _best(matches, ours[i], theirs, candidates[first:last])
+            first = last
         return rows
 
 
-_CHUNK = 500
+def _split(texts: Texts) -> list[list[bool]]:
+    """Which words of each text are function words."""
+    flags, ends = texts.functional.tolist(), np.cumsum(texts.lengths).tolist()
+    return [flags[start:end] for start, end in pairwise([0, *ends])]
+
+
+_PAIRS = 200_000
+"""Of words of a caption and of its references, in one part: it bounds the memory, and both cores end together."""
 _inherited: list[_Work] = []
 
 
@@ -71,50 +88,19 @@ def _part(captions: range) -> FloatArray:
 
 
 def _best(
-    matcher: Matcher, functional: frozenset[str], hypothesis: Hypothesis, references: Sequence[Text]
+    matches: Matches, ours: list[bool], theirs: list[list[bool]], candidates: Sequence[tuple[float, int]]
 ) -> Sequence[float]:
     """The statistics against the best reference. Those that could not win, however they align, are not aligned."""
-    ours = [word in functional for word in hypothesis.text.words]
-    candidates = []
-    for place, reference in enumerate(references):
-        theirs = [word in functional for word in reference.words]
-        matches = matcher.matches(hypothesis, reference)
-        candidates.append((_ceiling(matches, ours, theirs), -place, matches, theirs))
-    candidates.sort(key=itemgetter(0, 1), reverse=True)
     best: Sequence[float] = ()
-    highest = (-1.0, 0)
-    for ceiling, order, matches, theirs in candidates:
+    highest = (-1.0, 0)  # score, and the earlier reference of equals
+    for ceiling, reference in candidates:
         if ceiling < highest[0]:
             break
-        row = _compare(matches, ours, theirs)
-        if (_score(row), order) > highest:
-            best, highest = row, (_score(row), order)
+        row = _compare(matches.rows(reference), ours, theirs[reference])
+        rank = _score(row), -reference
+        if rank > highest:
+            best, highest = row, rank
     return best
-
-
-def _ceiling(matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: list[bool]) -> float:
-    """A bound on the score: each word matched as well as any match does it, all in one chunk."""
-    left, right = [0.0] * len(ours), [0.0] * len(theirs)
-    for row in matches:
-        for j, size, i, length, module in row:
-            weight = WEIGHTS[module]
-            for word in range(i, i + length):
-                if left[word] < weight:
-                    left[word] = weight
-            for word in range(j, j + size):
-                if right[word] < weight:
-                    right[word] = weight
-    precision, recall = _share(left, ours), _share(right, theirs)
-    if not precision or not recall:
-        return 0.0
-    covered = (len(left) - left.count(0.0) + len(right) - right.count(0.0)) / 2
-    penalty = 0.0 if all(left) and all(right) else GAMMA * (1 / covered) ** BETA
-    return precision * recall / (ALPHA * precision + (1 - ALPHA) * recall) * (1 - penalty) + 1e-9
-
-
-def _share(weights: list[float], functional: list[bool]) -> float:
-    importance = [1 - DELTA if function else DELTA for function in functional]
-    return sum(map(mul, weights, importance)) / sum(importance) if importance else 0.0
 
 
 def _compare(matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: list[bool]) -> list[float]:

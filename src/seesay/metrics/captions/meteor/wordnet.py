@@ -50,10 +50,10 @@ class WordNet:
         for word, ids in synsets.items():
             for identifier in ids:
                 members.setdefault(identifier, []).append(word)
+        shared = {identifier: group for identifier, group in members.items() if len(group) > 1}
         synonyms = {}
         for word, ids in synsets.items():
-            related = {other for identifier in ids for other in members[identifier]}
-            related.discard(word)
-            if related:
-                synonyms[word] = frozenset(related)
+            groups = [shared[identifier] for identifier in ids if identifier in shared]
+            if groups:
+                synonyms[word] = frozenset().union(*groups) - {word}
         return synonyms

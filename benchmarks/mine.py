@@ -74,10 +74,11 @@ def main() -> None:
             count_relations.CountingConfig(),
             options.engine,
             options.workers,
-            min_counts=(100, 100, 1),
         )
         counted = time.perf_counter() - start
-        write_knowledge.write_facts(folder / "knowledge", counts, Thresholds())
+        write_knowledge.write_facts(
+            folder / "knowledge", counts, Thresholds(), engine=options.engine, workers=options.workers
+        )
         whole = time.perf_counter() - start
         line("seesay, parts to counts", options.images, counted, peer_time / options.peer_images)
         line("seesay, parts to knowledge", options.images, whole, peer_time / options.peer_images)

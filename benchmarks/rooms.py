@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, PlaceFact, SizeFact
 from seesay.metrics.typical_labels import typical_labels, typical_size_labels, typical_space_labels
 from seesay.mining import places as place_rules
@@ -86,14 +87,15 @@ def main() -> None:
     head("size rule")
     for name, rule, source in SIZE_CASES:
         if source in world.tables:
-            facts = size_facts(sizes(world.tables[source], rule), MIN_SEEN)
+            facts = knowledge.from_table(size_facts(sizes(world.tables[source], rule), MIN_SEEN), SizeFact)
             each = statement_accuracy(sizes(world.apart[source], rule), SIZES, world.sizes)
             row(name, each, size_accuracy(facts, truth, MIN_SEEN))
     print()
     head("space rule")
     for name, rule, source in SPACE_CASES:
         if source in world.tables:
-            place_list = place_facts(places(world.tables[source], rule), MIN_SEEN, MIN_RELATION)
+            place_table = place_facts(places(world.tables[source], rule), MIN_SEEN, MIN_RELATION)
+            place_list = knowledge.from_table(place_table, PlaceFact)
             each = statement_accuracy(places(world.apart[source], rule), PLACES, world.places)
             row(name, each, place_accuracy(place_list, truth, MIN_SEEN, MIN_RELATION))
     print()

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
@@ -82,6 +83,40 @@ def listed(counts: RelationCounts, signs: str) -> LabelCounts:
     """Counts as (scene, a, b, sign) → count."""
     rows = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
     return Counter({(counts.scenes[s], counts.names[a], counts.names[b], signs[l]): n for s, a, b, l, n in rows})  # noqa: E741
+
+
+COLUMNS = ("scene", "a", "b", "label", "count", "examples")
+
+
+def to_table(counts: RelationCounts) -> pa.Table:
+    """Counts as a table with the columns `COLUMNS`."""
+    scene, a, b, label = counts.fields()
+    scenes, names = (np.array([*words, ""], dtype=object) for words in (counts.scenes, counts.names))
+    examples = pa.ListArray.from_arrays(pa.array(counts.starts.astype(np.int32)), counts.examples.cast(pa.string()))
+    return pa.table(
+        dict(zip(COLUMNS, (scenes[scene], names[a], names[b], label, counts.counts, examples), strict=True))
+    )
+
+
+def from_table(table: pa.Table, labels: int) -> RelationCounts:
+    """The counts of such a table, in which no key comes twice."""
+    rows = table.to_pylist()
+    scenes, names = sorted({row["scene"] for row in rows}), sorted({row[side] for row in rows for side in "ab"})
+    keys = [
+        ((scenes.index(row["scene"]) * len(names) + names.index(row["a"])) * len(names) + names.index(row["b"]))
+        * labels
+        + row["label"]
+        for row in rows
+    ]
+    order = sorted(range(len(rows)), key=keys.__getitem__)
+    examples = [rows[i]["examples"] for i in order]
+    return RelationCounts(
+        scenes, names, labels,
+        np.array([keys[i] for i in order], dtype=np.int64),
+        np.array([rows[i]["count"] for i in order], dtype=np.int64),
+        np.cumsum([0, *map(len, examples)]),
+        pa.array([each for listed in examples for each in listed], pa.string()).dictionary_encode(),
+    )  # fmt: skip
 
 
 @st.composite

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.mining.sample_pictures import DepthRegion, pictures, row, size_counts, table
+from tests.mining.sample_pictures import DepthRegion, pictures, row, size_counts, table, to_table
 
 from seesay.mining import sizes
-from seesay.mining.aggregate import (
-    MAX_EXAMPLES,
-    RelationCounts,
-    combine,
-    count,
-    empty_counts,
-    from_table,
-    gather,
-    read,
-    split_by_name,
-    to_table,
-    write,
-)
+from seesay.mining.aggregate import MAX_EXAMPLES, RelationCounts, combine, count, empty_counts
 from seesay.mining.choices import SizeRule
+from seesay.mining.merge import ORDER, merge, sorted_tables, with_examples
 from seesay.mining.regions import flatten
+from seesay.mining.spill import SpilledCounts, write_batches
 
 REGIONS = [
     DepthRegion(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)
@@ -70,41 +61,44 @@ def test_pictures_or_pairs_of_regions() -> None:
         assert {r["b"]: r["count"] for r in content(counts) if r["a"] == "a"}["f"] == expected
 
 
-@settings(deadline=None)
-@given(pictures())
-def test_a_table_comes_back_whatever_its_order(batch: pa.Table) -> None:
-    counts = size_counts(batch, "boxes")
-    rows = to_table(counts)
-    assert content(from_table(rows.take(pa.array(range(rows.num_rows)[::-1], pa.int64())), 2)) == content(counts)
-
-
-def test_a_file_comes_back(tmp_path: Path) -> None:
+def test_a_part_comes_back_from_disk_slice_by_slice(tmp_path: Path) -> None:
     counts = size_counts(table([row(REGIONS, str(i)) for i in range(7)]), "boxes")
     for each in (counts, empty_counts(2)):
-        write(each, tmp_path / "part.arrow")
-        assert content(read(tmp_path / "part.arrow", 2)) == content(each)
-    assert [path.name for path in tmp_path.iterdir()] == ["part.arrow"]
-
-
-@given(pictures(), st.integers(1, 5))
-def test_pieces_are_the_whole_and_share_no_first_name(batch: pa.Table, slices: int) -> None:
-    counts = size_counts(batch, "boxes")
-    pieces = split_by_name(counts, slices)
-    assert content(combine([empty_counts(2), *pieces])) == content(counts)
-    first = [{row["a"] for row in content(piece)} for piece in pieces]
-    assert sum(map(len, first)) == len(set().union(*first))
+        spilled = SpilledCounts(tmp_path, ["part"], "sizes", 2, 3)
+        spilled.write(each, "part")
+        pieces = [spilled.read("part", number, examples=True) for number in range(3)]
+        assert content(combine(pieces)) == content(each)
+        assert [piece.keys.tolist() for piece in pieces] == [
+            spilled.read("part", number, examples=False).keys.tolist() for number in range(3)
+        ]
+    assert {path.name for path in tmp_path.iterdir()} == {"part.sizes.3-slices.arrow", "part.sizes.words.arrow"}
 
 
 @settings(deadline=None)
-@given(st.lists(pictures(), min_size=1, max_size=3), st.integers(1, 5))
-def test_gathering_files_keeps_the_frequent_pairs(batches: list[pa.Table], min_count: int) -> None:
+@given(st.lists(pictures(), min_size=1, max_size=4), st.integers(1, 5), st.randoms())
+def test_merging_slices_of_parts_is_counting_all_at_once(batches: list[pa.Table], slices: int, random: Random) -> None:
+    """Parts hold pictures of the same ids, so that examples of a key come from several parts, in any order."""
     with TemporaryDirectory() as name:
-        paths = [Path(name) / f"{i}.arrow" for i in range(len(batches))]
         counts = [size_counts(batch, "boxes") for batch in batches]
-        for path, part in zip(paths, counts, strict=True):
-            write(part, path)
-        seen: Counter[tuple[object, object]] = Counter()
-        for row in content(combine(counts)):
-            seen[row["a"], row["b"]] += int(str(row["count"]))
-        frequent = [row for row in content(combine(counts)) if seen[row["a"], row["b"]] >= min_count]
-        assert content(gather(paths, 2, min_count)) == frequent
+        stems = [f"part-{i}" for i in range(len(counts))]
+        random.shuffle(stems)
+        spilled = SpilledCounts(Path(name), stems, "sizes", 2, slices)
+        for stem, part in zip(stems, counts, strict=True):
+            spilled.write(part, stem)
+        words = spilled.words()
+        merged = [merge(spilled, number, *words) for number in range(slices)]
+        pairs = [{(row["a"], row["b"]) for row in content(each)} for each in merged]
+        assert sum(map(len, pairs)) == len(set().union(*pairs))
+        complete = [with_examples(each, np.arange(len(each.keys)), spilled, i) for i, each in enumerate(merged)]
+        assert content(combine(complete)) == content(combine(counts))
+
+
+@given(st.lists(st.lists(st.integers(0, 50), min_size=1), min_size=1, max_size=5), st.integers(1, 4))
+def test_sorted_runs_are_merged_in_order(runs: list[list[int]], rows: int) -> None:
+    with TemporaryDirectory() as name:
+        paths = [Path(name) / f"{i}.arrow" for i in range(len(runs))]
+        for path, run in zip(paths, runs, strict=True):
+            each = pa.table({"value": sorted(run), ORDER: sorted(run)})
+            write_batches(path, each.schema, each.to_batches(rows))
+        merged = [value for each in sorted_tables(paths) for value in each["value"].to_pylist()]
+        assert merged == sorted(value for run in runs for value in run)

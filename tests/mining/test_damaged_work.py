@@ -60,13 +60,16 @@ def test_a_damaged_state_file_is_one_sentence(mined: tuple[Path, Path], name: st
             mine_boxes(annotation, output)
 
 
-@pytest.mark.parametrize("name", ["pictures/part-00000.parquet", "counts/part-00000.sizes.{}.arrow"])
+@pytest.mark.parametrize(
+    "name",
+    ["pictures/part-00000.parquet", "counts/part-00000.sizes.8-slices.arrow", "counts/part-00000.places.words.arrow"],
+)
 def test_a_damaged_table_is_one_sentence(mined: tuple[Path, Path], name: str) -> None:
     annotation, output = mined
-    contents = {path: path.read_bytes() for path in (output / "work" / name.format(i) for i in range(8))}
+    path = output / "work" / name
+    content = path.read_bytes()
     for damage in NO_JSON:
-        for path, content in contents.items():  # the counts are in one of eight slices
-            path.write_bytes(JSON_DAMAGE[damage](content))
+        path.write_bytes(JSON_DAMAGE[damage](content))
         with pytest.raises(UserError, match=r"is damaged \(.*: delete the folder work"):
             mine_boxes(annotation, output)
 

@@ -17,6 +17,7 @@ from seesay.errors import UserError
 from seesay.mining import engine
 from seesay.mining.count_relations import CountingConfig
 from seesay.mining.region_names import NameRules
+from seesay.mining.spill import SpilledCounts
 
 PARTS = [f"part-{i}" for i in range(6)]
 
@@ -83,14 +84,17 @@ RAY = """
 import sys
 from functools import partial
 from pathlib import Path
-from seesay.mining import count_relations
+from seesay.mining import count_relations, write_knowledge
+from seesay.mining.facts import Thresholds
 from tests.mining.test_engine import KilledOnce, _kill_when_begun
 
 folder = Path(sys.argv[1])
 parts = sorted((folder / "parts").glob("*.parquet"))
 count_relations.PartCounter = KilledOnce
 _kill_when_begun(folder / "ray", parts[2].stem)
-count_relations.count_parts(parts, folder / "ray", count_relations.CountingConfig(), engine="ray", workers=2)
+write_knowledge.MERGED_HERE = 0
+counts = count_relations.count_parts(parts, folder / "ray", count_relations.CountingConfig(), engine="ray", workers=2)
+write_knowledge.write_facts(folder / "ray", counts, Thresholds(2, 2, 1), engine="ray", workers=2)
 """
 
 
@@ -99,9 +103,12 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     from benchmarks.mine import write_parts
 
     from seesay.mining import count_relations
+    from seesay.mining.facts import Thresholds
+    from seesay.mining.write_knowledge import write_facts
 
     parts = write_parts(tmp_path / "parts", 1_200, 200)
-    count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
+    counts = count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
+    assert write_facts(tmp_path / "here", counts, Thresholds(2, 2, 1))[0]["places"] > 1000
     (tmp_path / "ray").mkdir()
     ended = subprocess.run(
         [sys.executable, "-c", RAY, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
@@ -110,18 +117,25 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     assert (tmp_path / "ray/killed").exists()
     assert len(set((tmp_path / "ray").glob("begun-*"))) == len(parts)
     for part in parts:
-        for kind in count_relations.LABELS:
-            name = f"{part.stem}.{kind}.0.arrow"
+        names = sorted(path.name for path in (tmp_path / "here").glob(f"{part.stem}.*.arrow"))
+        assert len(names) == 2 * len(count_relations.LABELS)
+        for name in names:
             assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+    for name in ("sizes.parquet", "places.parquet"):
+        assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
 def KilledOnce(  # noqa: N802
-    parts: Mapping[str, str], folder: Path, config: CountingConfig, names: NameRules
+    parts: Mapping[str, str],
+    spilled: Mapping[str, SpilledCounts],
+    folder: Path,
+    config: CountingConfig,
+    names: NameRules,
 ) -> engine.PartTask:
     """The real task, but the third part waits to be killed."""
     from seesay.mining.count_relations import PartCounter
 
-    real = PartCounter(parts, folder, config, names)
+    real = PartCounter(parts, spilled, folder, config, names)
 
     def work(part: str) -> None:
         begun = folder / f"begun-{part}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.mining.sample_pictures import from_table
 
+from seesay.data import knowledge
 from seesay.data.knowledge import PlaceFact, SizeFact
-from seesay.mining.aggregate import RelationCounts, from_table
+from seesay.mining.aggregate import RelationCounts
 from seesay.mining.facts import place_facts, size_facts, transitive_sizes, without_subtypes
 
 Row = tuple[str, str, str, int, int]
@@ -29,14 +31,15 @@ def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
         ("", "cup", "dog", 1, 99),
         ("", "cup", "elk", 1, 100),
     )  # fmt: skip
-    assert size_facts(counts) == [
+    assert knowledge.from_table(size_facts(counts), SizeFact) == [
         SizeFact("bus", "cup", 70, 30, (">",), ("0.jpg",)),
         SizeFact("cup", "bus", 30, 70, ("<",), ("0.jpg",)),
         SizeFact("cup", "elk", 0, 100, ("<",), ("1.jpg",)),
         SizeFact("elk", "cup", 100, 0, (">",), ("1.jpg",)),
     ]
-    assert {fact.a for fact in without_subtypes(size_facts(counts), {"elk"})} == {"bus", "cup"}
-    assert ("cup", "dog") in {(fact.a, fact.b) for fact in size_facts(counts, min_count=99)}
+    assert set(without_subtypes(size_facts(counts), {"elk"})["a"].to_pylist()) == {"bus", "cup"}
+    more = knowledge.from_table(size_facts(counts, min_count=99), SizeFact)
+    assert ("cup", "dog") in {(fact.a, fact.b) for fact in more}
 
 
 def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
@@ -49,7 +52,7 @@ def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     )  # fmt: skip
     # kitchen: 95 + 12 (the 9 count as none), 0.89 and 0.11; office's lamp and sink: 95 in all;
     # its door and sink: 0.4, 0.3, 0.3, each typical (0.2 or more), so they are dropped
-    assert place_facts(counts) == [
+    assert knowledge.from_table(place_facts(counts), PlaceFact) == [
         PlaceFact("kitchen", "lamp", "sink", 95, 0, 12, (">",), ("0.jpg",)),
         PlaceFact("kitchen", "sink", "lamp", 12, 0, 95, ("<",), ("0.jpg",)),
         PlaceFact("office", "door", "lamp", 0, 60, 40, ("=", "<"), ("1.jpg",)),

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from benchmarks.mine import write_parts
 from benchmarks.rooms import color_accuracy, place_accuracy, size_accuracy
+from tests.mining.sample_pictures import COLUMNS, from_table
 
 from seesay.data import knowledge
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
-from seesay.mining import aggregate, count_relations, pipeline, rooms
-from seesay.mining.aggregate import to_table
+from seesay.mining import aggregate, count_relations, merge, pipeline, rooms, write_knowledge
 from seesay.mining.caption_nouns import count_names, frequent_names
 from seesay.mining.count_relations import CountingConfig
 from seesay.mining.facts import Thresholds
@@ -235,10 +235,11 @@ def test_size_classes(tmp_path: Path) -> None:
 
 def test_strict_labels(tmp_path: Path) -> None:
     """Two of ten pictures show the cup larger than the box, and the box is larger in seven of ten than the dog."""
-    counts = count_relations.MinedCounts(
-        aggregate.from_table(_size_table(("box", "dog", 7, 3), ("box", "cup", 8, 2)), 2),
-        aggregate.empty_counts(3), aggregate.empty_counts(12), 10, Counter(),
-    )  # fmt: skip
+    sizes = from_table(_size_table(("box", "dog", 7, 3), ("box", "cup", 8, 2)), 2)
+    spilled = count_relations.spilled_counts(tmp_path / "counts", ["part"], 10)
+    for kind, each in spilled.items():
+        each.write(sizes if kind == "sizes" else aggregate.empty_counts(each.labels), "part")
+    counts = count_relations.CountedParts(tmp_path / "counts", spilled, 10, Counter())
     written = [
         write_facts(tmp_path, counts, Thresholds(1, 1, 1, 1, rule))[0]["sizes"] for rule in ("published", "paper")
     ]
@@ -247,7 +248,7 @@ def test_strict_labels(tmp_path: Path) -> None:
 
 def _size_table(*rows: tuple[str, str, int, int]) -> pa.Table:
     flat = [("", a, b, label, count, ["1"]) for a, b, *counts in rows for label, count in enumerate(counts)]
-    columns = dict(zip(aggregate.COLUMNS, map(list, zip(*flat, strict=True)), strict=True))
+    columns = dict(zip(COLUMNS, map(list, zip(*flat, strict=True)), strict=True))
     return pa.table({**columns, "label": pa.array(columns["label"], pa.int8())})
 
 
@@ -363,8 +364,13 @@ def test_batches_and_gathering_piece_by_piece_change_nothing(tmp_path: Path, mon
     parts = write_parts(tmp_path / "parts", 300, 50)
     at_once = count_relations.count_parts(parts, tmp_path / "counts", CountingConfig())
     monkeypatch.setattr(count_relations, "BATCH", 7)
-    monkeypatch.setattr(aggregate, "COMBINE_ROWS", 100)
+    monkeypatch.setattr(merge, "MERGE_ROWS", 100)
+    monkeypatch.setattr(count_relations, "MIN_SLICES", 3)
     bit_by_bit = count_relations.count_parts(parts, tmp_path / "again", CountingConfig())
-    for kind in count_relations.LABELS:
-        assert to_table(getattr(at_once, kind)).equals(to_table(getattr(bit_by_bit, kind)))
+    monkeypatch.setattr(write_knowledge, "MERGED_HERE", 0)
+    for workers, counts in ((1, at_once), (2, bit_by_bit)):
+        assert write_facts(counts.folder, counts, Thresholds(2, 2, 1), workers=workers)[0]["places"] > 100
+        assert not list(counts.folder.glob("merged-*"))
+    for name in ("sizes.parquet", "places.parquet"):
+        assert (at_once.folder / name).read_bytes() == (bit_by_bit.folder / name).read_bytes()
     assert at_once.pictures == bit_by_bit.pictures == 300

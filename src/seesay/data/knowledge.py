@@ -6,7 +6,7 @@ keeps its counts and a few example pictures.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -80,6 +80,8 @@ FILES: dict[type, str] = {
     PlaceFact: "places.parquet",
     SubtypeFact: "subtypes.parquet",
 }
+ROW_GROUP = 1 << 16
+"""Rows of a table in memory while it is written."""
 _ARROW = {
     str: pa.string(),
     int: pa.int64(),
@@ -100,6 +102,30 @@ def write(folder: Path, facts: Sequence[Fact], fact_type: type[Fact]) -> Path:
     with atomic_write(path) as unfinished:
         pq.write_table(pa.Table.from_pylist([asdict(fact) for fact in facts], schema=schema(fact_type)), unfinished)
     return path
+
+
+def write_tables(folder: Path, tables: Iterable[pa.Table], fact_type: type[Fact]) -> int:
+    """Write one table of a knowledge folder atomically, as its rows come, and return their number."""
+    waiting, written = schema(fact_type).empty_table(), 0
+    with atomic_write(folder / FILES[fact_type]) as unfinished, pq.ParquetWriter(unfinished, waiting.schema) as writer:
+        for table in tables:
+            waiting = pa.concat_tables([waiting, table])
+            while waiting.num_rows > ROW_GROUP:
+                writer.write_table(waiting.slice(0, ROW_GROUP))
+                waiting = waiting.slice(ROW_GROUP).combine_chunks()
+            written += table.num_rows
+        writer.write_table(waiting)
+    return written
+
+
+def from_table(table: pa.Table, fact_type: type[Fact]) -> list[Fact]:
+    """The rows of a table as facts."""
+    return [_fact(row, fact_type) for row in table.select(schema(fact_type).names).to_pylist()]
+
+
+def _fact(row: Mapping[str, Any], fact_type: type[Fact]) -> Fact:
+    values: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+    return fact_type(**values)
 
 
 def read(folder: Path, fact_type: type[Fact]) -> list[Fact]:
@@ -130,6 +156,5 @@ def read_checked(folder: Path, fact_type: type[Fact]) -> tuple[dict[int, Fact], 
         if empty:
             bad.append(BadRow(number, f"'{empty[0]}' is missing"))
         else:
-            values: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-            good[number] = fact_type(**values)
+            good[number] = _fact(row, fact_type)
     return good, bad

@@ -7,27 +7,20 @@ the smallest ids, so that they do not depend on the partitioning either.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seesay.files import atomic_write
 from seesay.metrics.base import BoolArray, IntArray
-from seesay.mining.regions import RegionArrays, encode_words, flat_offsets, single_chunk
+from seesay.mining.regions import RegionArrays, encode_words
 
-COLUMNS = ("scene", "a", "b", "label", "count", "examples")
 MAX_EXAMPLES = 3
 """Example pictures kept for each pair and label."""
-COMBINE_ROWS = 1 << 20
-"""Rows of counts to read before they are combined."""
 _MAX_KEY = 1 << 62
-_IPC_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -61,7 +54,10 @@ class Observations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelationCounts:
-    """How often each label was observed for each pair. `keys` are sorted and unique; `starts` bound their examples."""
+    """How often each label was observed for each pair. `keys` are sorted and unique; `starts` bound their examples.
+
+    The dictionary of the examples is sorted.
+    """
 
     scenes: list[str]
     names: list[str]
@@ -74,10 +70,22 @@ class RelationCounts:
     def fields(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Scene, first name, second name and label of every key."""
         name_count = max(len(self.names), 1)
-        pair, label = np.divmod(self.keys, self.labels)
-        rest, b = np.divmod(pair, name_count)
-        scene, a = np.divmod(rest, name_count)
-        return scene, a, b, label
+        pair = self.keys // self.labels  # with a product this is faster than divmod
+        rest = pair // name_count
+        scene = rest // name_count
+        return scene, rest - scene * name_count, pair - rest * name_count, self.keys - pair * self.labels
+
+    def select(self, rows: IntArray) -> RelationCounts:
+        """The counts of some rows."""
+        lengths = self.starts[rows + 1] - self.starts[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        taken = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        examples = _dictionary(self.examples.indices.to_numpy()[taken], self.examples.dictionary)
+        return replace(self, keys=self.keys[rows], counts=self.counts[rows], starts=starts, examples=examples)
+
+    def example_lists(self) -> pa.ListArray:
+        """The examples of every key, as indices into their dictionary."""
+        return pa.ListArray.from_arrays(pa.array(self.starts.astype(np.int32)), self.examples.indices)
 
 
 @lru_cache(maxsize=256)
@@ -108,28 +116,31 @@ def count(
     groups = np.flatnonzero(_group_starts(counted))
     keys = counted[groups]
     rows, starts = _first_of_groups(np.cumsum(_group_starts(unique >> bits)) - 1, len(keys))
-    examples = pa.DictionaryArray.from_arrays(order[unique[rows] & ((1 << bits) - 1)].astype(np.int32), regions.ids)
+    ranks = pa.array((unique[rows] & ((1 << bits) - 1)).astype(np.int32))
+    examples = pa.DictionaryArray.from_arrays(ranks, regions.ids.take(pa.array(order)))
     return RelationCounts(scenes, names, labels, keys, np.diff(groups, append=len(counted)), starts, examples)
 
 
 def combine(parts: Sequence[RelationCounts]) -> RelationCounts:
     """The counts of all parts together. Order and grouping of the parts change nothing."""
-    labels = parts[0].labels
     parts = [part for part in parts if len(part.keys)] or [parts[0]]
     if len(parts) == 1:
         return parts[0]
     scenes = sorted(set().union(*(part.scenes for part in parts)))
     names = sorted(set().union(*(part.names for part in parts)))
-    _check_limit(scenes, names, labels)
-    scene_code, name_code = {s: i for i, s in enumerate(scenes)}, {n: i for i, n in enumerate(names)}
-    keys = [_recode_keys(part, scene_code, name_code) for part in parts]
-    merged = np.concatenate(keys)
+    return add([recode(part, scenes, names) for part in parts])
+
+
+def add(parts: Sequence[RelationCounts]) -> RelationCounts:
+    """The counts of parts with the same scenes and names together."""
+    merged = np.concatenate([part.keys for part in parts])
     order = np.argsort(merged, kind="stable")
     is_start = _group_starts(merged[order])
     starts_of_groups = np.flatnonzero(is_start)
     group = np.empty(len(order), dtype=np.int64)
     group[order] = np.cumsum(is_start) - 1
-    sums = np.add.reduceat(np.concatenate([part.counts for part in parts])[order], starts_of_groups)
+    counts = np.concatenate([part.counts for part in parts])[order]
+    sums = np.add.reduceat(counts, starts_of_groups) if len(order) else counts
     owner = np.repeat(group, np.concatenate([np.diff(part.starts) for part in parts]))
     rank, words = encode_words(
         pa.chunked_array([part.examples for part in parts]).unify_dictionaries().combine_chunks()
@@ -138,129 +149,28 @@ def combine(parts: Sequence[RelationCounts]) -> RelationCounts:
     packed = np.sort((owner << bits) | rank)
     packed = packed[_group_starts(packed)]
     rows, starts = _first_of_groups(packed >> bits, len(starts_of_groups))
-    examples = pa.DictionaryArray.from_arrays((packed[rows] & ((1 << bits) - 1)).astype(np.int32), words)
-    return RelationCounts(scenes, names, labels, merged[order][starts_of_groups], sums, starts, examples)
+    examples = _dictionary(packed[rows] & ((1 << bits) - 1), words)
+    return replace(parts[0], keys=merged[order][starts_of_groups], counts=sums, starts=starts, examples=examples)
 
 
-def _recode_keys(part: RelationCounts, scenes: Mapping[str, int], names: Mapping[str, int]) -> IntArray:
-    """A part's keys in the indices of another vocabulary; −1 for names that it does not hold."""
+def recode(part: RelationCounts, scenes: list[str], names: list[str]) -> RelationCounts:
+    """The same counts in the indices of sorted scenes and names that hold the part's own; keys stay sorted."""
+    if part.scenes == scenes and part.names == names:
+        return part
+    _check_limit(scenes, names, part.labels)
+    own_scenes, own_names = (
+        pc.index_in(pa.array(own, pa.string()), pa.array(words, pa.string())).to_numpy(zero_copy_only=False)
+        for own, words in ((part.scenes, scenes), (part.names, names))
+    )
     scene, a, b, label = part.fields()
-    new_scene = np.array([scenes.get(s, -1) for s in part.scenes], dtype=np.int64)
-    new_name = np.array([names.get(n, -1) for n in part.names], dtype=np.int64)
-    keys = _pack_keys(new_scene[scene], new_name[a], new_name[b], label, len(names), part.labels)
-    if (new_scene >= 0).all() and (new_name >= 0).all():
-        return keys
-    return np.where((new_scene[scene] >= 0) & (new_name[a] >= 0) & (new_name[b] >= 0), keys, -1)
-
-
-def gather(paths: Sequence[Path], labels: int, min_count: int = 1) -> RelationCounts:
-    """The counts of all files together, of the pairs that were seen `min_count` times or more.
-
-    Most pairs are rare: their examples are never read, so that memory holds only their keys and counts.
-    """
-    total, waiting = empty_counts(labels), 0
-    parts: list[RelationCounts] = []
-    for path in paths:
-        parts.append(read(path, labels, examples=min_count <= 1))
-        waiting += len(parts[-1].keys)
-        if waiting > max(len(total.keys), COMBINE_ROWS):
-            total, parts, waiting = combine([total, *parts]), [], 0
-    total = combine([total, *parts])
-    if min_count <= 1:
-        return total
-    pair = total.keys // labels
-    groups = np.flatnonzero(_group_starts(pair))
-    is_frequent = np.add.reduceat(total.counts, groups) >= min_count if len(groups) else np.zeros(0, dtype=bool)
-    frequent = pair[groups][is_frequent]
-    scenes, names = ({word: i for i, word in enumerate(words)} for words in (total.scenes, total.names))
-
-    def read_frequent(path: Path) -> RelationCounts:
-        part = read(path, labels)
-        own = _recode_keys(part, scenes, names) // labels
-        return _select_rows(part, np.flatnonzero(np.isin(own, frequent, assume_unique=False, kind="sort")))
-
-    return combine([empty_counts(labels), *map(read_frequent, paths)])
-
-
-def split_by_name(counts: RelationCounts, slices: int) -> list[RelationCounts]:
-    """The counts split by a hash of their first name: a name falls into the same slice in every part.
-
-    Slices are gathered one after the other, so that memory holds the pairs of one slice at a time.
-    """
-    slice_of_name = np.array([crc32(name.encode()) % slices for name in counts.names], dtype=np.int64)
-    slice_of_pair = slice_of_name[counts.fields()[1]]
-    return [_select_rows(counts, np.flatnonzero(slice_of_pair == i)) for i in range(slices)]
-
-
-def _select_rows(part: RelationCounts, rows: IntArray) -> RelationCounts:
-    lengths = part.starts[rows + 1] - part.starts[rows]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    taken = np.repeat(part.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-    examples = part.examples.take(pa.array(taken)).dictionary_decode().dictionary_encode()  # without unused words
-    return RelationCounts(part.scenes, part.names, part.labels, part.keys[rows], part.counts[rows], starts, examples)
+    keys = _pack_keys(own_scenes[scene], own_names[a], own_names[b], label, len(names), part.labels)
+    return replace(part, scenes=scenes, names=names, keys=keys)
 
 
 def empty_counts(labels: int) -> RelationCounts:
     """The counts of no pictures."""
     empty = np.zeros(0, dtype=np.int64)
     return RelationCounts([], [], labels, empty, empty, np.zeros(1, dtype=np.int64), pa.array([], _DICTIONARY))
-
-
-def to_table(counts: RelationCounts) -> pa.Table:
-    """The counts as a table with the columns `COLUMNS`."""
-    scene, a, b, label = counts.fields()
-    return pa.table(
-        {
-            "scene": _dictionary_array(scene, counts.scenes),
-            "a": _dictionary_array(a, counts.names),
-            "b": _dictionary_array(b, counts.names),
-            "label": pa.array(label.astype(np.int8)),
-            "count": pa.array(counts.counts),
-            "examples": pa.ListArray.from_arrays(pa.array(counts.starts.astype(np.int32)), counts.examples),
-        }
-    )
-
-
-def from_table(table: pa.Table, labels: int) -> RelationCounts:
-    """The counts of such a table; its rows may be in any order."""
-    table = table.unify_dictionaries()
-    columns = (single_chunk(table.column(name)) for name in ("scene", "a", "b"))
-    (scene, scenes), (a, a_names), (b, b_names) = map(encode_words, columns)
-    names = sorted({*a_names.to_pylist(), *b_names.to_pylist()})
-    index = {name: i for i, name in enumerate(names)}
-    first, second = (np.array([index[w] for w in words.to_pylist()], dtype=np.int64) for words in (a_names, b_names))
-    label = table.column("label").to_numpy().astype(np.int64)
-    keys = _pack_keys(scene, first[a], second[b], label, len(names), labels)
-    ordered = bool((keys[1:] > keys[:-1]).all())  # as `to_table` leaves them
-    order = np.arange(len(keys)) if ordered else np.argsort(keys, kind="stable")
-    starts: IntArray = np.zeros(len(order) + 1, dtype=np.int64)
-    examples = pa.array([], _DICTIONARY)
-    if "examples" in table.column_names:
-        listed = single_chunk(table.column("examples"))
-        listed = (listed if ordered else listed.take(pa.array(order))).cast(pa.list_(_DICTIONARY))
-        starts, examples = flat_offsets(listed), listed.flatten()
-    counts = table.column("count").to_numpy()[order]
-    return RelationCounts(scenes.to_pylist(), names, labels, keys[order], counts, starts, examples)
-
-
-def write(counts: RelationCounts, path: Path) -> None:
-    """Write counts atomically; workers may write the same part twice, each time the same."""
-    table = to_table(counts)
-    with (
-        atomic_write(path) as unfinished,
-        pa.OSFile(str(unfinished), "wb") as file,
-        pa.ipc.new_file(file, table.schema, options=_IPC_OPTIONS) as writer,
-    ):
-        writer.write_table(table)
-
-
-def read(path: Path, labels: int, *, examples: bool = True) -> RelationCounts:
-    """Read what `write` wrote, with or without the examples."""
-    fields = None if examples else [i for i, name in enumerate(COLUMNS) if name != "examples"]
-    with pa.memory_map(str(path)) as file:
-        table = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields)).read_all()
-        table.validate(full=True)
-        return from_table(table, labels)
 
 
 def _pack_keys(scene: IntArray, a: IntArray, b: IntArray, label: IntArray, names: int, labels: int) -> IntArray:
@@ -287,5 +197,9 @@ def _first_of_groups(owners: IntArray, groups: int) -> tuple[IntArray, IntArray]
     return np.repeat(np.cumsum(sizes) - sizes - starts[:-1], lengths) + np.arange(starts[-1]), starts
 
 
-def _dictionary_array(numbers: IntArray, words: list[str]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(words, pa.string()))
+def _dictionary(indices: IntArray, words: pa.Array) -> pa.DictionaryArray:
+    """Words by their indices, without those that are not used."""
+    used = np.zeros(len(words), dtype=bool)
+    used[indices] = True
+    compact = (np.cumsum(used, dtype=np.int32) - 1)[indices].astype(np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(compact), words.filter(pa.array(used)))

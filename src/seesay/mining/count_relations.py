@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,7 @@ from seesay.mining.choices import SizeRule, SpaceRule
 from seesay.mining.natural_breaks import CLASSES
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
+from seesay.mining.spill import SpilledCounts
 from seesay.mining.visual_features import PIXELS, VisualFeatureExtractor
 from seesay.progress import ProgressCallback
 
@@ -37,8 +37,8 @@ LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
 """Number of labels by kind of counts. The last label of colours counts answers, since one may name two colours."""
 SETTINGS = "counting.json"
 DELETE_WORK = "delete the folder work and run the same command again"
-SLICES = 8
-"""Slices in which counts are gathered, one after the other."""
+MIN_SLICES, PICTURES_PER_SLICE = 8, 500_000
+"""Slices in which counts are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,35 @@ class _Done:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MinedCounts:
-    """The counts of one part or of all parts, the number of pictures, and what could not be used, by reason."""
+    """The counts of one part, the number of pictures, and what could not be used, by reason."""
 
     sizes: RelationCounts
     places: RelationCounts
     colors: RelationCounts
     pictures: int
     bad: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedParts:
+    """Where the counts of all parts are, by kind, the number of pictures, and what could not be used, by reason."""
+
+    folder: Path
+    spilled: Mapping[str, SpilledCounts]
+    pictures: int
+    bad: Counter[str]
+
+
+def spilled_counts(folder: Path, stems: Sequence[str], pictures: int) -> dict[str, SpilledCounts]:
+    """Where the counts of parts are, by kind.
+
+    The more pictures, the more slices, so that one is merged in the same memory; there are few counts of colours.
+    """
+    slices = MIN_SLICES + pictures // PICTURES_PER_SLICE
+    return {
+        kind: SpilledCounts(folder, stems, kind, labels, 1 if kind == "colors" else slices)
+        for kind, labels in LABELS.items()
+    }
 
 
 def count_part(
@@ -143,51 +165,41 @@ def count_part(
 def count_parts(
     parts: Sequence[Path], folder: Path, config: CountingConfig, engine: str = "local", workers: int = 1,
     progress: ProgressCallback = lambda done, total: None, names: NameRules | None = None,
-    min_counts: tuple[int, int, int] = (1, 1, 1),
-) -> MinedCounts:  # fmt: skip
-    """Count every part that `folder` has no counts of yet, and combine what was seen often enough.
-
-    `min_counts`: of pairs for sizes and for places, and of names for colours.
-    """
+) -> CountedParts:  # fmt: skip
+    """Count every part that `folder` has no counts of yet."""
     names = names or NameRules()
-    check_settings(folder, config, names, parts)
     rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
     total = sum(rows.values())
+    check_settings(folder, config, names, parts)
     paths = {path.stem: str(path) for path in parts}
-    create_task, is_done = partial(PartCounter, paths, folder, config, names), partial(_is_done, folder)
+    spilled = spilled_counts(folder, list(paths), total)
+    create_task = partial(PartCounter, paths, spilled, folder, config, names)
+    is_done = partial(_is_done, spilled, folder)
     progress(sum(rows[stem] for stem in filter(is_done, paths)), total)
     engines.run(
         list(paths), create_task, is_done,
         engine=engine, workers=workers, finished=lambda stem: progress(rows[stem], total),
     )  # fmt: skip
-
-    def gather_kind(kind: str, labels: int, min_count: int) -> RelationCounts:
-        files = ([folder / f"{stem}.{kind}.{i}.arrow" for stem in paths] for i in range(SLICES))
-        with damage_as_user_error(folder, DELETE_WORK):
-            return combine(
-                [empty_counts(labels), *(aggregate.gather(slice_files, labels, min_count) for slice_files in files)]
-            )
-
-    with ThreadPoolExecutor() as pool:  # sorting and reading release the interpreter's lock
-        counts = list(pool.map(gather_kind, LABELS, LABELS.values(), min_counts))
     bad: Counter[str] = Counter()
     for stem in paths:
         bad.update(read_state(folder / f"{stem}.done.json", _Done, DELETE_WORK).bad)
-    return MinedCounts(counts[0], counts[1], counts[2], total, bad)
+    return CountedParts(folder, spilled, total, bad)
 
 
 class PartCounter:
     """A worker's task: count a part and write the counts. Models are loaded when it is created."""
 
-    def __init__(self, parts: Mapping[str, str], folder: Path, config: CountingConfig, names: NameRules) -> None:
-        self._parts, self._folder, self._config, self._names = parts, folder, config, names
+    def __init__(
+        self, parts: Mapping[str, str], spilled: Mapping[str, SpilledCounts], folder: Path,
+        config: CountingConfig, names: NameRules,
+    ) -> None:  # fmt: skip
+        self._parts, self._spilled, self._folder, self._config, self._names = parts, spilled, folder, config, names
         self._extract = VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
 
     def __call__(self, stem: str) -> None:
         counts = count_part(Path(self._parts[stem]), self._config, self._names, self._extract)
-        for kind in LABELS:
-            for i, piece in enumerate(aggregate.split_by_name(getattr(counts, kind), SLICES)):
-                aggregate.write(piece, self._folder / f"{stem}.{kind}.{i}.arrow")
+        for kind, spilled in self._spilled.items():
+            spilled.write(getattr(counts, kind), stem)
         note = {"pictures": counts.pictures, "bad": counts.bad}
         write_json(self._folder / f"{stem}.done.json", note)  # last: it marks the part as done
 
@@ -214,8 +226,9 @@ def _batches(path: Path, rows: int) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-def _is_done(folder: Path, stem: str) -> bool:
-    return (folder / f"{stem}.done.json").is_file()
+def _is_done(spilled: Mapping[str, SpilledCounts], folder: Path, stem: str) -> bool:
+    """Parts that an earlier version counted lack the files of this one."""
+    return (folder / f"{stem}.done.json").is_file() and all(kind.exists(stem) for kind in spilled.values())
 
 
 def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts: Sequence[Path]) -> None:

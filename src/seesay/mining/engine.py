@@ -1,4 +1,4 @@
-"""Runs a task over many parts, on this machine or on a Ray cluster, both through Daft.
+"""Runs a task over many parts, on this machine or on a Ray cluster, both through Daft; here with one worker without it.
 
 A part is a row of a Daft data frame and the task a Daft class, so that each worker creates it (and loads its models)
 once. Results are written to files atomically; only the part's name is sent back. A part whose files exist is done: a
@@ -58,8 +58,6 @@ def _run(
     parts: Sequence[str], create_task: Callable[[], PartTask], workers: int, *,
     in_process: bool, finished: Callable[[str], None],
 ) -> None:  # fmt: skip
-    import daft
-
     class Worker:
         def __init__(self) -> None:
             self._task, self._error = _catch(create_task)
@@ -70,15 +68,21 @@ def _run(
             task: PartTask = self._task
             return _catch(lambda: task(part))[1] or part
 
-    Worker.do = daft.method(return_dtype=daft.DataType.string())(Worker.do)  # type: ignore[method-assign]
-    worker: Any = daft.cls(use_process=not in_process, max_concurrency=workers)(Worker)()
-    rows = daft.from_pydict({"part": list(parts)}).into_batches(1)
-    for reply in _replies(rows.select(worker.do(rows["part"]).alias("reply"))):
+    for reply in map(Worker().do, parts) if in_process else _replies(_frame(parts, Worker, workers)):
         if reply.startswith(_USER_ERROR):
             raise UserError(reply.removeprefix(_USER_ERROR))
         if reply.startswith(_FAILURE):
             raise PartFailedError(reply.removeprefix(_FAILURE))
         finished(reply)
+
+
+def _frame(parts: Sequence[str], worker_class: type[Any], workers: int) -> Any:
+    import daft
+
+    worker_class.do = daft.method(return_dtype=daft.DataType.string())(worker_class.do)
+    worker: Any = daft.cls(use_process=True, max_concurrency=workers)(worker_class)()
+    rows = daft.from_pydict({"part": list(parts)}).into_batches(1)
+    return rows.select(worker.do(rows["part"]).alias("reply"))
 
 
 def _replies(frame: Any) -> Iterator[str]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from seesay.data import knowledge
 from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
-from seesay.metrics.base import BoolArray, FloatArray
+from seesay.metrics.base import BoolArray, FloatArray, IntArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mining.aggregate import RelationCounts
 from seesay.mining.choices import LabelRule
+from seesay.mining.merge import ORDER
 from seesay.tasks.viphy.derived_sets import smaller_pairs
 
 
@@ -39,51 +43,49 @@ class Thresholds:
 
 
 PUBLISHED = Thresholds()
+WithExamples = Callable[[RelationCounts, IntArray], RelationCounts]
+"""Some rows of counts, with their examples."""
 
 
-_Pair = tuple[str, str, str, list[int], BoolArray, tuple[str, ...]]
-"""Scene, two names, how often each label was observed, which labels are typical, and examples."""
+class _Pairs(NamedTuple):
+    """Pairs of which there are facts: how often each label was observed, which are typical, the most frequent's row."""
+
+    observed: IntArray
+    is_typical: BoolArray
+    top: IntArray
 
 
-def size_facts(counts: RelationCounts, min_count: int = PUBLISHED.size, *, strict: bool = False) -> list[SizeFact]:
+def size_facts(
+    counts: RelationCounts, min_count: int = PUBLISHED.size, *, strict: bool = False,
+    with_examples: WithExamples = RelationCounts.select,
+) -> pa.Table:  # fmt: skip
     """Frequent pairs of which one is larger in 70 % or more of the cases, in both directions, sorted by name."""
-    facts = []
     typical = partial(typical_size_labels, strict=strict)
-    for _, a, b, (larger, smaller), is_typical, examples in _frequent_pairs(counts, min_count, 0, typical):
-        if is_typical.any():
-            label, complement = (SIZES[0], SIZES[1]) if is_typical[0] else (SIZES[1], SIZES[0])
-            facts.append(SizeFact(a, b, larger, smaller, (label,), examples))
-            facts.append(SizeFact(b, a, smaller, larger, (complement,), examples))
-    return sorted(facts, key=lambda fact: (fact.a, fact.b))
+    pairs = _frequent_pairs(counts, min_count, 0, typical)
+    return _facts(counts, knowledge.schema(SizeFact), SIZES, pairs, with_examples)
 
 
-def without_subtypes(facts: Sequence[SizeFact], subtypes: Collection[str]) -> list[SizeFact]:
+def place_facts(
+    counts: RelationCounts, min_count: int = PUBLISHED.place, min_relation: int = PUBLISHED.relation,
+    *, strict: bool = False, with_examples: WithExamples = RelationCounts.select,
+) -> pa.Table:  # fmt: skip
+    """Frequent pairs of a scene, in both directions, sorted by scene and name.
+
+    A pair of which all three labels are typical, or none, carries no information and is dropped, as published.
+    """
+    typical = partial(typical_space_labels, strict=strict)
+    pairs = _frequent_pairs(counts, min_count, min_relation, typical)
+    return _facts(counts, knowledge.schema(PlaceFact), PLACES, pairs, with_examples)
+
+
+def without_subtypes(facts: pa.Table, subtypes: Collection[str]) -> pa.Table:
     """As published, the facts without subtypes: "kitchen table" ends in "table", whose size stands for it.
 
     This holds only for names that end in their parent's. A lexicon's subtypes keep their sizes: a bus is a vehicle and
     a cup is a container, but each has a size of its own.
     """
-    return [fact for fact in facts if fact.a not in subtypes and fact.b not in subtypes]
-
-
-def place_facts(
-    counts: RelationCounts, min_count: int = PUBLISHED.place, min_relation: int = PUBLISHED.relation,
-    *, strict: bool = False,
-) -> list[PlaceFact]:  # fmt: skip
-    """Frequent pairs of a scene, in both directions, sorted by scene and name.
-
-    A pair of which all three labels are typical, or none, carries no information and is dropped, as published.
-    """
-    facts = []
-    pairs = _frequent_pairs(counts, min_count, min_relation, partial(typical_space_labels, strict=strict))
-    for scene, a, b, (above, level, below), is_typical, examples in pairs:
-        if is_typical.all() or not is_typical.any():
-            continue
-        typical = tuple(compress(PLACES, is_typical))
-        mirrored = tuple(compress(PLACES, is_typical[::-1]))
-        facts.append(PlaceFact(scene, a, b, above, level, below, typical, examples))
-        facts.append(PlaceFact(scene, b, a, below, level, above, mirrored, examples))
-    return sorted(facts, key=lambda fact: (fact.scene, fact.a, fact.b))
+    names = pa.array(sorted(subtypes), pa.string())
+    return facts.filter(pc.invert(pc.or_(pc.is_in(facts["a"], names), pc.is_in(facts["b"], names))))
 
 
 def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
@@ -119,20 +121,50 @@ def _has(rows: NDArray[np.uint8], column: int) -> BoolArray:
 
 def _frequent_pairs(
     counts: RelationCounts, min_count: int, min_relation: int, typical: Callable[[FloatArray], FloatArray]
-) -> Iterator[_Pair]:
-    """The pairs that are frequent enough, with examples of their most frequent label."""
+) -> _Pairs:
+    """The pairs that are frequent enough and have typical labels, but not all of them."""
     pair = counts.keys // counts.labels
-    first = np.flatnonzero(np.diff(pair, prepend=-1))
-    of = np.cumsum(np.diff(pair, prepend=-1) != 0) - 1
-    table = np.zeros((len(first), counts.labels), dtype=np.int64)
-    scene, a, b, label = counts.fields()
-    table[of, label] = np.where(counts.counts >= min_relation, counts.counts, 0)
-    frequent = np.flatnonzero(table.sum(axis=1) >= max(min_count, 1))
-    rows = table[frequent]
-    key_index = np.full(table.shape, -1)
-    key_index[of, label] = np.arange(len(of))
-    top = key_index[frequent, rows.argmax(axis=1)]
-    is_typical = typical(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)) > 0
-    for key, example, row, flags in zip(first[frequent], top, rows.tolist(), is_typical, strict=True):
-        examples = counts.examples[counts.starts[example] : counts.starts[example + 1]].to_pylist()
-        yield counts.scenes[scene[key]], counts.names[a[key]], counts.names[b[key]], row, flags, tuple(examples)
+    is_first = np.diff(pair, prepend=-1) != 0
+    of, label = np.cumsum(is_first) - 1, counts.keys - pair * counts.labels
+    observed = np.zeros((int(is_first.sum()), counts.labels), dtype=np.int64)
+    observed[of, label] = np.where(counts.counts >= min_relation, counts.counts, 0)
+    row_of_label = np.full(observed.shape, -1)
+    row_of_label[of, label] = np.arange(len(of))
+    frequent = np.flatnonzero(observed.sum(axis=1) >= max(min_count, 1))
+    observed = observed[frequent]
+    is_typical = typical(observed / np.maximum(observed.sum(axis=1, keepdims=True), 1)) > 0
+    says_something = is_typical.any(axis=1) & ~is_typical.all(axis=1)
+    observed, is_typical, frequent = observed[says_something], is_typical[says_something], frequent[says_something]
+    return _Pairs(observed, is_typical, row_of_label[frequent, observed.argmax(axis=1)])
+
+
+def _facts(
+    counts: RelationCounts, schema: pa.Schema, labels: Sequence[str], pairs: _Pairs, with_examples: WithExamples
+) -> pa.Table:
+    """The facts about pairs, in both directions, sorted by `ORDER`: their place among all scenes and pairs of names."""
+    chosen = with_examples(counts, pairs.top)
+    scene, a, b, _ = chosen.fields()
+    scene, a, b = np.concatenate([scene, scene]), np.concatenate([a, b]), np.concatenate([b, a])
+    place = (scene * len(counts.names) + a) * len(counts.names) + b
+    order = np.argsort(place)
+    observed = np.concatenate([pairs.observed, pairs.observed[:, ::-1]])[order]
+    is_typical = np.concatenate([pairs.is_typical, pairs.is_typical[:, ::-1]])[order]
+    scenes, names, label_names = (pa.array(words, pa.string()) for words in (counts.scenes, counts.names, labels))
+    examples = _lists(chosen.starts, chosen.examples.cast(pa.string()))
+    columns = [
+        scenes.take(pa.array(scene[order])),
+        names.take(pa.array(a[order])),
+        names.take(pa.array(b[order])),
+        *(pa.array(column) for column in observed.T),
+        _lists(
+            np.concatenate([[0], np.cumsum(is_typical.sum(axis=1))]),
+            label_names.take(pa.array(np.nonzero(is_typical)[1])),
+        ),
+        examples.take(pa.array(order % max(len(pairs.top), 1))),
+    ]
+    table = pa.Table.from_arrays(columns[len(columns) - len(schema) :], schema=schema)  # sizes have no scene
+    return table.append_column(ORDER, pa.array(place[order]))
+
+
+def _lists(starts: IntArray, values: pa.Array) -> pa.ListArray:
+    return pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), values)

@@ -139,10 +139,13 @@ def mine(
             renamed, nameless = normalize_names(parts)
             count_start = time.perf_counter()
             with progress("Sizes, places, colours", "pictures") as advance:
-                names, min_counts = NameRules(renamed, subtypes_of), (min_seen, min_seen, 1)
-                counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names, min_counts)
+                names = NameRules(renamed, subtypes_of)
+                counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names)
+            facts, unused = write_facts(
+                output, counts, thresholds, subtypes_of, by_ending,
+                transitive=transitive, engine=engine, workers=workers,
+            )  # fmt: skip
             rate = round(counts.pictures / max(time.perf_counter() - count_start, 1e-9), 1)
-            facts, unused = write_facts(output, counts, thresholds, subtypes_of, by_ending, transitive=transitive)
             bad += nameless + counts.bad + unused
             result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
         if subtype_counts or without_pictures:

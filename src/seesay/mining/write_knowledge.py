@@ -1,50 +1,132 @@
-"""Writes the knowledge tables of mined counts."""
+"""Merges mined counts and writes the knowledge tables."""
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seesay.cluster import Engine
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact
+from seesay.files import damage_as_user_error
+from seesay.mining import engine as engines
+from seesay.mining import fingerprints
 from seesay.mining.aggregate import RelationCounts
 from seesay.mining.colors import color_facts
-from seesay.mining.count_relations import MinedCounts
+from seesay.mining.count_relations import DELETE_WORK, CountedParts
 from seesay.mining.facts import Thresholds, place_facts, size_facts, transitive_sizes, without_subtypes
+from seesay.mining.merge import RUN_ROWS, merge, sorted_tables, with_examples
+from seesay.mining.spill import write_batches
+
+MERGED_HERE = 100_000
+"""The counts of this many pictures are merged faster than workers start."""
 
 
 def write_facts(
     folder: Path,
-    counts: MinedCounts,
+    counts: CountedParts,
     thresholds: Thresholds,
     subtypes: Mapping[str, Sequence[str]] | None = None,
     subtypes_by_ending: Collection[str] = (),
     *,
     transitive: bool = False,
+    engine: str = Engine.LOCAL,
+    workers: int = 1,
 ) -> tuple[dict[str, int], Counter[str]]:
     """Write the knowledge tables; returns the number of facts in each, and how many were left out, by reason.
 
     `subtypes`: those of each name, itself included; `subtypes_by_ending`: the names that are subtypes by their ending.
     """
-    all_sizes = size_facts(counts.sizes, thresholds.size, strict=thresholds.strict)
-    sizes = without_subtypes(all_sizes, subtypes_by_ending)
-    unused = Counter({"the size of a subtype, which its parent's size stands for": (len(all_sizes) - len(sizes)) // 2})
-    places = place_facts(counts.places, thresholds.place, thresholds.relation, strict=thresholds.strict)
-    knowledge.write(folder, sizes, SizeFact)
-    knowledge.write(folder, places, PlaceFact)
-    written = {"sizes": len(sizes), "places": len(places)}
-    written["places with a scene"] = sum(bool(fact.scene) for fact in places)
-    if len(counts.colors.keys):
-        colors = _color_facts(counts.colors, subtypes or {}, thresholds)
-        knowledge.write(folder, colors, ColorFact)
-        written["colors"] = len(colors)
+    runs = _merge_slices(counts, thresholds, engine, workers)
+    seen: Counter[str] = Counter()
+
+    def sizes() -> Iterator[pa.Table]:
+        for table in sorted_tables(runs["sizes"]):
+            rest = without_subtypes(table, subtypes_by_ending)
+            seen["of subtypes"] += table.num_rows - rest.num_rows
+            yield rest
+
+    def places() -> Iterator[pa.Table]:
+        for table in sorted_tables(runs["places"]):
+            seen["with a scene"] += pc.sum(pc.not_equal(table["scene"], "")).as_py() or 0
+            yield table
+
+    with damage_as_user_error(counts.folder, DELETE_WORK):
+        written = {
+            "sizes": knowledge.write_tables(folder, sizes(), SizeFact),
+            "places": knowledge.write_tables(folder, places(), PlaceFact),
+        }
+        written["places with a scene"] = seen["with a scene"]
+        colors = _merge_colors(counts)
+    if len(colors.keys):
+        facts = _color_facts(colors, subtypes or {}, thresholds)
+        knowledge.write(folder, facts, ColorFact)
+        written["colors"] = len(facts)
     (folder / "transitive" / FILES[SizeFact]).unlink(missing_ok=True)  # of an earlier run
     if transitive:
-        inferred = transitive_sizes(sizes)
+        inferred = transitive_sizes(knowledge.read(folder, SizeFact))
         knowledge.write(folder / "transitive", inferred, SizeFact)
         written["transitive sizes"] = len(inferred)
-    return written, +unused
+    for merged in counts.folder.glob("merged-*"):
+        shutil.rmtree(merged)
+    return written, +Counter({"the size of a subtype, which its parent's size stands for": seen["of subtypes"] // 2})
+
+
+def _merge_slices(counts: CountedParts, thresholds: Thresholds, engine: str, workers: int) -> dict[str, list[Path]]:
+    """Merge every slice that is not merged yet, and return the sorted facts of all slices, by kind."""
+    folder = counts.folder / f"merged-{fingerprints.digest(asdict(thresholds))}"
+    folder.mkdir(exist_ok=True)
+    slices = {
+        kind: [f"{kind}.{number}" for number in range(counts.spilled[kind].slices)] for kind in ("sizes", "places")
+    }
+    paths = {name: folder / f"{name}.arrow" for names in slices.values() for name in names}
+    create_task = partial(SliceMerger, counts, thresholds, folder)
+    here = counts.pictures <= MERGED_HERE
+    engines.run(
+        list(paths), create_task, lambda name: paths[name].is_file(),
+        engine=Engine.LOCAL if here else engine, workers=1 if here else workers,
+    )  # fmt: skip
+    return {kind: [paths[name] for name in names] for kind, names in slices.items()}
+
+
+class SliceMerger:
+    """A worker's task: merge a slice of the counts of all parts and write the facts that follow, sorted."""
+
+    def __init__(self, counts: CountedParts, thresholds: Thresholds, folder: Path) -> None:
+        self._counts, self._thresholds, self._folder = counts, thresholds, folder
+        self._words: dict[str, tuple[list[str], list[str]]] = {}
+
+    def __call__(self, name: str) -> None:
+        kind, number = name.split(".")
+        with damage_as_user_error(self._counts.folder, DELETE_WORK):
+            table = self._facts(kind, int(number))
+        write_batches(self._folder / f"{name}.arrow", table.schema, table.to_batches(RUN_ROWS))
+
+    def _facts(self, kind: str, number: int) -> pa.Table:
+        spilled, thresholds = self._counts.spilled[kind], self._thresholds
+        if kind not in self._words:
+            self._words[kind] = spilled.words()
+        merged = merge(spilled, number, *self._words[kind])
+        examples = partial(with_examples, spilled=spilled, number=number)
+        if kind == "sizes":
+            return size_facts(merged, thresholds.size, strict=thresholds.strict, with_examples=examples)
+        return place_facts(
+            merged, thresholds.place, thresholds.relation, strict=thresholds.strict, with_examples=examples
+        )
+
+
+def _merge_colors(counts: CountedParts) -> RelationCounts:
+    spilled = counts.spilled["colors"]
+    merged = merge(spilled, 0, *spilled.words())
+    return with_examples(merged, np.arange(len(merged.keys)), spilled, 0)
 
 
 def _color_facts(

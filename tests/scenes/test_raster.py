@@ -13,8 +13,21 @@ from tests.scenes.needed import needed
 
 from seesay.errors import UserError
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb
-from seesay.scenes.raster import PUBLISHED, mask, paint, paint_halves, palette, rgb
-from seesay.scenes.world import CANVAS, LEVELS, RADII, SCENE_COLORS, SHAPES, Scene, SceneObject, anchor, area, extent
+from seesay.scenes.raster import PUBLISHED, mask, paint, paint_changes, palette, rgb
+from seesay.scenes.world import (
+    CANVAS,
+    LEVELS,
+    RADII,
+    SCENE_COLORS,
+    SHAPES,
+    TALL,
+    WIDE,
+    Scene,
+    SceneObject,
+    anchor,
+    area,
+    extent,
+)
 
 CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
 
@@ -73,15 +86,34 @@ def test_doubling_repeats_pixels() -> None:
     assert np.array_equal(rgb(scene, 2 * CANVAS), rgb(scene, CANVAS).repeat(2, axis=0).repeat(2, axis=1))
 
 
-@given(st.lists(objects(), max_size=4))
-@settings(max_examples=15, deadline=None)
-def test_halves_hold_the_same_pixels(many: list[SceneObject]) -> None:
-    scene = Scene(tuple(many[:1]))
+def _assert_changes_hold_the_pixels(scene: Scene) -> None:
     for size in (CANVAS, PUBLISHED):
-        halves = np.empty((size, size // 2), dtype=np.uint8)
-        paint_halves(scene, size, halves)
+        changes = np.empty((size, size // 2), dtype=np.uint8)
+        paint_changes(scene, size, changes)
+        halves = np.cumsum(changes, axis=0, dtype=np.uint8)
         both = np.stack([halves >> 4, halves & 15], axis=-1).reshape(size, size)
         assert np.array_equal(both, paint(scene, size))
+
+
+@given(objects())
+@settings(max_examples=15, deadline=None)
+def test_changes_between_rows_hold_the_same_pixels(each: SceneObject) -> None:
+    _assert_changes_hold_the_pixels(Scene((each,)))
+
+
+@pytest.mark.parametrize("turn", [WIDE, TALL])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_changes_of_objects_at_every_edge(shape: str, turn: int) -> None:
+    """The canvas' first row is lost in the published picture, its last column as well."""
+    turn = turn if shape in ("rectangle", "triangle") else WIDE
+    (rows, columns), (down, right) = extent(shape, 50, turn), anchor(shape, 50, turn)
+    for color, top, left in (("red", 0, 0), ("white", CANVAS - rows, CANVAS - columns), ("blue", 400, 333)):
+        _assert_changes_hold_the_pixels(Scene((SceneObject(shape, color, 50, top + down, left + right, turn),)))
+
+
+def test_changes_of_neighbours_that_share_a_byte() -> None:
+    scene = Scene((SceneObject("square", "red", 30, 100, 101), SceneObject("circle", "white", 30, 105, 160)))
+    _assert_changes_hold_the_pixels(scene)
 
 
 def test_png_is_read_back() -> None:
@@ -92,9 +124,9 @@ def test_png_is_read_back() -> None:
     assert (back.mode, back.size) == ("P", (PUBLISHED, PUBLISHED))
     assert np.array_equal(np.asarray(back.convert("RGB")), colors[picture])
     bright = Scene(scene.objects[:1])
-    halves = np.empty((PUBLISHED, PUBLISHED // 2), dtype=np.uint8)
-    paint_halves(bright, PUBLISHED, halves)
-    back = image.open(io.BytesIO(encode_halves(halves, palette())))
+    lines = np.empty((PUBLISHED, PUBLISHED // 2 + 1), dtype=np.uint8)
+    paint_changes(bright, PUBLISHED, lines[:, 1:])
+    back = image.open(io.BytesIO(encode_halves(lines, palette())))
     assert np.array_equal(np.asarray(back.convert("RGB")), rgb(bright, PUBLISHED))
     small = rgb(scene, 97)
     assert np.array_equal(np.asarray(image.open(io.BytesIO(encode_rgb(small)))), small)

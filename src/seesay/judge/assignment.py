@@ -7,7 +7,7 @@ item becomes available again, and if they return they get it back only where nob
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from seesay.judge import participants
@@ -58,12 +58,16 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
     pages = study.pages_for(person)
     if page <= pages:
         _expire_leases(tx, now)
-        _retake_page(tx, study, person, page, now)
-        items = page_items(tx, study, person, page)
+        assigned: dict[str, int] = dict(tx.execute("SELECT item, page FROM assignment WHERE person = ?", person))
+        items: tuple[PageItem, ...] = ()
+        if page in assigned.values():
+            _retake_page(tx, study, person, page, now)
+            items = page_items(tx, study, person, page)
         if all(page_item.item.control for page_item in items):
-            items = _assign_page(tx, study, person, page, items, now)
+            items = _assign_page(tx, study, person, page, items, assigned, now)
         if items:
             tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
+            tx.defer_sync()  # an answer that is on disk has its assignment there; without one, nothing is lost
             return NextStep("page", participant, page, pages, items)
     if participant.sent == 0:
         return NextStep("full", participant)
@@ -147,7 +151,13 @@ def _retake_page(tx: Transaction, study: Study, person: int, page: int, now: flo
 
 
 def _assign_page(
-    tx: Transaction, study: Study, person: int, page: int, controls: Sequence[PageItem], now: float
+    tx: Transaction,
+    study: Study,
+    person: int,
+    page: int,
+    controls: Sequence[PageItem],
+    assigned: Container[str],
+    now: float,
 ) -> tuple[PageItem, ...]:
     """Fill a page. `controls` are those of a page whose other items have gone to other participants; they stay."""
     rng = study.rng("page", person, page)
@@ -159,8 +169,7 @@ def _assign_page(
     if not chosen:
         return ()
     if not controls:
-        seen = {row[0] for row in tx.execute("SELECT item FROM assignment WHERE person = ?", person)}
-        unseen = [item for item in planned_controls if item.id not in seen]
+        unseen = [item for item in planned_controls if item.id not in assigned]
         chosen += [(item.id, item.base, 0) for item in unseen[: study.design.controls]]
     rng.shuffle(chosen)
     first = max((control.place for control in controls), default=0) + 1
@@ -170,7 +179,10 @@ def _assign_page(
         [(person, item, base, page, place, lease) for place, (item, base, _) in enumerate(chosen, first)],
     )
     _change_taken(tx, chosen, 1)
-    return page_items(tx, study, person, page)
+    return *controls, *(
+        PageItem(place, study.items_by_id[item], study.initial_position(person, item))
+        for place, (item, _, _) in enumerate(chosen, first)
+    )
 
 
 def _needy_items(tx: Transaction, study: Study, person: int) -> list[SqlRow]:

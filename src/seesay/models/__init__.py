@@ -4,7 +4,9 @@ file, a folder, a Hub id."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from seesay.errors import UserError
@@ -46,8 +48,21 @@ OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
 def load_model(name: str, options: ModelOptions | None = None) -> Model:
     """The model behind a name, ready to answer."""
     options = options or ModelOptions()
-    model = locate(name, options)()
+    with _without_garbage_collection():
+        model = locate(name, options)()
     return through_chat(model, options.system) if options.chat else model
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Imports and weights leave no garbage to speak of, and looking for it takes an eighth of the time of loading."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def through_chat(model: Model, system: str | None = None) -> Model:

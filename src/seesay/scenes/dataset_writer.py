@@ -30,7 +30,7 @@ from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
-from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_halves, palette, rgb
+from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_changes, palette, rgb
 from seesay.scenes.sampling import SceneItem, draw
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import CANVAS, LEVELS
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 CHUNK = 200
 FORMATS = ("json", "h5", "parquet")
 MANIFEST = "scenes.json"
+_CROWDED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +255,9 @@ def png(item: SceneItem, size: int) -> bytes:
         return encode_rgb(rgb(item.scene, size))
     if any(obj.level != LEVELS for obj in item.scene.objects):
         return encode_indices(paint(item.scene, size), palette(LEVELS))
-    halves = workspace(size, size // 2)
-    paint_halves(item.scene, size, halves)
-    return encode_halves(halves, palette())
+    lines = workspace(size, size // 2 + 1)
+    paint_changes(item.scene, size, lines[:, 1:])
+    return encode_halves(lines, palette(), crowded=len(item.scene.objects) > _CROWDED)
 
 
 def _row(config: SceneConfig, item: SceneItem, place: int, split: str) -> str:

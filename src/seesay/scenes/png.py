@@ -1,6 +1,6 @@
 """PNG, quickly: objects make long runs of one index, so run-length matching of differences between rows is enough.
 
-On 1478 x 1478 pixels this takes a third of the time of the usual settings, and the files are smaller.
+On 1478 x 1478 pixels this takes less than half the time of the usual settings, and the files are smaller.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ _RGB, _PALETTE = 2, 3
 
 def encode_indices(picture: Bytes, colors: Bytes) -> bytes:
     """A palette picture with 8 bits per pixel."""
-    return _png(picture.shape[1], 8, _PALETTE, picture, colors)
+    return _png(picture.shape[1], 8, _PALETTE, _changes(picture), colors)
 
 
-def encode_halves(picture: Bytes, colors: Bytes) -> bytes:
-    """A palette picture with 4 bits per pixel, already packed in pairs."""
-    return _png(2 * picture.shape[1], 4, _PALETTE, picture, colors)
+def encode_halves(lines: Bytes, colors: Bytes, *, crowded: bool = False) -> bytes:
+    """A palette picture with 4 bits per pixel from the changes between its rows; the first column is left free.
+
+    Where changes are few, less of the packer's memory, which it clears each time, gives the same bytes.
+    """
+    return _png(2 * (lines.shape[1] - 1), 4, _PALETTE, lines, colors, memory=9 if crowded else 8)
 
 
 def encode_rgb(picture: Bytes) -> bytes:
     """A picture of (rows, columns, 3)."""
     height, width, _ = picture.shape
-    return _png(width, 8, _RGB, picture.reshape(height, width * 3), None)
+    return _png(width, 8, _RGB, _changes(picture.reshape(height, width * 3)), None)
 
 
 @lru_cache(maxsize=4)
@@ -41,15 +44,18 @@ def workspace(height: int, width: int) -> Bytes:
     return np.empty((height, width), dtype=np.uint8)
 
 
-def _png(width: int, depth: int, kind: int, rows: Bytes, colors: Bytes | None) -> bytes:
-    height = len(rows)
-    lines = workspace(height, rows.shape[1] + 1)
-    lines[:, 0] = _UP
+def _changes(rows: Bytes) -> Bytes:
+    lines = workspace(len(rows), rows.shape[1] + 1)
     lines[0, 1:] = rows[0]
     np.subtract(rows[1:], rows[:-1], out=lines[1:, 1:])
-    packer = zlib.compressobj(1, zlib.DEFLATED, 15, 9, zlib.Z_RLE)
+    return lines
+
+
+def _png(width: int, depth: int, kind: int, lines: Bytes, colors: Bytes | None, memory: int = 9) -> bytes:
+    lines[:, 0] = _UP
+    packer = zlib.compressobj(1, zlib.DEFLATED, 15, memory, zlib.Z_RLE)
     body = packer.compress(lines.data) + packer.flush()
-    header = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, len(lines), depth, kind, 0, 0, 0)
     palette = _chunk(b"PLTE", colors.tobytes()) if colors is not None else b""
     return _SIGNATURE + _chunk(b"IHDR", header) + palette + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
 

@@ -70,9 +70,12 @@ class Transaction(Protocol):
     def lock_person(self, person: int) -> None:
         """Block other requests of the same participant until the end."""
 
+    def defer_sync(self) -> None:
+        """Do not wait for the disk: this transaction reaches it with, or before, any later one that does wait."""
+
 
 class Database(Protocol):
-    """Runs functions in transactions. Once a future has its result, the transaction is on disk."""
+    """Runs functions in transactions. Once a future has its result, it is on disk, unless it deferred that."""
 
     def submit(self, work: Callable[[Transaction], T], *, locks_study: bool = False) -> Future[T]:
         """Queue a function; an exception in it rolls back the transaction and is raised by the future. Those that lock

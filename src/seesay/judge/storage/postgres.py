@@ -19,7 +19,7 @@ from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
 
 T = TypeVar("T")
 PREFIX = "seesay_"
-_CONNECTIONS = 8
+_CONNECTIONS = 16
 _ATTEMPTS = 5
 
 
@@ -29,28 +29,48 @@ def _with_psycopg_parameters(sql: str) -> LiteralString:
 
 
 class PostgresTransaction:
-    """Statements on one of the connections, in a pipeline: only those whose rows are needed wait for the server.
+    """Statements on one of the connections. Those without rows are sent with the next that has some or with the commit.
 
     An answer takes a dozen statements; waiting for each of them was most of the time that it took.
     """
 
     def __init__(self, connection: psycopg.Connection[SqlRow], lock_key: int) -> None:
-        self._connection = connection
+        self._cursor = psycopg.ClientCursor(connection)
         self._lock_key = lock_key
+        self._unsent = ["BEGIN"]
 
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
-        cursor = self._connection.execute(_with_psycopg_parameters(sql), values)
-        return cursor.fetchall() if _has_rows(sql) else []
+        self._add(_with_psycopg_parameters(sql), values)
+        return self._send() if _has_rows(sql) else []
 
     def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_with_psycopg_parameters(sql), values)
+        for row in values:
+            self._add(_with_psycopg_parameters(sql), row)
 
     def lock_study(self) -> None:
-        self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
+        self._add("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
 
     def lock_person(self, person: int) -> None:
-        self._connection.execute("SELECT 1 FROM person WHERE id = %s FOR UPDATE", (person,))
+        self._add("SELECT pg_advisory_xact_lock(%s, %s)", (self._lock_key >> 32, person))
+
+    def defer_sync(self) -> None:
+        self._unsent.append("SET LOCAL synchronous_commit TO off")
+
+    def commit(self) -> None:
+        self._unsent.append("COMMIT")
+        self._send()
+
+    def _add(self, sql: LiteralString, values: Sequence[object]) -> None:
+        self._unsent.append(self._cursor.mogrify(sql, values))
+
+    def _send(self) -> list[SqlRow]:
+        """Send what has gathered; the rows of the last statement."""
+        encoding = self._cursor.connection.info.encoding
+        self._cursor.execute("; ".join(self._unsent).encode(encoding))
+        self._unsent.clear()
+        while self._cursor.nextset():
+            pass
+        return self._cursor.fetchall() if self._cursor.description else []
 
 
 @lru_cache(maxsize=256)
@@ -81,14 +101,15 @@ class PostgresDatabase:
                 raise _unusable(error) from error
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="seesay-judge-postgres")
         # Those that wait for the study's lock would otherwise hold every thread, and answers would wait behind pages.
-        self._locking_thread = ThreadPoolExecutor(1, thread_name_prefix="seesay-judge-postgres-pages")
+        # One of two waits for the lock while the other commits.
+        self._locking_threads = ThreadPoolExecutor(2, thread_name_prefix="seesay-judge-postgres-pages")
 
     def submit(self, work: Callable[[PostgresTransaction], T], *, locks_study: bool = False) -> Future[T]:
-        return (self._locking_thread if locks_study else self._threads).submit(self._run, work)
+        return (self._locking_threads if locks_study else self._threads).submit(self._run, work)
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
-        self._locking_thread.shutdown(wait=True)
+        self._locking_threads.shutdown(wait=True)
         for connection in self._connections:
             connection.close()
 
@@ -96,10 +117,13 @@ class PostgresDatabase:
         for _ in range(_ATTEMPTS):
             try:
                 connection = self._connection()
-                with connection.pipeline() as pipeline, connection.transaction():
-                    result = work(PostgresTransaction(connection, self._lock_key))
-                    pipeline.sync()  # what failed is raised here, before anything is committed
-                return result  # the pipeline has ended: it is on disk
+                try:
+                    transaction = PostgresTransaction(connection, self._lock_key)
+                    result = work(transaction)
+                    transaction.commit()
+                    return result
+                finally:
+                    connection.rollback()  # of what was not committed
             except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
                 continue
             except psycopg.OperationalError as error:

@@ -39,6 +39,9 @@ class SqliteTransaction:
     def lock_person(self, person: int) -> None:
         pass
 
+    def defer_sync(self) -> None:
+        pass
+
 
 class SqliteDatabase:
     """The file of a study, in write-ahead mode and synced at every commit."""

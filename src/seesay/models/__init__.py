@@ -4,12 +4,11 @@ file, a folder, a Hub id."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from seesay.errors import UserError
+from seesay.memory import no_collections
 from seesay.models.base import FilledScores, Model, TokenScores
 from seesay.models.options import ModelOptions
 from seesay.registry import Registry, did_you_mean, unknown
@@ -48,21 +47,9 @@ OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
 def load_model(name: str, options: ModelOptions | None = None) -> Model:
     """The model behind a name, ready to answer."""
     options = options or ModelOptions()
-    with _without_garbage_collection():
+    with no_collections():
         model = locate(name, options)()
     return through_chat(model, options.system) if options.chat else model
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Imports and weights leave no garbage to speak of, and looking for it takes an eighth of the time of loading."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def through_chat(model: Model, system: str | None = None) -> Model:

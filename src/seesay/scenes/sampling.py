@@ -58,7 +58,7 @@ class _Candidates:
     other: Ints
 
     def take(self, rows: NDArray[np.intp]) -> _Candidates:
-        return _Candidates(*(getattr(self, name)[rows] for name in _COLUMNS))
+        return _Candidates(*(getattr(self, name).take(rows, axis=0) for name in _COLUMNS))
 
 
 _COLUMNS = tuple(field.name for field in fields(_Candidates))
@@ -121,11 +121,11 @@ def _candidates(config: SceneConfig, cell: DesignCell, rng: np.random.Generator)
     chance, whole = rng.random((4, BATCH, high)), rng.random((3, BATCH))
     counts, together, cumulated = _sizes(low, high, config.kind.single, config.kind.least)
     choice = np.searchsorted(cumulated, whole[0], side="right")
-    place = np.arange(high)
-    present = place < counts[choice][:, None]
+    count, place = counts[choice], np.arange(high)
+    present = place < count[:, None]
     color, shape = SCENE_COLORS.index(cell.color), SHAPES.index(cell.shape)
     same = place < together[choice][:, None]
-    colors = (chance[0] * np.where(same, len(SCENE_COLORS) - 1, len(SCENE_COLORS))).astype(np.int64)
+    colors = (chance[0] * (len(SCENE_COLORS) - same)).astype(np.int64)
     colors += same & (colors >= color)
     shapes = (chance[3] * (len(SHAPES) - 1)).astype(np.int64)
     shapes = np.where(same, shape, shapes + (shapes >= shape))
@@ -137,12 +137,13 @@ def _candidates(config: SceneConfig, cell: DesignCell, rng: np.random.Generator)
         level[:, 0] = 2 + (whole[1] * (LEVELS - 2)).astype(np.int64)
     else:
         radius[:, 0] = 1 + (chance[1, :, 0] * (len(RADII) - 2)).astype(np.int64)
-    turn = np.where(shapes >= SHAPES.index("rectangle"), (chance[2] * 2).astype(np.int64), WIDE)
+    turn = (chance[2] * 2).astype(np.int64) * (shapes >= SHAPES.index("rectangle"))
     k = rng.normal(config.threshold_fn.mean, config.threshold_fn.deviation, BATCH)
-    value = _measures(config.adjective)[shapes, radius, turn, level]
-    other = (whole[2] * (counts[choice] - 1)).astype(np.int64) + 1
+    measured = ((shapes * len(RADII) + radius) * 2 + turn) * (LEVELS + 1) + level
+    value = _measures(config.adjective).take(measured)
+    other = (whole[2] * (count - 1)).astype(np.int64) + 1
     low_end, high_end = lowest(value, present), highest(value, present)
-    return _Candidates(counts[choice], present, shapes, colors, radius, turn, level, k, value, low_end, high_end, other)
+    return _Candidates(count, present, shapes, colors, radius, turn, level, k, value, low_end, high_end, other)
 
 
 @lru_cache(maxsize=8)
@@ -187,8 +188,11 @@ def _fits(config: SceneConfig, cell: DesignCell, c: _Candidates) -> NDArray[np.b
 
 def _named(c: _Candidates) -> NDArray[np.bool_]:
     """Which objects have a name, color and shape, of their own."""
-    name = np.where(c.present, c.shape * len(SCENE_COLORS) + c.color, -1)
-    return np.asarray(((name[:, :, None] == name[:, None, :]).sum(axis=2) == 1) & c.present)
+    names = len(SHAPES) * len(SCENE_COLORS)
+    scene = names * np.arange(len(c.count))[:, None]
+    name = scene + c.shape * len(SCENE_COLORS) + c.color
+    bearers = np.bincount(name[c.present], minlength=names * len(c.count))
+    return np.asarray((bearers[name] == 1) & c.present)
 
 
 def _inner(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
@@ -220,10 +224,10 @@ def _askable(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     if kind.inner_scene:
         fair &= (c.value > low) & (c.value < high)
     if kind.by_set:
-        together = (c.shape[:, :, None] == c.shape[:, None, :]) & c.present[:, None, :]
-        everyone = np.broadcast_to(c.value[:, None, :], together.shape)
-        low, high = lowest(everyone, together), highest(everyone, together)
-        fair &= (together.sum(axis=2) >= kind.least) & (high > low)
+        together = (c.shape == np.arange(len(SHAPES))[:, None, None]) & c.present
+        ends = np.stack([lowest(c.value, together), highest(c.value, together), together.sum(axis=2)])
+        low, high, size = ends[:, c.shape, np.arange(len(c.count))[:, None]]
+        fair &= (size >= kind.least) & (high > low)
     if kind.inner_set:
         fair &= (c.value > low) & (c.value < high)
     return np.asarray(fair)

@@ -43,7 +43,7 @@ messages: $(VENV)/.dev
 	$(BIN)/pybabel -q compile -D judge -d $(LOCALE)
 
 bench: $(VENV)/.dev
-	set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+	$(BIN)/python benchmarks/page.py
 
 # Mutated files through every reader. What breaks one is kept in tests/fuzz/regressions and replayed by the tests.
 # Every run draws other inputs, unless FUZZ_SEED says which.

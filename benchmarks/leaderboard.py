@@ -76,6 +76,7 @@ def main(folder: Path) -> None:
     colors = [model / "core-color" for model in models[:30]]
     print(f"compare, {len(colors)} runs of core-color: {timed('compare', *colors)}")
     print(f"report, 100 runs: {timed('report', *models[:25], '-o', work / 'report.html')}")
+    print(f"site, 40 runs: {timed('site', *models[:10], '-o', work / 'small')}")
     print(f"site, 200 runs: {timed('site', runs, '-o', work / 'public')}")
     size = sum(file.stat().st_size for file in (work / "public").rglob("*") if file.is_file())
     print(f"site: {size / 1e6:.1f} MB; report: {(work / 'report.html').stat().st_size / 1e6:.1f} MB")

@@ -3,17 +3,27 @@ imported as usual and without what asking never uses, in turn.
 
     python benchmarks/startup.py [CHECKOUT]
 
-With another CHECKOUT of seesay, such as an earlier one, loading is timed with its sources in the same run.
+With another CHECKOUT of seesay, such as an earlier one, loading is timed with its sources in the same run. Then the
+same of what each command imports when it runs.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import resource
 import statistics
 import subprocess
 import sys
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import typer
+
+import seesay.cli
 
 REPEATS = 5
 
@@ -57,6 +67,27 @@ def main(checkout: Path | None = None) -> None:
             times[name].append(seconds(program, sources))
     for name, measured in times.items():
         print(f"{name:<28}{statistics.median(measured):6.2f} s  (best {min(measured):.2f})")
+    imports = {
+        " ".join(path): seconds(imports_of(command))
+        for path, command in commands(typer.main.get_command(seesay.cli.app))
+    }
+    for name, spent in sorted(imports.items(), key=lambda pair: -pair[1]):
+        print(f"imports of seesay {name:<24}{spent:6.2f} s")
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command below one, with its name."""
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, (*path, name))
+    if not hasattr(command, "commands"):
+        yield path, command
+
+
+def imports_of(command: Any) -> str:
+    """A program that imports the command line and what a command imports when it runs."""
+    source = textwrap.dedent(inspect.getsource(inspect.unwrap(command.callback)))
+    statements = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom))
+    return "\n".join(["import seesay.cli", *map(ast.unparse, statements)])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What `import seesay` offers. The command line is a thin layer over these functions: options, progress, printing."""
+"""What `import seesay` offers. The command line is a thin layer over these functions: options, progress, printing.
+Reports are imported by those who write one, so that a model is asked sooner."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,6 @@ from seesay.models.base import Sampling
 from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
-from seesay.reports.answer_rows import AnswerRow, answer_rows
-from seesay.reports.formats import COLUMNS, FORMATS, as_text, figure_rows
-from seesay.reports.pages import runs as runs_page
-from seesay.reports.site import HUB_DATASET, write_site
 from seesay.runs import ask, learning_curve
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.figures import with_crossed, with_metrics
@@ -38,6 +35,8 @@ from seesay.tasks.several import load_tasks as load_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from seesay.reports.answer_rows import AnswerRow
 
 CURVES = "learning-curve.json"
 LAYERS = "layers.json"
@@ -61,6 +60,8 @@ class Results:
 
     def to_pandas(self) -> pd.DataFrame:
         """The figures as a table, one row per run, metric, template and slice."""
+        from seesay.reports.formats import COLUMNS, figure_rows
+
         try:
             import pandas as pd
         except ImportError as error:
@@ -70,12 +71,16 @@ class Results:
     def table(self, format: str = "markdown") -> str:
         """Models by tasks as "markdown" or "latex", the best bold where a paired test says so; every figure as "csv" or
         "json"."""
+        from seesay.reports.formats import FORMATS, as_text
+
         if format not in FORMATS[1:]:
             raise UserError(f"There is no table format '{format}': choose {', '.join(FORMATS[1:])}.")
         return as_text(format, self.runs, self.compare() if format in ("markdown", "latex") else ())
 
     def answers(self) -> list[AnswerRow]:
         """One row per run, question and template; of tied options the first counts as chosen."""
+        from seesay.reports.answer_rows import answer_rows
+
         return [row for run in self.runs for row in answer_rows(run)]
 
     def compare(
@@ -122,13 +127,17 @@ class Results:
 
     def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
         """Write one page for all the runs, which opens offline."""
+        from seesay.reports.pages.runs import write
+
         path = Path(path)
         if path.is_dir():
             raise UserError(f"'{path}' is a folder: name a file for the report.")
-        return runs_page.write(path, self.runs, self.compare() if comparisons is None else comparisons)
+        return write(path, self.runs, self.compare() if comparisons is None else comparisons)
 
-    def save_site(self, folder: str | Path, *, url: str | None = None, hub_dataset: str = HUB_DATASET) -> Path:
+    def save_site(self, folder: str | Path, *, url: str | None = None, hub_dataset: str | None = None) -> Path:
         """Write a leaderboard as a static site below `folder`; returns its first page."""
+        from seesay.reports.site import write_site
+
         return write_site(Path(folder), self.runs, self.compare(headline_only=True), url=url, hub_dataset=hub_dataset)
 
     def __repr__(self) -> str:
@@ -136,7 +145,9 @@ class Results:
         return f"<Results: {runs}>"
 
     def _repr_html_(self) -> str:
-        return runs_page.overview_html(self.runs)
+        from seesay.reports.pages.runs import overview_html
+
+        return overview_html(self.runs)
 
 
 def load_model(name: str, **options: Any) -> Model:
@@ -144,7 +155,7 @@ def load_model(name: str, **options: Any) -> Model:
 
     Options are those of `seesay.models.ModelOptions`, such as `device`, `scope` or `base_url`.
     """
-    return load_model_with(name, _model_options(options))
+    return load_model_with(name, ModelOptions.from_keywords(options))
 
 
 def load_task(name: str, data: str | Path | None = None) -> Task:
@@ -188,7 +199,7 @@ def probe(
         raise UserError(f"--chat is '{chat}': it stands alone, or before both.")
     asker = Asker(
         How(how),
-        _model_options({**options, "chat": bool(chat)}),
+        ModelOptions.from_keywords({**options, "chat": bool(chat)}),
         seeds,
         progress,
         both=chat == "both",
@@ -231,7 +242,7 @@ def learning_curves(
 
     What is done so far is kept in `learning-curve.json` below `output`.
     """
-    asker = Asker(How.LEARNING_CURVE, _model_options(options), seeds, progress)
+    asker = Asker(How.LEARNING_CURVE, ModelOptions.from_keywords(options), seeds, progress)
     names, loaded, errors = _prepare(asker, models, tasks, data, categories)
     order = [task.name for task in loaded]
     points: list[Point] = []
@@ -263,7 +274,7 @@ def layers(
 ) -> tuple[list[LayerCurve], list[UserError]]:
     """The headline figure by layer, and what failed: of linear probes with a control task, or of what the output head
     reads out of each layer (`how="cloze"`). Kept in `layers.json` below `output`."""
-    asker = Asker(How(how), _model_options(options), seeds, progress)
+    asker = Asker(How(how), ModelOptions.from_keywords(options), seeds, progress)
     names, loaded, errors = _prepare(asker, models, tasks, data, None)
     settings, output = settings or ask.Settings(), Path(output)
     curves: list[LayerCurve] = []
@@ -333,14 +344,6 @@ def _prepare(
     if categories is not None:
         loaded = with_categories(loaded, categories, asker.options)
     return chosen, loaded, errors
-
-
-def _model_options(options: dict[str, Any]) -> ModelOptions:
-    names = [field.name for field in fields(ModelOptions)]
-    for name in options:
-        if name not in names:
-            raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
-    return ModelOptions(**options)
 
 
 def _listed(paths: Paths) -> list[str | Path]:

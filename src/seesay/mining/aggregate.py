@@ -26,30 +26,30 @@ _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """Relations seen in single pictures: the picture's index, two name indices (a < b), and the label of (a, b)."""
+    """Relations seen in single pictures: the picture's index, two name indices (a < b), and the label of (a, b).
+
+    Arrays of one shape, or `picture` for the last axis of the others; only what is `valid` counts.
+    """
 
     picture: IntArray
     a: IntArray
     b: IntArray
     label: IntArray
+    valid: BoolArray
 
     @classmethod
     def from_pairs(
-        cls, pictures: IntArray, names: IntArray, label: IntArray, comparable: BoolArray, *, flip: Sequence[int]
+        cls, pictures: IntArray, names: IntArray, label: IntArray, comparable: BoolArray, labels: int
     ) -> Observations:
-        """From names (B, n) and arrays over their `pairs`: the comparable ones with two different names.
+        """From names (n, B) and arrays over their `pairs`: the comparable ones with two different names.
 
-        `flip` maps the label of (a, b) to that of (b, a).
+        The last of the labels is the opposite of the first, and so on.
         """
-        first, second = pairs(names.shape[1])
-        a, b = np.take(names, first, axis=1), np.take(names, second, axis=1)
-        valid = a != b
-        valid &= comparable
-        valid &= np.minimum(a, b) >= 0
-        rows = np.flatnonzero(valid)
-        a, b, label = a.ravel()[rows], b.ravel()[rows], label.ravel()[rows]
-        label = np.where(a > b, np.asarray(flip, dtype=np.int8)[label], label)
-        return cls(np.repeat(pictures, valid.sum(axis=1)), np.minimum(a, b), np.maximum(a, b), label)
+        first, second = pairs(len(names))
+        a, b, is_named = names[first], names[second], names >= 0
+        valid = comparable & (a != b) & is_named[first] & is_named[second]
+        label = np.where(a > b, np.int8(labels - 1) - label, label)
+        return cls(pictures, np.minimum(a, b), np.maximum(a, b), label, valid)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,22 +103,21 @@ def count(
     rank = np.empty(len(regions), dtype=np.int64)
     order = pc.sort_indices(regions.ids).to_numpy()
     rank[order] = np.arange(len(order))
-    scene = regions.scenes if by_scene else np.zeros(len(regions), dtype=np.int64)
     scenes, names = regions.scene_names if by_scene else [""], regions.vocabulary
     _check_limit(scenes, names, labels << bits)
+    of_picture = rank + ((regions.scenes * (len(names) ** 2 * labels)) << bits) if by_scene else rank
     packed = [
-        (_pack_keys(scene[part.picture], part.a, part.b, part.label, len(names), labels) << bits) | rank[part.picture]
+        ((_pack_keys(0, part.a, part.b, part.label, len(names), labels) << bits) + of_picture[part.picture])[part.valid]
         for part in observations
     ]
     ordered = np.sort(np.concatenate(packed)) if packed else np.zeros(0, dtype=np.int64)
     unique = ordered[_group_starts(ordered)]
-    counted = (unique if once_per_picture else ordered) >> bits
-    groups = np.flatnonzero(_group_starts(counted))
-    keys = counted[groups]
-    rows, starts = _first_of_groups(np.cumsum(_group_starts(unique >> bits)) - 1, len(keys))
-    ranks = pa.array((unique[rows] & ((1 << bits) - 1)).astype(np.int32))
-    examples = pa.DictionaryArray.from_arrays(ranks, regions.ids.take(pa.array(order)))
-    return RelationCounts(scenes, names, labels, keys, np.diff(groups, append=len(counted)), starts, examples)
+    keys = unique >> bits
+    starts, sizes = _groups(keys)
+    counts = sizes if once_per_picture else _groups(ordered >> bits)[1]
+    ranks = (unique[_is_among_first(keys)] & ((1 << bits) - 1)).astype(np.int32)
+    examples = pa.DictionaryArray.from_arrays(pa.array(ranks), regions.ids.take(pa.array(order)))
+    return RelationCounts(scenes, names, labels, keys[starts], counts, _example_starts(sizes), examples)
 
 
 def combine(parts: Sequence[RelationCounts]) -> RelationCounts:
@@ -148,8 +147,9 @@ def add(parts: Sequence[RelationCounts]) -> RelationCounts:
     bits = max(1, len(words).bit_length())
     packed = np.sort((owner << bits) | rank)
     packed = packed[_group_starts(packed)]
-    rows, starts = _first_of_groups(packed >> bits, len(starts_of_groups))
-    examples = _dictionary(packed[rows] & ((1 << bits) - 1), words)
+    owner = packed >> bits
+    starts = _example_starts(np.bincount(owner, minlength=len(starts_of_groups)))
+    examples = _dictionary(packed[_is_among_first(owner)] & ((1 << bits) - 1), words)
     return replace(parts[0], keys=merged[order][starts_of_groups], counts=sums, starts=starts, examples=examples)
 
 
@@ -173,8 +173,10 @@ def empty_counts(labels: int) -> RelationCounts:
     return RelationCounts([], [], labels, empty, empty, np.zeros(1, dtype=np.int64), pa.array([], _DICTIONARY))
 
 
-def _pack_keys(scene: IntArray, a: IntArray, b: IntArray, label: IntArray, names: int, labels: int) -> IntArray:
-    return ((scene.astype(np.int64) * names + a) * names + b) * labels + label
+def _pack_keys(scene: IntArray | int, a: IntArray, b: IntArray, label: IntArray, names: int, labels: int) -> IntArray:
+    pair = a * (np.int32 if names * names * labels < 1 << 31 else np.int64)(names) + b
+    key = pair * pair.dtype.type(labels) + label
+    return key + np.asarray(scene, dtype=np.int64) * (names * names * labels)
 
 
 def _check_limit(scenes: Sequence[str], names: Sequence[str], rest: int) -> None:
@@ -189,12 +191,22 @@ def _group_starts(ordered: IntArray) -> BoolArray:
     return result
 
 
-def _first_of_groups(owners: IntArray, groups: int) -> tuple[IntArray, IntArray]:
-    """The indices of the first few members of every group, from the members' sorted groups, and each group's start."""
-    sizes = np.bincount(owners, minlength=groups)
-    lengths = np.minimum(sizes, MAX_EXAMPLES)
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    return np.repeat(np.cumsum(sizes) - sizes - starts[:-1], lengths) + np.arange(starts[-1]), starts
+def _groups(ordered: IntArray) -> tuple[IntArray, IntArray]:
+    """Where the groups of equal values in a sorted array start, and their sizes."""
+    starts = np.flatnonzero(_group_starts(ordered))
+    return starts, np.diff(starts, append=len(ordered))
+
+
+def _is_among_first(ordered: IntArray) -> BoolArray:
+    """Which values are among the first few of their group, in a sorted array: fewer equal ones come before."""
+    result = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[MAX_EXAMPLES:], ordered[:-MAX_EXAMPLES], out=result[MAX_EXAMPLES:])
+    return result
+
+
+def _example_starts(sizes: IntArray) -> IntArray:
+    """Where the examples of groups of these sizes start."""
+    return np.concatenate([[0], np.cumsum(np.minimum(sizes, MAX_EXAMPLES))])
 
 
 def _dictionary(indices: IntArray, words: pa.Array) -> pa.DictionaryArray:

@@ -217,7 +217,7 @@ def _color_observations(
         for label in (*(index[color] for color in answer), len(COLORS))
     ]
     picture, region, label = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    return Observations(picture, names[region], names[region], label)
+    return Observations(picture, names[region], names[region], label, np.ones(len(label), dtype=bool))
 
 
 def _batches(path: Path, rows: int) -> Iterator[pa.Table]:

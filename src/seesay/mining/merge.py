@@ -28,18 +28,29 @@ ORDER = "order"
 
 def merge(spilled: SpilledCounts, number: int, scenes: list[str], names: list[str]) -> RelationCounts:
     """The counts of one slice of all parts, without examples. `scenes` and `names`: those of all parts, sorted."""
-    total = replace(empty_counts(spilled.labels), scenes=scenes, names=names)
-    fresh: list[RelationCounts] = []
+    keys: IntArray = np.zeros(0, dtype=np.int64)
+    counts: IntArray = np.zeros(0, dtype=np.int64)
+    fresh: list[tuple[IntArray, IntArray]] = []
     waiting = 0
     for stem in spilled.stems:
         part = recode(spilled.read(stem, number, examples=False), scenes, names)
-        rows, is_known = find(total.keys, part.keys)
-        total.counts[rows[is_known]] += part.counts[is_known]
-        fresh.append(part.select(np.flatnonzero(~is_known)))
-        waiting += len(fresh[-1].keys)
-        if waiting > max(len(total.keys), MERGE_ROWS):
-            total, fresh, waiting = add([total, *fresh]), [], 0
-    return add([total, *fresh])
+        rows, is_known = find(keys, part.keys)
+        counts[rows[is_known]] += part.counts[is_known]
+        fresh.append((part.keys[~is_known], part.counts[~is_known]))
+        waiting += len(fresh[-1][0])
+        if waiting > max(len(keys), MERGE_ROWS):
+            (keys, counts), fresh, waiting = _sum_by_key([(keys, counts), *fresh]), [], 0
+    keys, counts = _sum_by_key([(keys, counts), *fresh])
+    starts = np.zeros(len(keys) + 1, dtype=np.int64)
+    return replace(empty_counts(spilled.labels), scenes=scenes, names=names, keys=keys, counts=counts, starts=starts)
+
+
+def _sum_by_key(pieces: Sequence[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+    keys, counts = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    order = np.argsort(keys, kind="stable")  # fast, since the pieces are sorted
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[starts], np.add.reduceat(counts[order], starts) if len(starts) else counts
 
 
 def with_examples(counts: RelationCounts, rows: IntArray, spilled: SpilledCounts, number: int) -> RelationCounts:
@@ -96,4 +107,5 @@ def sorted_tables(runs: Sequence[Path]) -> Iterator[pa.Table]:
                 if rest is not None:
                     left.append((rest, run))
             heads = left
-            yield pa.Table.from_batches(taken).sort_by(ORDER).drop_columns([ORDER])
+            table = pa.Table.from_batches(taken)
+            yield table.drop_columns([ORDER]).take(pa.array(np.argsort(table[ORDER].to_numpy(), kind="stable")))

@@ -68,36 +68,28 @@ def compare(regions: RegionArrays, rule: DepthPartitions) -> Iterator[Observatio
             above = _above(block.take(regions.corner_mean), block.take(regions.top), highest=True)
         else:
             above = _above(block.take(regions.centroid), block.take(regions.lowest), highest=False)
-        first, second = pairs(member.shape[1])
-        comparable = (np.take(member, first, axis=1) & np.take(member, second, axis=1)) != 0
-        label = LEVEL + _of_pairs(above.transpose(0, 2, 1)).view(np.int8) - _of_pairs(above).view(np.int8)
+        first, second = pairs(len(member))
+        comparable = (member[first] & member[second]) != 0
+        label = LEVEL + above[second, first].view(np.int8) - above[first, second].view(np.int8)
         if rule.overlap:
             _propagate(member, above, rule.partitions, comparable, label)
-        names = block.take_names(regions.names)
-        yield Observations.from_pairs(block.pictures, names, label, comparable, flip=(BELOW, LEVEL, ABOVE))
+        yield Observations.from_pairs(block.pictures, block.take_names(regions.names), label, comparable, 3)
 
 
 def _above(centroid: FloatArray, edge: FloatArray, *, highest: bool) -> BoolArray:
-    """(B, n, n): whether the first object is above the second in the picture, where y grows downwards."""
+    """(n, n, B): whether the first object is above the second in the picture, where y grows downwards."""
     if highest:
-        return edge[:, None, :] > centroid[:, :, None]
-    return edge[:, :, None] < centroid[:, None, :]
-
-
-def _of_pairs(matrix: BoolArray) -> BoolArray:
-    """(B, pairs) of (B, n, n)."""
-    pictures, n = matrix.shape[:2]
-    first, second = pairs(n)
-    return np.asarray(np.take(matrix.reshape(pictures, n * n), first * n + second, axis=1))
+        return edge[None] > centroid[:, None]
+    return edge[:, None] < centroid[None]
 
 
 def _members(regions: RegionArrays, block: PictureBlock, rule: DepthPartitions) -> IntArray:
-    """(B, n): the partitions that an object belongs to, as bits."""
+    """(n, B): the partitions that an object belongs to, as bits."""
     if not rule.needs_depth:
         return np.ones(block.mask.shape, dtype=np.int64)
     if rule.published:
         return _bins(regions, block)
-    near, far = regions.nearest[block.pictures, None], regions.farthest[block.pictures, None]
+    near, far = regions.nearest[block.pictures], regions.farthest[block.pictures]
     with np.errstate(invalid="ignore", divide="ignore"):
         place = np.where(far > near, (block.take(regions.distance) - near) / (far - near), 0.0)
     place = np.clip(np.where(np.isnan(near) | np.isnan(far), np.nan, place), 0.0, 1.0)
@@ -113,7 +105,7 @@ def _members(regions: RegionArrays, block: PictureBlock, rule: DepthPartitions) 
 
 def _bins(regions: RegionArrays, block: PictureBlock) -> IntArray:
     """One bit per object: the published bins [0, 127), [127, 255), and [0, 255) in a bathroom."""
-    bins = np.array([BINS.get(name, 2) for name in regions.scene_names])[regions.scenes[block.pictures], None]
+    bins = np.array([BINS.get(name, 2) for name in regions.scene_names])[regions.scenes[block.pictures]]
     value = np.floor(block.take(regions.nearness) * MAX_NEARNESS)
     size = MAX_NEARNESS // bins
     number = np.minimum(np.where(np.isnan(value), 0, value).astype(np.int64) // size, bins - 1)
@@ -123,43 +115,44 @@ def _bins(regions: RegionArrays, block: PictureBlock) -> IntArray:
 def _propagate(member: IntArray, above: BoolArray, partitions: int, comparable: BoolArray, label: IntArray) -> None:
     """Relations across partitions, through the objects that belong to two (bridges). Fills `comparable` and `label`.
 
-    The relations of an object to the bridges are bit sets: up[b, i] holds the bridges that i is above. Each round
+    The relations of an object to the bridges are bit sets: up[:, i, b] holds the bridges that i is above. Each round
     extends them by those of the bridges to one another, so that two rounds reach from the first partition to the third.
     """
-    bridge = ((member & (member - 1)) != 0)[:, None, :]
-    reached = (member[:, :, None] & member[:, None, :]) != 0
-    below = above.transpose(0, 2, 1)
+    bridge = ((member & (member - 1)) != 0)[None]
+    reached = (member[:, None] & member[None]) != 0
     near = reached & bridge
-    rises, falls = near & above, near & below
+    rises, falls = near & above, near & above.swapaxes(0, 1)
     sets = tuple(_pack_bits(flags) for flags in (rises, near & ~rises & ~falls, falls))
     for _ in range(partitions - 2):
-        fresh = ~reached & bridge & (member != 0)[:, :, None]
+        fresh = ~reached & bridge & (member != 0)[:, None]
         sets = tuple(s | _pack_bits(fresh & relation) for s, relation in zip(sets, _compose(sets), strict=True))
-    rises, stays, falls = (_of_pairs(relation) for relation in _compose(sets))
+    pair = pairs(len(member))
+    rises, stays, falls = (relation[pair] for relation in _compose(sets))
     across = ~comparable & (rises | stays | falls)
     np.copyto(label, LEVEL + falls.view(np.int8) - rises.view(np.int8), where=across)
     comparable |= across
 
 
 def _compose(sets: tuple[IntArray, ...]) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """(B, n, n): the relation of two objects by their bridges: above, level, below; none where bridges disagree."""
-    up, level, down = (s[:, :, None] for s in sets)
-    other_up, other_level, other_down = (s[:, None] for s in sets)
-    rises = _any((up & (other_down | other_level)) | (level & other_down))
-    falls = _any((down & (other_up | other_level)) | (level & other_up))
-    stays = _any(level & other_level)
-    return rises & ~falls & ~stays, stays & ~rises & ~falls, falls & ~rises & ~stays
+    """(n, n, B): the relation of two objects by their bridges: above, level, below; none where bridges disagree."""
+    up, level, down = sets
+    rises = _any((up[:, :, None] & (down | level)[:, None]) | (level[:, :, None] & down[:, None]))
+    falls = rises.swapaxes(0, 1)
+    stays = _any(level[:, :, None] & level[:, None])
+    rises_only = rises & ~falls & ~stays
+    return rises_only, stays & ~rises & ~falls, rises_only.swapaxes(0, 1)
 
 
 def _any(sets: IntArray) -> BoolArray:
-    return np.asarray(sets[..., 0] != 0 if sets.shape[-1] == 1 else (sets != 0).any(axis=-1))
+    return np.asarray(sets[0] != 0 if len(sets) == 1 else (sets != 0).any(axis=0))
 
 
 def _pack_bits(flags: BoolArray) -> IntArray:
-    """(B, n, m) flags as bit sets (B, n, words), in the narrowest words that hold them."""
-    pictures, n, bits = flags.shape
+    """(n, m, B) flags as bit sets (words, n, B), in the narrowest words that hold them."""
+    n, bits, pictures = flags.shape
     wide = next((width for width in (1, 2, 4) if bits <= 8 * width), 8)
-    words = -(-bits // (8 * wide))
-    padded = np.zeros((pictures, n, words * wide * 8), dtype=bool)  # whole bytes: packing then runs along memory
-    padded[:, :, :bits] = flags
-    return np.packbits(padded.reshape(-1), bitorder="little").view(f"u{wide}").reshape(pictures, n, words)
+    result = np.zeros((-(-bits // (8 * wide)), n, pictures), dtype=f"u{wide}")
+    for bit in range(bits):
+        word, place = divmod(bit, 8 * wide)
+        result[word] |= np.left_shift(flags[:, bit].view(np.uint8), place, dtype=result.dtype)
+    return result

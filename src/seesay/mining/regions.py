@@ -55,7 +55,10 @@ class RegionArrays:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureBlock:
-    """Pictures with similarly many regions: indices of pictures (B,) and regions (B, n), padded where not `mask`."""
+    """Pictures with similarly many regions: indices of pictures (B,) and regions (n, B), padded where not `mask`.
+
+    Operations run along memory, over pictures: a picture has too few regions to amortise the call of an operation.
+    """
 
     pictures: IntArray
     regions: IntArray
@@ -123,8 +126,8 @@ def blocks(regions: RegionArrays, minimum: int = 2) -> Iterator[PictureBlock]:
         pictures = pictures[: max(1, BLOCK // width**2)]
         order = order[len(pictures) :]
         columns = np.arange(int(counts[pictures[-1]]))
-        mask = columns < counts[pictures, None]
-        yield PictureBlock(pictures, np.where(mask, regions.offsets[pictures, None] + columns, 0), mask)
+        mask = columns[:, None] < counts[pictures]
+        yield PictureBlock(pictures, np.where(mask, regions.offsets[pictures] + columns[:, None], 0), mask)
 
 
 def single_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:

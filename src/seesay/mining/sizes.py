@@ -56,11 +56,10 @@ def compare(
     sizes = rule.measure(regions)
     for block in blocks(regions, min_regions):
         values = block.take(sizes)
-        is_known = np.asarray((np.isfinite(values) | ~block.mask).all(axis=1))
-        ranks = natural_breaks(np.where(is_known[:, None], values, np.nan), classes).astype(np.int16)
-        first, second = pairs(values.shape[1])
-        a, b = np.take(ranks, first, axis=1), np.take(ranks, second, axis=1)
+        is_known = np.asarray((np.isfinite(values) | ~block.mask).all(axis=0))
+        ranks = natural_breaks(np.where(is_known, values, np.nan).T, classes).T.astype(np.int16, order="C")
+        first, second = pairs(len(values))
+        a, b, is_ranked = ranks[first], ranks[second], ranks >= 0
         label = (a < b).view(np.int8)  # LARGER is 0, SMALLER 1
-        comparable = (a != b) & (np.minimum(a, b) >= 0)
-        names = block.take_names(regions.names)
-        yield Observations.from_pairs(block.pictures, names, label, comparable, flip=(SMALLER, LARGER))
+        comparable = (a != b) & is_ranked[first] & is_ranked[second]
+        yield Observations.from_pairs(block.pictures, block.take_names(regions.names), label, comparable, 2)

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from seesay.files import atomic_write
 from seesay.metrics.base import IntArray
-from seesay.mining.aggregate import RelationCounts
+from seesay.mining.aggregate import RelationCounts, empty_counts
 from seesay.mining.regions import flat_offsets
 
-_COUNTS = pa.schema([("key", pa.int64()), ("count", pa.int64()), ("examples", pa.list_(pa.int32()))])
+_COUNTS = pa.schema([("key", pa.int64()), ("count", pa.int32()), ("examples", pa.list_(pa.int32()))])
 _WORDS = pa.schema([("word", pa.string())])
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -37,12 +37,13 @@ class SpilledCounts:
     def write(self, counts: RelationCounts, stem: str) -> None:
         """Write the counts of a part atomically; workers may write the same part twice, each time the same."""
         slice_of_pair = _slices_of_pairs(counts, self.slices)
-        ordered = counts.select(np.argsort(slice_of_pair, kind="stable"))
-        columns = [pa.array(ordered.keys), pa.array(ordered.counts), ordered.example_lists()]
+        order = np.argsort(slice_of_pair, kind="stable")
+        examples = counts.example_lists().take(pa.array(order))
+        columns = [pa.array(counts.keys[order]), pa.array(counts.counts[order].astype(np.int32)), examples]
         whole = pa.record_batch(columns, schema=_COUNTS)
         ends = np.cumsum(np.bincount(slice_of_pair, minlength=self.slices)).tolist()
         batches = [whole.slice(start, end - start) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-        words = (counts.scenes, counts.names, ordered.examples.dictionary)
+        words = (counts.scenes, counts.names, counts.examples.dictionary)
         word_batches = [pa.record_batch([pa.array(column, pa.string())], schema=_WORDS) for column in words]
         write_batches(self._counts_path(stem), _COUNTS, batches)
         write_batches(self._words_path(stem), _WORDS, word_batches)
@@ -55,31 +56,30 @@ class SpilledCounts:
         """The scenes and the names of all parts, sorted."""
         words: tuple[set[str], set[str]] = (set(), set())
         for stem in self.stems:
-            for number, own in enumerate(words):
-                own.update(self._words(stem, number).to_pylist())
+            for own, column in zip(words, self._words(stem, 0, 1), strict=True):
+                own.update(column.to_pylist())
         return sorted(words[0]), sorted(words[1])
 
     def smallest_id(self, stem: str) -> str:
         """No example of a part is smaller than this."""
-        ids = self._words(stem, 2)
+        (ids,) = self._words(stem, 2)
         return ids[0].as_py() if len(ids) else ""
 
     def read(self, stem: str, number: int, *, examples: bool) -> RelationCounts:
         """One slice of a part, with or without its examples."""
         fields = None if examples else [0, 1]
-        batch = _read_batch(self._counts_path(stem), number, fields)
+        (batch,) = _read_batches(self._counts_path(stem), [number], fields)
         keys, counts = (batch.column(i).to_numpy() for i in (0, 1))
         starts: IntArray = np.zeros(len(keys) + 1, dtype=np.int64)
-        ids, indices = pa.array([], pa.string()), pa.array([], pa.int32())
+        scenes, names, *ids = self._words(stem, 0, 1, *([2] if examples else []))
+        listed = empty_counts(self.labels).examples
         if examples:
-            ids, starts, indices = self._words(stem, 2), flat_offsets(batch.column(2)), batch.column(2).flatten()
-        scenes, names = (self._words(stem, i).to_pylist() for i in (0, 1))
-        return RelationCounts(
-            scenes, names, self.labels, keys, counts, starts, pa.DictionaryArray.from_arrays(indices, ids)
-        )
+            starts, indices = flat_offsets(batch.column(2)), batch.column(2).flatten()
+            listed = pa.DictionaryArray.from_arrays(indices, ids[0])
+        return RelationCounts(scenes.to_pylist(), names.to_pylist(), self.labels, keys, counts, starts, listed)
 
-    def _words(self, stem: str, number: int) -> pa.Array:
-        return _read_batch(self._words_path(stem), number).column(0)
+    def _words(self, stem: str, *numbers: int) -> list[pa.Array]:
+        return [batch.column(0) for batch in _read_batches(self._words_path(stem), numbers)]
 
     def _counts_path(self, stem: str) -> Path:
         return self.folder / f"{stem}.{self.kind}.{self.slices}-slices.arrow"
@@ -99,11 +99,13 @@ def write_batches(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatc
             writer.write_batch(batch)
 
 
-def _read_batch(path: Path, number: int, fields: list[int] | None = None) -> pa.RecordBatch:
+def _read_batches(path: Path, numbers: Sequence[int], fields: list[int] | None = None) -> list[pa.RecordBatch]:
     with pa.OSFile(str(path)) as file:
-        batch = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields)).get_batch(number)
-    batch.validate(full=True)
-    return batch
+        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
+        batches = [reader.get_batch(number) for number in numbers]
+    for batch in batches:
+        batch.validate(full=True)
+    return batches
 
 
 def _slices_of_pairs(counts: RelationCounts, slices: int) -> IntArray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any, Self
 
 from seesay.cluster import Engine
 from seesay.errors import UserError
@@ -84,6 +86,15 @@ class ModelOptions:
     workers: int = 2
     trust_remote_code: bool = False
     allow_pickle: bool = False
+
+    @classmethod
+    def from_keywords(cls, options: Mapping[str, Any]) -> Self:
+        """The options of a call; a name that there is not is a user's mistake."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
+                raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
+        return cls(**options)
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():

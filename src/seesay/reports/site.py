@@ -100,7 +100,7 @@ def write_site(
     comparisons: Sequence[Comparison] = (),
     *,
     url: str | None = None,
-    hub_dataset: str = HUB_DATASET,
+    hub_dataset: str | None = None,
 ) -> Path:
     """Write the site below `folder` and return its first page. `url` is where it will be, for the Hub's files."""
     if not runs:
@@ -114,7 +114,7 @@ def write_site(
         write_text(folder / f"tasks/{group.anchor}.html", _task_page(group, comparisons))
     for model, entries in _by_model(groups).items():
         write_text(folder / _page_of(model), _model_page(model, entries))
-        for name, text in eval_results(model, entries, url, hub_dataset):
+        for name, text in eval_results(model, entries, url, hub_dataset or HUB_DATASET):
             write_text(folder / "hub" / slug(model) / ".eval_results" / name, text)
     write_text(folder / "index.html", _index(columns, rows, runs))
     return folder / "index.html"

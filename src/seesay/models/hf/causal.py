@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+import seesay
 from seesay.errors import UserError
+from seesay.files import checksum, write_text
+from seesay.folders import cache_folder
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
 from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
 from seesay.models.hf import prefix_tree
@@ -68,7 +73,7 @@ class CausalModel(TransformersModel):
     ) -> None:
         super().__init__(name, checkpoint, batch_size=batch_size)
         self.scope = scope
-        self._as_tree = self._supports_trees()
+        self._as_tree = self._remembered_trees()
 
     def through_chat(self, system: str | None = None) -> CausalModel:
         """This network, asked through its tokenizer's chat template."""
@@ -261,6 +266,19 @@ class CausalModel(TransformersModel):
             },
             [[(0, node) for node in path] for path in tree.paths],
         )
+
+    def _remembered_trees(self) -> bool:
+        """Whether the network takes trees, as an earlier trial with the same weights and libraries found."""
+        network = self._network
+        shaping = (type(network).__name__, str(network.dtype), network.device.type, network.config._attn_implementation)
+        versions = (seesay.__version__, torch.__version__, version("transformers"))
+        digest = checksum(json.dumps([self.fingerprint, *shaping, *versions]).encode())
+        path = cache_folder() / "trees" / digest
+        if path.is_file() and (outcome := path.read_text(errors="replace")) in ("True", "False"):
+            return outcome == "True"
+        supported = self._supports_trees()
+        write_text(path, str(supported))
+        return supported
 
     def _supports_trees(self) -> bool:
         """Whether the architecture heeds a tree's mask and positions; recurrent ones and some others do not.

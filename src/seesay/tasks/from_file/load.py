@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateTex
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
+from seesay.memory import no_collections
 from seesay.questions import BadRow, Published, Question, Slice, Splits, Task, Template
 from seesay.tasks.from_file.questions import QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
@@ -71,7 +70,7 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
     _refuse_taken_name(declaration)
     builder = _Builder(declaration, declaration.file, data)
     try:
-        with _no_collections():
+        with no_collections():
             task = builder.task()
     except UserError as error:
         declaration.add(str(error).rstrip("."), "rows")
@@ -81,21 +80,6 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
     if task is not None and not examination.errors:
         examination.task = task
     return examination
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Many new objects, none of them garbage: with searches for garbage among them this takes a sixth longer."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()  # with the next line: all of them are old now, without a search
-                gc.unfreeze()
-            gc.enable()
 
 
 def _refuse_taken_name(declaration: Declaration) -> None:

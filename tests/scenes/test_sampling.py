@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.scenes.annotation import read
+from seesay.scenes.batches import scene_items
 from seesay.scenes.config import DesignCell, SceneConfig, design_cells, seen
 from seesay.scenes.labels import askable, label_objects, measure
+from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import paint
 from seesay.scenes.sampling import SceneItem, draw
 from seesay.scenes.task_kinds import TASK_KINDS
@@ -166,3 +169,15 @@ def test_distributions_are_the_published_ones(task: str, path: str, allowed: lis
     if published[0].k is not None:
         found["k"] = float(ks_2samp([s.k for s in ours], [s.k for s in published]).pvalue)
     assert min(found.values()) > 1e-3, found
+
+
+@pytest.mark.parametrize(
+    ("task", "options"), [("set+pos", {}), ("comparative", {"adjective": "bright"}), ("pos", {"objects": (10, 12)})]
+)
+def test_items_drawn_together_are_those_drawn_alone(task: str, options: dict[str, Any]) -> None:
+    config, plan = SceneConfig(task, **options), make_plan(task, 12)
+    together = list(scene_items(config, plan, "train"))
+    alone = [
+        draw(config, cell, config.generator(stream, index)) for _, cell, stream, index in plan.items("train", 0, 12)
+    ]
+    assert together == alone

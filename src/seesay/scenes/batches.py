@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import ScenePlan
 from seesay.scenes.raster import check_size, rgb
-from seesay.scenes.sampling import SceneItem, draw
+from seesay.scenes.sampling import SceneItem, draw_many
 from seesay.scenes.sentences import sentence
 
 
@@ -30,8 +30,8 @@ def scene_items(
 ) -> Iterator[SceneItem]:
     """The items of a split, in order."""
     stop = plan.splits()[split] if stop is None else stop
-    for _, cell, stream, index in plan.items(split, start, stop):
-        yield draw(config, cell, config.generator(stream, index))
+    slots = ((cell, config.generator(stream, index)) for _, cell, stream, index in plan.items(split, start, stop))
+    return draw_many(config, slots)
 
 
 def batches(

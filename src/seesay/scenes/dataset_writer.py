@@ -27,11 +27,12 @@ from seesay.errors import UserError
 from seesay.files import atomic_write, is_used, lock_folder, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
+from seesay.scenes.batches import scene_items
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_changes, palette, rgb
-from seesay.scenes.sampling import SceneItem, draw
+from seesay.scenes.sampling import SceneItem
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import CANVAS, LEVELS
 
@@ -238,8 +239,7 @@ def _make_chunk(job: _Job) -> None:
     if job.output.array is not None:
         array = np.lib.format.open_memmap(job.output.folder / "arrays" / f"{job.split}.npy", "r+")
     lines = []
-    for place, cell, stream, index in job.plan.items(job.split, job.start, job.stop):
-        item = draw(job.config, cell, job.config.generator(stream, index))
+    for place, item in enumerate(scene_items(job.config, job.plan, job.split, job.start, job.stop), job.start):
         if job.output.picture is not None:
             path = job.output.folder / "images" / job.split / f"{place}.png"
             path.write_bytes(png(item, job.output.picture))

@@ -72,11 +72,10 @@ def collisions(
 ) -> tuple[Ints, NDArray[np.bool_]]:
     """For every scene (row): CLEAR, BLOCKED, or UNSURE where only pixels can tell, and which pairs of boxes meet."""
     _, outer, inner = _tables()
+    kind = (shape * len(RADII) + radius) * 2 + turn
     first, second = pairs(shape.shape[-1])
     both = present[:, first] & present[:, second]
-    at = np.stack([top, left, top, left], axis=-1)
-    meet = _boxes_meet(outer[shape, radius, turn] + at, first, second) & both
-    sure = _boxes_meet(inner[shape, radius, turn] + at, first, second) & both
+    meet, sure = (_boxes_meet(box.reshape(-1, 4), kind, top, left)[:, first, second] & both for box in (outer, inner))
     return np.where(sure.any(axis=1), BLOCKED, np.where(meet.any(axis=1), UNSURE, CLEAR)), meet
 
 
@@ -87,9 +86,12 @@ def pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return first, second
 
 
-def _boxes_meet(box: Ints, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-    low, high = box[..., :2], box[..., 2:]
-    return np.asarray(((low[:, first] < high[:, second]) & (low[:, second] < high[:, first])).all(axis=-1))
+def _boxes_meet(boxes: Ints, kind: Ints, top: Ints, left: Ints) -> NDArray[np.bool_]:
+    """Which two objects of a scene have boxes that meet, as a square of objects."""
+    box = boxes.take(kind, axis=0)
+    before = (box[..., 0] + top)[:, :, None] < (box[..., 2] + top)[:, None, :]
+    before &= (box[..., 1] + left)[:, :, None] < (box[..., 3] + left)[:, None, :]
+    return np.asarray(before & before.transpose(0, 2, 1))
 
 
 PlacedShape = tuple[str, int, int, int, int]

@@ -161,23 +161,29 @@ def _average(scene: Scene, size: int, out: Bytes) -> None:
     sums, read between its entries, is exact. `unit` divides 1024, so the mean is a shift.
     """
     part, unit, edges = _grid(size)
-    total = np.zeros((size, size, 3), dtype=np.int32)
-    colors = palette(_levels(scene)).astype(np.int32)
+    total = np.zeros((3, size, size), dtype=np.int32)
+    colors = palette(_levels(scene)).tolist()
+    windows = []
     for obj in scene.objects:
         top, left, covered = _placed(obj)
         rows, columns = covered.shape
         first_row, down = _crossed(edges, top, rows, part, unit)
         first_column, across = _crossed(edges, left, columns, part, unit)
         if obj.shape in ("square", "rectangle"):
-            covers = np.multiply.outer(np.diff(down), np.diff(across)).astype(np.int32)
+            covers = ((down[1:] - down[:-1])[:, None] * (across[1:] - across[:-1])).astype(np.int32)
         else:
             covers = _covered(_sums(obj.shape, obj.radius, obj.turn), down, across, part)
-        window = total[first_row : first_row + len(covers), first_column : first_column + covers.shape[1]]
-        window += covers[:, :, None] * colors[index_of(obj)]  # a pixel may touch two objects
+        window = slice(first_row, first_row + len(covers)), slice(first_column, first_column + covers.shape[1])
+        windows.append(window)
+        for channel, strength in enumerate(colors[index_of(obj)]):
+            if strength:
+                total[channel, *window] += covers * np.int32(strength)  # a pixel may touch two objects
     shift = 2 * (unit.bit_length() - 1)
-    if shift:
-        total += 1 << (shift - 1)
-    np.right_shift(total, shift, out=out, casting="unsafe")
+    half = np.int32(1 << (shift - 1) if shift else 0)
+    out[:] = 0
+    for rows_of, columns_of in windows:
+        means = total[:, rows_of, columns_of] + half >> np.int32(shift)
+        out[rows_of, columns_of] = means.transpose(1, 2, 0)
 
 
 @lru_cache(maxsize=4)

@@ -10,8 +10,10 @@ candidates at once, labels first, because they cost least.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import islice
 from math import comb
 
 import numpy as np
@@ -27,6 +29,8 @@ from seesay.scenes.world import LEVELS, RADII, SCENE_COLORS, SHAPES, TALL, WIDE,
 BATCH = 160
 _INDEPENDENT = 9  # above this many objects independent places practically always overlap: place one after the other
 _ROUNDS, _CROWDED_ROUNDS = 4000, 60
+_TOGETHER = 8
+"""So many items are drawn at once: more no longer fit the processor's cache."""
 Ints = NDArray[np.int64]
 
 
@@ -56,43 +60,78 @@ class _Candidates:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     other: Ints
+    item: Ints
+    """Which of the items drawn together the scene is for."""
+    above: NDArray[np.bool_]
+    """Whether its target is to be on the adjective's positive side."""
 
     def take(self, rows: NDArray[np.intp]) -> _Candidates:
-        return _Candidates(*(getattr(self, name)[rows] for name in _COLUMNS))
+        return _Candidates(*(getattr(self, name).take(rows, axis=0) for name in _COLUMNS))
 
 
 _COLUMNS = tuple(field.name for field in fields(_Candidates))
 
 
+Slot = tuple[DesignCell, np.random.Generator]
+"""An item that is wanted: its class, and the generator that all its random numbers come from."""
+
+
 def draw(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) -> SceneItem:
     """One item of the class."""
-    for _ in range(_ROUNDS if config.objects[1] <= _INDEPENDENT else _CROWDED_ROUNDS):
-        item = _attempt(config, cell, rng)
-        if item is not None:
-            return item
-    low, high = config.objects
-    raise UserError(
-        f"No scene of {low} to {high} objects fits {config.task} with a {cell.color} {cell.shape}: "
-        "ask for fewer objects or another k."
-    )
+    return next(draw_many(config, [(cell, rng)]))
 
 
-def _attempt(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) -> SceneItem | None:
-    candidates = _candidates(config, cell, rng)
-    candidates = candidates.take(np.flatnonzero(_fits(config, cell, candidates)))
-    candidates = _chosen(config, candidates, rng)
+def draw_many(config: SceneConfig, slots: Iterable[Slot]) -> Iterator[SceneItem]:
+    """The same for many items, a few at once: each is what `draw` gives."""
+    remaining = iter(slots)
+    while group := list(islice(remaining, _TOGETHER)):
+        items: dict[int, SceneItem] = {}
+        for _ in range(_ROUNDS if config.objects[1] <= _INDEPENDENT else _CROWDED_ROUNDS):
+            missing = [i for i in range(len(group)) if i not in items]
+            if not missing:
+                break
+            attempts = _attempt(config, [group[i] for i in missing])
+            items |= {missing[i]: item for i, item in attempts.items()}
+        for i, (cell, _) in enumerate(group):
+            if i not in items:
+                low, high = config.objects
+                raise UserError(
+                    f"No scene of {low} to {high} objects fits {config.task} with a {cell.color} {cell.shape}: "
+                    "ask for fewer objects or another k."
+                )
+            yield items[i]
+
+
+def _attempt(config: SceneConfig, slots: Sequence[Slot]) -> dict[int, SceneItem]:
+    """The items for which a scene was found, by their places among the slots."""
+    candidates = _candidates(config, slots)
+    candidates = candidates.take(np.flatnonzero(_fits(config, candidates)))
+    candidates = _chosen(config, candidates, slots)
+    items: dict[int, SceneItem] = {}
     if config.objects[1] > _INDEPENDENT:
-        return _one_by_one(config, cell, candidates, rng)
-    if not len(candidates.count):
-        return None
+        for i, slot in enumerate(slots):
+            item = _one_by_one(config, slot, candidates.take(np.flatnonzero(candidates.item == i)))
+            if item is not None:
+                items[i] = item
+        return items
     shape, radius, turn = candidates.shape, candidates.radius, candidates.turn
-    top, left = placement.corners(shape, radius, turn, rng.random((*shape.shape, 2)))
+    chance = _random(candidates, slots, shape.shape[1], 2)
+    top, left = placement.corners(shape, radius, turn, chance)
     state, meeting = placement.collisions(shape, radius, turn, top, left, candidates.present)
-    for row in np.flatnonzero(state != placement.BLOCKED).tolist():
+    rows = np.flatnonzero(state != placement.BLOCKED)
+    for row, i in zip(rows.tolist(), candidates.item[rows].tolist(), strict=True):
+        if i in items:
+            continue
         shapes = _placed_shapes(candidates, row, top[row], left[row])
         if state[row] == placement.CLEAR or placement.apart(shapes, meeting[row], shape.shape[1]):
-            return _item(config, cell, candidates, row, shapes, rng)
-    return None
+            items[i] = _item(config, slots[i], candidates, row, shapes)
+    return items
+
+
+def _random(c: _Candidates, slots: Sequence[Slot], *shape: int) -> NDArray[np.float64]:
+    """Numbers for each candidate, from its item's generator."""
+    counts = np.bincount(c.item, minlength=len(slots)).tolist()
+    return np.concatenate([rng.random((count, *shape)) for (_, rng), count in zip(slots, counts, strict=True)])
 
 
 @lru_cache(maxsize=64)
@@ -116,33 +155,48 @@ def _sizes(low: int, high: int, single: bool, least: int) -> tuple[Ints, Ints, N
     return count, together, np.cumsum(weights) / np.sum(weights)
 
 
-def _candidates(config: SceneConfig, cell: DesignCell, rng: np.random.Generator) -> _Candidates:
+def _candidates(config: SceneConfig, slots: Sequence[Slot]) -> _Candidates:
     low, high = config.objects
-    chance, whole = rng.random((4, BATCH, high)), rng.random((3, BATCH))
+    several = len(slots)
+    chance, whole = np.empty((several, 4, BATCH, high)), np.empty((several, 3, BATCH))
+    bright, k = np.empty((several, BATCH, high)), np.empty((several, BATCH))
+    for i, (_, rng) in enumerate(slots):
+        rng.random(out=chance[i])
+        rng.random(out=whole[i])
+        if config.adjective == "bright":
+            rng.random(out=bright[i])
+        k[i] = rng.normal(config.threshold_fn.mean, config.threshold_fn.deviation, BATCH)
+    by_color, by_radius, by_turn, by_shape = (chance[:, part].reshape(-1, high) for part in range(4))
+    by_size, by_level, by_other = (whole[:, part].reshape(-1) for part in range(3))
     counts, together, cumulated = _sizes(low, high, config.kind.single, config.kind.least)
-    choice = np.searchsorted(cumulated, whole[0], side="right")
-    place = np.arange(high)
-    present = place < counts[choice][:, None]
-    color, shape = SCENE_COLORS.index(cell.color), SHAPES.index(cell.shape)
+    choice = np.searchsorted(cumulated, by_size, side="right")
+    count, place = counts[choice], np.arange(high)
+    present = place < count[:, None]
+    item = np.repeat(np.arange(several), BATCH)
+    color = np.array([SCENE_COLORS.index(cell.color) for cell, _ in slots])[item]
+    shape = np.array([SHAPES.index(cell.shape) for cell, _ in slots])[item, None]
     same = place < together[choice][:, None]
-    colors = (chance[0] * np.where(same, len(SCENE_COLORS) - 1, len(SCENE_COLORS))).astype(np.int64)
-    colors += same & (colors >= color)
-    shapes = (chance[3] * (len(SHAPES) - 1)).astype(np.int64)
+    colors = (by_color * (len(SCENE_COLORS) - same)).astype(np.int64)
+    colors += same & (colors >= color[:, None])
+    shapes = (by_shape * (len(SHAPES) - 1)).astype(np.int64)
     shapes = np.where(same, shape, shapes + (shapes >= shape))
     colors[:, 0] = color
-    radius = (chance[1] * len(RADII)).astype(np.int64)
-    level = np.full((BATCH, high), LEVELS)
+    radius = (by_radius * len(RADII)).astype(np.int64)
+    level = np.full(radius.shape, LEVELS)
     if config.adjective == "bright":
-        level = 1 + (rng.random((BATCH, high)) * LEVELS).astype(np.int64)
-        level[:, 0] = 2 + (whole[1] * (LEVELS - 2)).astype(np.int64)
+        level = 1 + (bright.reshape(-1, high) * LEVELS).astype(np.int64)
+        level[:, 0] = 2 + (by_level * (LEVELS - 2)).astype(np.int64)
     else:
-        radius[:, 0] = 1 + (chance[1, :, 0] * (len(RADII) - 2)).astype(np.int64)
-    turn = np.where(shapes >= SHAPES.index("rectangle"), (chance[2] * 2).astype(np.int64), WIDE)
-    k = rng.normal(config.threshold_fn.mean, config.threshold_fn.deviation, BATCH)
-    value = _measures(config.adjective)[shapes, radius, turn, level]
-    other = (whole[2] * (counts[choice] - 1)).astype(np.int64) + 1
-    low_end, high_end = lowest(value, present), highest(value, present)
-    return _Candidates(counts[choice], present, shapes, colors, radius, turn, level, k, value, low_end, high_end, other)
+        radius[:, 0] = 1 + (by_radius[:, 0] * (len(RADII) - 2)).astype(np.int64)
+    turn = (by_turn * 2).astype(np.int64) * (shapes >= SHAPES.index("rectangle"))
+    measured = ((shapes * len(RADII) + radius) * 2 + turn) * (LEVELS + 1) + level
+    value = _measures(config.adjective).take(measured)
+    other = (by_other * (count - 1)).astype(np.int64) + 1
+    above = np.array([cell.high for cell, _ in slots])[item]
+    ends = lowest(value, present), highest(value, present)
+    return _Candidates(
+        count, present, shapes, colors, radius, turn, level, k.reshape(-1), value, *ends, other, item, above
+    )
 
 
 @lru_cache(maxsize=8)
@@ -158,7 +212,7 @@ def _measures(adjective: str) -> NDArray[np.float64]:
     return table
 
 
-def _fits(config: SceneConfig, cell: DesignCell, c: _Candidates) -> NDArray[np.bool_]:
+def _fits(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     """Which candidates make the first object a fair target with the wanted label."""
     kind, target = config.kind, c.value[:, 0]
     low, high = c.low, c.high
@@ -167,9 +221,9 @@ def _fits(config: SceneConfig, cell: DesignCell, c: _Candidates) -> NDArray[np.b
         rows = np.arange(len(target))
         rival = c.value[rows, c.other]
         fair &= _named(c)[rows, c.other] & _inner(config, c)[rows, c.other]
-        return np.asarray(fair & ((target > rival) if cell.high else (target < rival)))
+        return np.asarray(fair & np.where(c.above, target > rival, target < rival))
     if kind.degree == "superlative":
-        fair &= target == (high if cell.high else low)
+        fair &= target == np.where(c.above, high, low)
         for end in (low, high):
             fair &= ((c.value == end[:, None]) & c.present).sum(axis=1) == 1
         return np.asarray(fair)
@@ -182,13 +236,16 @@ def _fits(config: SceneConfig, cell: DesignCell, c: _Candidates) -> NDArray[np.b
         fair &= high > low
     if kind.inner_set:
         fair &= (target > low) & (target < high)
-    return np.asarray(fair & ((target > config.threshold_fn.line(c.value, members, c.k)) == cell.high))
+    return np.asarray(fair & ((target > config.threshold_fn.line(c.value, members, c.k)) == c.above))
 
 
 def _named(c: _Candidates) -> NDArray[np.bool_]:
     """Which objects have a name, color and shape, of their own."""
-    name = np.where(c.present, c.shape * len(SCENE_COLORS) + c.color, -1)
-    return np.asarray(((name[:, :, None] == name[:, None, :]).sum(axis=2) == 1) & c.present)
+    names = len(SHAPES) * len(SCENE_COLORS)
+    scene = names * np.arange(len(c.count))[:, None]
+    name = scene + c.shape * len(SCENE_COLORS) + c.color
+    bearers = np.bincount(name[c.present], minlength=names * len(c.count))
+    return np.asarray((bearers[name] == 1) & c.present)
 
 
 def _inner(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
@@ -197,7 +254,7 @@ def _inner(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     return np.asarray((place > ends[0]) & (place < ends[1]) & c.present)
 
 
-def _chosen(config: SceneConfig, c: _Candidates, rng: np.random.Generator) -> _Candidates:
+def _chosen(config: SceneConfig, c: _Candidates, slots: Sequence[Slot]) -> _Candidates:
     """The candidates whose target would be asked about, where other objects could be as well.
 
     With u objects that have a name of their own and m of them askable, the published scenes fit a weight of √m / u
@@ -205,8 +262,9 @@ def _chosen(config: SceneConfig, c: _Candidates, rng: np.random.Generator) -> _C
     named object had been looked at, the scene kept if that one was askable, and one sentence taken from most scenes.
     """
     named = _named(c)
-    score = (rng.random(len(named)) * named.sum(axis=1)) ** 2
-    hopeful = np.flatnonzero(score < named.sum(axis=1))  # m is at most u: no need to count m for the rest
+    names = named.sum(axis=1)
+    score = (_random(c, slots) * names) ** 2
+    hopeful = np.flatnonzero(score < names)  # m is at most u: no need to count m for the rest
     c, named, score = c.take(hopeful), named[hopeful], score[hopeful]
     return c.take(np.flatnonzero(score < (_askable(config, c) & named).sum(axis=1)))
 
@@ -220,10 +278,10 @@ def _askable(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     if kind.inner_scene:
         fair &= (c.value > low) & (c.value < high)
     if kind.by_set:
-        together = (c.shape[:, :, None] == c.shape[:, None, :]) & c.present[:, None, :]
-        everyone = np.broadcast_to(c.value[:, None, :], together.shape)
-        low, high = lowest(everyone, together), highest(everyone, together)
-        fair &= (together.sum(axis=2) >= kind.least) & (high > low)
+        together = (c.shape == np.arange(len(SHAPES))[:, None, None]) & c.present
+        ends = np.stack([lowest(c.value, together), highest(c.value, together), together.sum(axis=2)])
+        low, high, size = ends[:, c.shape, np.arange(len(c.count))[:, None]]
+        fair &= (size >= kind.least) & (high > low)
     if kind.inner_set:
         fair &= (c.value > low) & (c.value < high)
     return np.asarray(fair)
@@ -236,14 +294,12 @@ def _placed_shapes(c: _Candidates, row: int, top: Ints, left: Ints) -> list[plac
     return everything[: int(c.count[row])]
 
 
-def _one_by_one(
-    config: SceneConfig, cell: DesignCell, c: _Candidates, rng: np.random.Generator, tries: int = 60
-) -> SceneItem | None:
+def _one_by_one(config: SceneConfig, slot: Slot, c: _Candidates, tries: int = 60) -> SceneItem | None:
     """Crowded scenes: every object looks for a free place, the largest first. Candidates that cover least go first."""
     room = np.where(c.present, _measures("big")[c.shape, c.radius, 0, LEVELS], 0).sum(axis=1)
     for row in np.argsort(room, kind="stable")[:4].tolist():
         count = int(c.count[row])
-        chance = rng.random((tries, count, 2))
+        chance = slot[1].random((tries, count, 2))
         every = [placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
         choices = [_placed_shapes(c, row, top, left) for top, left in every]
         placed: dict[int, placement.PlacedShape] = {}
@@ -254,19 +310,13 @@ def _one_by_one(
                 break
             placed[i] = placed_shape
         else:
-            return _item(config, cell, c, row, [placed[i] for i in range(count)], rng)
+            return _item(config, slot, c, row, [placed[i] for i in range(count)])
     return None
 
 
-def _item(
-    config: SceneConfig,
-    cell: DesignCell,
-    c: _Candidates,
-    row: int,
-    shapes: list[placement.PlacedShape],
-    rng: np.random.Generator,
-) -> SceneItem:
+def _item(config: SceneConfig, slot: Slot, c: _Candidates, row: int, shapes: list[placement.PlacedShape]) -> SceneItem:
     """The accepted candidate as a scene, in an order that does not give the target away."""
+    cell, rng = slot
     objects = []
     for i, (shape, radius, turn, top, left) in enumerate(shapes):
         down, right = anchor(shape, radius, turn)

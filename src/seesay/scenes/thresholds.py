@@ -23,12 +23,17 @@ Members = NDArray[np.bool_]
 
 def highest(values: Values, members: Members) -> Values:
     """The largest value of every set."""
-    return np.asarray(values.max(axis=-1, where=members, initial=-np.inf))
+    return np.asarray(_across(np.where(members, values, -np.inf)).max(axis=0))
 
 
 def lowest(values: Values, members: Members) -> Values:
     """The smallest value of every set."""
-    return np.asarray(values.min(axis=-1, where=members, initial=np.inf))
+    return np.asarray(_across(np.where(members, values, np.inf)).min(axis=0))
+
+
+def _across(values: Values) -> Values:
+    """The last axis first, in memory too: a few values of many sets are compared much faster so."""
+    return np.ascontiguousarray(values.transpose(-1, *range(values.ndim - 1)))
 
 
 def relative_by_range(values: Values, members: Members, k: Values) -> Values:

@@ -20,8 +20,8 @@ from seesay.mining.spill import SpilledCounts
 
 MERGE_ROWS = 1 << 19
 """Rows of new pairs to read before they are merged into the others."""
-RUN_ROWS = 1 << 12
-"""Rows of each sorted run in memory."""
+RUN_ROWS = 1 << 15
+"""Rows of all sorted runs in memory."""
 ORDER = "order"
 """The column by which runs are sorted."""
 

@@ -108,7 +108,8 @@ class SliceMerger:
         kind, number = name.split(".")
         with damage_as_user_error(self._counts.folder, DELETE_WORK):
             table = self._facts(kind, int(number))
-        write_batches(self._folder / f"{name}.arrow", table.schema, table.to_batches(RUN_ROWS))
+        rows = max(RUN_ROWS // self._counts.spilled[kind].slices, 1)
+        write_batches(self._folder / f"{name}.arrow", table.schema, table.to_batches(rows))
 
     def _facts(self, kind: str, number: int) -> pa.Table:
         spilled, thresholds = self._counts.spilled[kind], self._thresholds

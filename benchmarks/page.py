@@ -64,7 +64,7 @@ class Benchmark:
 BENCHMARKS = (
     Benchmark(
         "cloze",
-        ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "2"),
+        ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "1"),
         (
             Ratio("options of one token at the end", "lm-eval", r"(?s)end.*?lm-eval[^\n]*?([\d.]+) x"),
             Ratio("options of one token at the end", "minicons", r"(?s)end.*?minicons[^\n]*?([\d.]+) x"),

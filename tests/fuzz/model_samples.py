@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from PIL import Image
-from tests.fuzz.samples import READERS as READERS
+from tests.fuzz.data_samples import READERS as READERS
 from tests.fuzz.samples import add, as_bytes, json_lines, npy, parquet, png, read_corpus
 from tests.reasoners.small import save_random
 

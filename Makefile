@@ -4,11 +4,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# The versions that the tests passed with; pyproject.toml says which others may be used. Empty: the newest of these.
+CONSTRAINTS ?= --constraint constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable
 # A test worker per core, four at most (each needs 1.5 GB), with one thread each. Every worker starts with a stretch of
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-all lint docs messages bench fuzz system clean
+.PHONY: demo test test-all lint docs messages bench fuzz constraints system clean
 
 # A first look at 20 questions per task within a minute, then all of them.
 demo: $(VENV)/.models
@@ -57,13 +60,19 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "seesay needs Python 3.11 to 3.13, not " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.models: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[models]'
+$(VENV)/.models: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(INSTALL) '.[models]'
 	touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(INSTALL) '.[dev]'
 	touch $@ $(VENV)/.models
+
+# The newest versions that pyproject.toml allows, to be kept once the tests pass with them.
+constraints: clean
+	$(MAKE) CONSTRAINTS= $(VENV)/.dev
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+	touch $(VENV)/.models $(VENV)/.dev
 
 # A browser, a database, Java, npm, LaTeX and WordNet's files, which some tests need: installed where this is Debian and we may; elsewhere those tests
 # are skipped with a reason.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -59,7 +60,7 @@ def write_facts(
             seen["with a scene"] += pc.sum(pc.not_equal(table["scene"], "")).as_py() or 0
             yield table
 
-    with damage_as_user_error(counts.folder, DELETE_WORK):
+    with damage_as_user_error(counts.folder, DELETE_WORK), _system_memory():
         written = {
             "sizes": knowledge.write_tables(folder, sizes(), SizeFact),
             "places": knowledge.write_tables(folder, places(), PlaceFact),
@@ -78,6 +79,17 @@ def write_facts(
     for merged in counts.folder.glob("merged-*"):
         shutil.rmtree(merged)
     return written, +Counter({"the size of a subtype, which its parent's size stands for": seen["of subtypes"] // 2})
+
+
+@contextmanager
+def _system_memory() -> Iterator[None]:
+    """Let Arrow use the system's allocator: its own keeps what is freed, so that memory would grow with the tables."""
+    usual = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(usual)
 
 
 def _merge_slices(counts: CountedParts, thresholds: Thresholds, engine: str, workers: int) -> dict[str, list[Path]]:

@@ -15,9 +15,9 @@ class ClipBertForMaskedLM(BertForMaskedLM):
     any input but without position or type embedding (Norlund et al. 2021)."""
 
     def __init__(self, config: Any) -> None:
-        super().__init__(config)  # type: ignore[no-untyped-call]
+        super().__init__(config)
         self.bert.img_projection = torch.nn.Linear(config.img_feature_dim, config.hidden_size)
-        self.post_init()  # type: ignore[no-untyped-call]
+        self.post_init()
 
     def states(
         self, input_ids: torch.Tensor, features: torch.Tensor | None = None, attention_mask: torch.Tensor | None = None

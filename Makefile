@@ -42,7 +42,8 @@ JUDGE := src/seesay/judge
 LOCALE := $(JUDGE)/web/locale
 messages: $(VENV)/.dev
 	$(BIN)/pybabel -q extract -F $(LOCALE)/babel.cfg -k mark -k RequestRejectedError:2 -k InvalidAnswerError:1 -k MistakenAnswerError:1 --no-location -o $(VENV)/judge.pot $(JUDGE)
-	$(BIN)/pybabel -q update -D judge -i $(VENV)/judge.pot -d $(LOCALE) --no-fuzzy-matching -w 120 --omit-header
+	$(BIN)/pybabel -q update -D judge -i $(VENV)/judge.pot -d $(LOCALE) --no-fuzzy-matching -w 120
+	perl -ni -e 'print unless /^"(Report-Msgid-Bugs-To|POT-Creation-Date|PO-Revision-Date|Last-Translator|Language-Team|Generated-By):/' $(LOCALE)/*/LC_MESSAGES/judge.po
 	$(BIN)/pybabel -q compile -D judge -d $(LOCALE)
 
 bench: $(VENV)/.dev

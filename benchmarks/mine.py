@@ -1,6 +1,6 @@
 """Size and space over synthetic annotated pictures: seesay beside a plain loop over pictures with jenkspy.
 
-    python benchmarks/mine.py [--images 1000000] [--peer-images 3000] [--workers 2]
+    python benchmarks/mine.py [--images 1000000 …] [--peer-images 3000] [--workers 2]
 
 Both read the same Parquet parts, apply the paper's rules and count the relations of every pair. The loop (the best of
 three runs) runs on a sample, since its time grows with the number of pictures; on that sample the counts of both are
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import resource
 import tempfile
 import time
@@ -44,7 +45,7 @@ Key = tuple[str, str, str, str]
 def main() -> None:
     """Print both rates, their ratio, processor time, and the memory of the largest processes."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--images", type=int, default=1_000_000)
+    parser.add_argument("--images", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--peer-images", type=int, default=3_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
@@ -66,23 +67,23 @@ def main() -> None:
         line("plain loop with jenkspy, rules alone", options.peer_images, rules_time)
         line("plain loop with jenkspy, from the file", options.peer_images, peer_time)
         line("seesay, one process, the same pictures", options.peer_images, min(times), each)
-        parts = write_parts(folder / "parts", options.images, ROWS)
-        size = sum(path.stat().st_size for path in parts) / 2**20
-        print(
-            f"{options.images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; "
-            f"{options.workers} workers, {options.engine}"
-        )
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # a process that has done nothing else
-            count, whole, facts = pool.submit(mine, parts, folder / "k", options.engine, options.workers).result()
-        line("seesay, parts to counts", options.images, count.seconds, each)
-        line("seesay, parts to knowledge", options.images, whole.seconds, each)
-        line("  over the loop's rules alone", options.images, whole.seconds, rules_time / options.peer_images)
-        print(f"facts: {facts['sizes']:,} of sizes, {facts['places']:,} of places")
-        print(f"processor seconds: {count.processor:.1f} to counts, {whole.processor:.1f} to knowledge")
-        print(
-            f"largest memory: a worker that counts {count.worker:,.0f} MiB, any worker {whole.worker:,.0f} MiB, "
-            f"the process that gathers {whole.own:,.0f} MiB"
-        )
+        for images in options.images:
+            parts = write_parts(folder / f"parts-{images}", images, ROWS)
+            size = sum(path.stat().st_size for path in parts) / 2**20
+            workers = f"{options.workers} workers, {options.engine}"
+            print(f"{images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {workers}")
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # a process that did nothing else
+                mined = pool.submit(mine, parts, folder / f"k-{images}", options.engine, options.workers)
+                count, whole, facts = mined.result()
+            line("seesay, parts to counts", images, count.seconds, each)
+            line("seesay, parts to knowledge", images, whole.seconds, each)
+            line("  over the loop's rules alone", images, whole.seconds, rules_time / options.peer_images)
+            print(f"facts: {facts['sizes']:,} of sizes, {facts['places']:,} of places")
+            print(f"processor seconds: {count.processor:.1f} to counts, {whole.processor:.1f} to knowledge")
+            print(
+                f"largest memory: a worker that counts {count.worker:,.0f} MiB, any worker {whole.worker:,.0f} MiB, "
+                f"the process that gathers {whole.own:,.0f} MiB"
+            )
 
 
 class Usage(NamedTuple):
@@ -101,12 +102,18 @@ def mine(parts: list[Path], folder: Path, engine: str, workers: int) -> tuple[Us
     def usage() -> Usage:
         own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         processor = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-        return Usage(time.perf_counter() - start, processor, own.ru_maxrss / 1024, children.ru_maxrss / 1024)
+        return Usage(time.perf_counter() - start, processor, own_peak(), children.ru_maxrss / 1024)
 
     counts = count_relations.count_parts(parts, folder, count_relations.CountingConfig(), engine, workers)
     counted = usage()
     facts, _ = write_knowledge.write_facts(folder, counts, Thresholds(), engine=engine, workers=workers)
     return counted, usage(), facts
+
+
+def own_peak() -> float:
+    """The largest memory of this process in MiB; getrusage would count that of the program which started it."""
+    status = Path("/proc/self/status").read_text()
+    return int(re.findall(r"VmHWM:\s*(\d+)", status)[0]) / 1024
 
 
 def line(case: str, images: int, seconds: float, against: float | None = None) -> None:

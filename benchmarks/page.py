@@ -1,10 +1,11 @@
 """The page docs/benchmarks.md: every ratio with its peer, measured by one command on one machine, and how time grows.
 
-    python benchmarks/page.py [--only NAME …] [--shared ../shared/data]
+    python benchmarks/page.py [--only NAME …] [--before CHECKOUT] [--shared ../shared/data]
 
 Each benchmark runs in a process of its own; what it printed is kept in a folder of the cache, so that the same command
 resumes, and with `--only` measures some anew. A benchmark that cannot run here (no Java, no published data) is listed
-with the reason.
+with the reason. `--before`: an earlier checkout of seesay, whose scripts and sources are measured too (today's scripts
+with its sources where it had none), right after each of this one.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ IMAGES = PAGE.parent / "images"
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """A ratio in what a benchmark prints: what is measured, beside whom, and the pattern of its number."""
+class Figure:
+    """A ratio in what a benchmark prints: what is measured, beside whom, and the pattern of its number.
+
+    Without a peer it is in seconds.
+    """
 
     what: str
     peer: str
@@ -53,7 +57,7 @@ class Benchmark:
 
     script: str
     arguments: tuple[str, ...] = ()
-    ratios: tuple[Ratio, ...] = ()
+    figures: tuple[Figure, ...] = ()
     growth: Growth | None = None
 
     @property
@@ -66,47 +70,48 @@ BENCHMARKS = (
         "cloze",
         ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "1"),
         (
-            Ratio("options of one token at the end", "lm-eval", r"(?s)end.*?lm-eval[^\n]*?([\d.]+) x"),
-            Ratio("options of one token at the end", "minicons", r"(?s)end.*?minicons[^\n]*?([\d.]+) x"),
-            Ratio("options in mid-sentence", "lm-eval", r"(?s)mid-sentence.*?lm-eval[^\n]*?([\d.]+) x"),
-            Ratio("options in mid-sentence", "minicons", r"(?s)mid-sentence.*?minicons[^\n]*?([\d.]+) x"),
+            Figure("options of one token at the end", "lm-eval", r"(?s)end.*?lm-eval[^\n]*?([\d.]+) x"),
+            Figure("options of one token at the end", "minicons", r"(?s)end.*?minicons[^\n]*?([\d.]+) x"),
+            Figure("options in mid-sentence", "lm-eval", r"(?s)mid-sentence.*?lm-eval[^\n]*?([\d.]+) x"),
+            Figure("options in mid-sentence", "minicons", r"(?s)mid-sentence.*?minicons[^\n]*?([\d.]+) x"),
         ),
     ),
     Benchmark(
         "linear",
         ("--data", "SHARED/viphy"),
         (
-            Ratio("linear probe, encoding included", "a loop that encodes in every epoch", r"\n([\d.]+) x; largest"),
-            Ratio("linear layer alone", "scikit-learn's LogisticRegression", r"layer alone.*?([\d.]+) x"),
+            Figure("linear probe, encoding included", "a loop that encodes in every epoch", r"\n([\d.]+) x; largest"),
+            Figure("linear layer alone", "scikit-learn's LogisticRegression", r"layer alone.*?([\d.]+) x"),
         ),
     ),
     Benchmark(
         "bootstrap",
         (),
         (
-            Ratio("bootstrap of a mean, 10,000 questions", "SciPy", r"relaxed_accuracy, 10,000.*?([\d.]+)x"),
-            Ratio("bootstrap of macro F1, 1,000 questions", "SciPy", r"macro_f1.*?([\d.]+)x"),
+            Figure("bootstrap of a mean, 10,000 questions", "SciPy", r"relaxed_accuracy, 10,000.*?([\d.]+)x"),
+            Figure("bootstrap of macro F1, 1,000 questions", "SciPy", r"macro_f1.*?([\d.]+)x"),
         ),
     ),
     Benchmark(
         "captions",
         ("--data", "SHARED/captions", "--sizes", "1014", "5000", "29000"),
         (
-            Ratio("caption metrics, 1,014 images", "pycocoevalcap", r"1014 images.*? all [\d.|]+\|([\d.]+)x"),
-            Ratio("caption metrics, 29,000 images", "pycocoevalcap", r"29000 images.*? all [\d.|]+\|([\d.]+)x"),
+            Figure("caption metrics, 1,014 images", "pycocoevalcap", r"1014 images.*? all [\d.|]+\|([\d.]+)x"),
+            Figure("caption metrics, 29,000 images", "pycocoevalcap", r"29000 images.*? all [\d.|]+\|([\d.]+)x"),
         ),
         Growth("images with captions", r"(\d+) images.*? all ([\d.]+)\|"),
     ),
     Benchmark(
         "mine",
-        ("--images", "240000"),
-        (Ratio("sizes and places, one process", "a plain loop with jenkspy", r"one process.*?([\d.]+)x"),),
+        ("--images", "60000", "240000", "1000000"),
+        (Figure("sizes and places, one process", "a plain loop with jenkspy", r"one process.*?([\d.]+)x"),),
+        Growth("pictures mined", r"(?s)([\d,]+) pictures in \d+ parts.*?parts to knowledge\s+([\d.]+) s"),
     ),
     Benchmark(
         "scenes",
         ("4000",),
         (
-            Ratio(
+            Figure(
                 "scenes with PNG, annotation, h5",
                 "drawing and discarding",
                 r"all formats, \d+ processes, 4,000\s+[\d.]+\s+[\d.]+\s+[\d,]+\s+([\d,]+)",
@@ -116,15 +121,24 @@ BENCHMARKS = (
     Benchmark(
         "names",
         ("--data", "SHARED/captions", "--size", "40000"),
-        (Ratio("names in captions", "a plain spaCy loop", r"ratio: ([\d.]+)"),),
+        (Figure("names in captions", "a plain spaCy loop", r"ratio: ([\d.]+)"),),
     ),
     Benchmark(
         "probe_memory",
         ("10000", "30000", "100000"),
-        growth=Growth("questions", r"([\d,]+) questions: .*?([\d.]+) s of the processor"),
+        (Figure("probe of 100,000 questions, processor", "", r" 100,000 questions: .*?([\d.]+) s of the"),),
+        Growth("questions", r"([\d,]+) questions: .*?([\d.]+) s of the processor"),
     ),
-    Benchmark("leaderboard", growth=Growth("runs on a site", r"site, (\d+) runs: .*?\(([\d.]+) s of the processor")),
-    Benchmark("startup"),
+    Benchmark(
+        "leaderboard",
+        (),
+        (
+            Figure("compare of 30 runs, processor", "", r"compare, 30 .*?\(([\d.]+) s of the"),
+            Figure("report of 100 runs, processor", "", r"report, 100 .*?\(([\d.]+) s of the"),
+        ),
+        Growth("runs on a site", r"site, (\d+) runs: .*?\(([\d.]+) s of the processor"),
+    ),
+    Benchmark("startup", (), (Figure("loading SmolLM2, processor", "", r"load smollm2-q4 +([\d.]+) s"),)),
 )
 
 
@@ -133,24 +147,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=[], choices=[b.script for b in BENCHMARKS], metavar="NAME")
     parser.add_argument("--shared", type=Path, default=HERE.parent.parent / "shared" / "data")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT")
     options = parser.parse_args()
-    outputs: dict[str, str] = {}
+    checkouts = {"": HERE.parent} | ({"before": options.before.resolve(strict=True)} if options.before else {})
+    outputs: dict[str, dict[str, str]] = {name: {} for name in checkouts}
     for benchmark in BENCHMARKS:
-        kept = cache_folder() / "benchmarks" / f"{benchmark.script}.txt"
-        if not kept.is_file() or benchmark.script in options.only:
-            print(f"== {benchmark.command}", flush=True)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(run(benchmark, options.shared), encoding="utf-8")
-        outputs[benchmark.script] = kept.read_text(encoding="utf-8")
-    PAGE.write_text(page(outputs), encoding="utf-8")
+        for name, checkout in checkouts.items():
+            kept = cache_folder() / "benchmarks" / name / f"{benchmark.script}.txt"
+            if not kept.is_file() or benchmark.script in options.only:
+                print(f"== {name} {benchmark.command}", flush=True)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_text(run(benchmark, options.shared, checkout), encoding="utf-8")
+            outputs[name][benchmark.script] = kept.read_text(encoding="utf-8")
+    commit = revision(options.before) if options.before else ""
+    PAGE.write_text(page(outputs[""], outputs.get("before", {}), commit), encoding="utf-8")
     print(PAGE)
 
 
-def run(benchmark: Benchmark, shared: Path) -> str:
-    """What a benchmark prints, under a line with its date."""
+def revision(checkout: Path) -> str:
+    """The commit of a checkout and its date."""
+    command = ["git", "-C", str(checkout), "log", "-1", "--format=%h of %as"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def run(benchmark: Benchmark, shared: Path, checkout: Path) -> str:
+    """What a benchmark of a checkout prints, under a line with its date."""
     words = [word.replace("SHARED", str(shared)) for word in benchmark.arguments]
+    script = checkout / "benchmarks" / f"{benchmark.script}.py"
+    folder = script.parent if script.is_file() else HERE
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
     ended = subprocess.run(
-        [sys.executable, f"{benchmark.script}.py", *words], cwd=HERE, capture_output=True, text=True, check=False
+        [sys.executable, script.name, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     date = f"{datetime.now(UTC):%Y-%m-%d}, load {os.getloadavg()[1]:.1f}\n"
     if ended.returncode:
@@ -159,14 +186,8 @@ def run(benchmark: Benchmark, shared: Path) -> str:
     return date + ended.stdout.replace(str(shared), "SHARED").strip() + "\n"
 
 
-def page(outputs: dict[str, str]) -> str:
-    """The page: ratios, growth, and what each benchmark printed."""
-    rows = [
-        f"| {ratio.what} | {ratio.peer} | {number(ratio.pattern, outputs[benchmark.script])} | "
-        f"[{benchmark.script}](#{benchmark.script}) |"
-        for benchmark in BENCHMARKS
-        for ratio in benchmark.ratios
-    ]
+def page(outputs: dict[str, str], before: dict[str, str], commit: str = "") -> str:
+    """The page: ratios and seconds, beside those of an earlier checkout, growth, and what each benchmark printed."""
     sections = []
     for benchmark in BENCHMARKS:
         measured, _, printed = outputs[benchmark.script].partition("\n")
@@ -175,9 +196,12 @@ def page(outputs: dict[str, str]) -> str:
         "# Benchmarks",
         "Made by `make bench`. Every ratio is that of two programs which do the same work in the same run, with equal "
         "results where a script says so: a ratio of 2 is half the peer's time. Times depend on the machine and on what "
-        f"else it does (`load`); ratios less so. {os.cpu_count()} cores, Python {platform.python_version()}.",
+        f"else it does (`load`); ratios less so. {os.cpu_count()} cores, Python {platform.python_version()}."
+        + (f" *before*: commit {commit}, measured in turn with the present one." if commit else ""),
         "## Beside other programs",
-        "\n".join(["| what | peer | times as fast | script |", "|---|---|---:|---|", *rows]),
+        table("times as fast", [outputs, before], with_peer=True),
+        "## Seconds",
+        table("seconds", [outputs, before], with_peer=False),
         "## How time grows",
         *grown(outputs),
         "## What they printed",
@@ -185,6 +209,20 @@ def page(outputs: dict[str, str]) -> str:
         *sections,
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def table(unit: str, outputs: Sequence[dict[str, str]], *, with_peer: bool) -> str:
+    """Ratios to peers, or seconds, in a column for each checkout that was measured."""
+    measured = [output for output in outputs if output]
+    head = ["what", *["peer"] * with_peer, unit, *["before"] * (len(measured) - 1), "script"]
+    rows = [head, ["---:" if name in (unit, "before") else "---" for name in head]]
+    for benchmark in BENCHMARKS:
+        for figure in benchmark.figures:
+            if bool(figure.peer) == with_peer:
+                numbers = [number(figure.pattern, output[benchmark.script]) for output in measured]
+                peer = [figure.peer] * with_peer
+                rows.append([figure.what, *peer, *numbers, f"[{benchmark.script}](#{benchmark.script})"])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def number(pattern: str, output: str) -> str:

@@ -13,8 +13,8 @@ import pytest
 from tests.judge.annotators import careful, judge
 from tests.judge.crowd import Server
 from tests.judge.postgres import cluster
-from tests.judge.studies import pairs_file, rating_study, serve_in_test
-from tests.judge.test_export import put
+from tests.judge.studies import choice_study, pairs_file, rating_study, serve_in_test
+from tests.judge.test_export import choose, put
 from typer.testing import CliRunner, Result
 
 from seesay.cli.judge import app
@@ -66,6 +66,31 @@ def test_plan_says_what_it_takes(tmp_path: Path) -> None:
     pairs = printed_json("plan", str(pairs_file(tmp_path)), "--width", "0.2", "--spread", "0.2")
     assert pairs["plans"][0]["judgements_per_item"] == 16
     assert "which is assumed" in run("plan", "core-color", "--limit", "5").stdout
+
+
+def test_a_plan_from_a_pilot(tmp_path: Path) -> None:
+    """Minutes come from the pilot's 2 s per item, judgements from how far its people agreed."""
+    planned = {}
+    for right in (1.0, 0.3):
+        pilot = str(tmp_path / f"pilot-{right}.sqlite")
+        served = serve_in_test(choice_study(count=30), pilot)
+        put(served, choose(served.study, people=9, right=right))
+        served.database.close()
+        options = ("plan", "core-color", "--limit", "60", "--pilot", pilot, "--width", "0.4", "--per-page", "15")
+        planned[right] = printed_json(*options, "--pages", "2")["plans"]
+        assert "the pilot's 30 items" in run(*options).stdout
+    assert [plan["minutes"] for plan in planned[0.3]] == [30 * 2.0 / 60] * 2
+    fixed, adaptive = zip(*planned.values(), strict=True)
+    assert {plan["judgements_per_item"] for plan in fixed} == {21}  # whatever the agreement: a half takes so many
+    assert adaptive[0]["judgements_per_item"] < 15 < adaptive[1]["judgements_per_item"] < 21
+
+    rated = serve_in_test(rating_study(tmp_path, judgements=4), str(tmp_path / "ratings.sqlite"))
+    put(rated, judge(rated.study, [lambda item, chance: 50] * 4))
+    rated.database.close()
+    same = printed_json(
+        "plan", str(pairs_file(tmp_path)), "--width", "0.2", "--pilot", str(tmp_path / "ratings.sqlite")
+    )
+    assert [plan["judgements_per_item"] for plan in same["plans"]] == [1, 1]  # people who all rate alike
 
 
 def test_a_participant_withdraws(tmp_path: Path) -> None:

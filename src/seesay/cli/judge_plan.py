@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -118,48 +118,17 @@ def plan(
     """How many people a study takes, how long they are busy and what it costs, in both designs."""
     require_extra()
     from dataclasses import asdict
-    from statistics import stdev
 
     from seesay.cli.output import out, print_json, table
-    from seesay.judge import planning
-    from seesay.judge.results.quality import pilot_judgements
-    from seesay.judge.storage.studies import seconds_per_item
+    from seesay.judge.planning import plan_study
     from seesay.judge.study_builder import build_study
 
     design = given(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
     study = build_study(source, design, data=data, limit=limit)
-    items = len(study.measured)
-    most, seconds, mean = study.design.judgements, None, float(study.design.judgements)
-    piloted = [] if pilot is None else pilot_judgements(str(pilot))
-    if pilot is not None:
-        seconds = seconds_per_item(str(pilot))
-    adaptive = study.design.model_copy(update={"allocation": "adaptive", "width": width or study.design.width})
-    if study.kind == "rating":
-        numbers = [[judgement.number or 0.0 for judgement in judged] for judged in piloted if len(judged) > 1]
-        needed, mean = planning.rating_judgements([stdev(each) for each in numbers] or [spread] * items, adaptive)
-        most = most if width is None else needed
-        basis = f"the pilot's {len(numbers)} pairs" if numbers else f"a spread of {spread:g}, which is assumed"
-    else:
-        shares = planning.pilot_shares([[judgement.labels for judgement in judged] for judged in piloted])
-        shares = shares or planning.assumed_shares(items, agreement, study.design.seed)
-        if width is not None:
-            most = max(planning.judgements_for_width(share, width) for share in (0.5, *shares))
-        mean = planning.mean_judgements(adaptive.model_copy(update={"judgements": most}), shares, study.design.seed)
-        basis = f"the pilot's {len(shares)} items" if piloted else f"an agreement of {agreement:.0%}, which is assumed"
-    common: dict[str, Any] = {
-        "items": items,
-        "items_per_person": max(min(study.design.per_page * study.max_pages, len(study.measured_for(1))), 1),
-        "most": most,
-        "seconds": seconds,
-        "pay": pay,
-        "fee": fee,
-    }
-    plans = [
-        planning.plan_design("fixed", most, **common),
-        planning.plan_design("adaptive", min(mean, most), **common),
-    ]
+    plan = plan_study(study, width=width, agreement=agreement, spread=spread, pilot=pilot, pay=pay, fee=fee)
+    items, plans = len(study.measured), plan.designs
     if as_json:
-        print_json({"items": items, "width": adaptive.width, "plans": [asdict(each) for each in plans]})
+        print_json({"items": items, "width": plan.width, "plans": [asdict(each) for each in plans]})
         return
     out.print(f"{study.title} ({study.name}): {items} items, controls not counted.", soft_wrap=True)
     rows = [
@@ -169,7 +138,7 @@ def plan(
     ]  # fmt: skip
     out.print(table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows))
     out.print(
-        f"Adaptive: from {min(adaptive.min_judgements, most)} to {most} judgements per item, until its 95 % interval "
-        f"is at most {adaptive.width:g} wide, simulated with {basis}. Minutes need a pilot, cost needs --pay.",
+        f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval is at most "
+        f"{plan.width:g} wide, simulated with {plan.basis}. Minutes need a pilot, cost needs --pay.",
         soft_wrap=True,
     )

@@ -11,16 +11,21 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import stdev
 
 from seesay.judge.adaptive import Z, judgements_wanted, share_width
 from seesay.judge.items import ChoiceItem, ItemAnswer
-from seesay.judge.study import StudyDesign
+from seesay.judge.results.quality import pilot_judgements
+from seesay.judge.storage.studies import seconds_per_item
+from seesay.judge.study import Study, StudyDesign
 
 MAX_JUDGEMENTS = 10_000
 
 
 @dataclass(frozen=True)
-class StudyPlan:
+class DesignPlan:
     """What one design takes."""
 
     design: str
@@ -29,6 +34,21 @@ class StudyPlan:
     people: int
     minutes: float | None
     cost: float | None
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What a study takes in the fixed and in the adaptive design.
+
+    An item gets from `least` to `most` judgements in the adaptive one, until its interval is no wider than `width`;
+    `basis`: what says how far people agree.
+    """
+
+    designs: list[DesignPlan]
+    width: float
+    least: int
+    most: int
+    basis: str
 
 
 def judgements_for_width(share: float, width: float) -> int:
@@ -115,12 +135,12 @@ def plan_design(
     seconds: float | None,
     pay: float | None,
     fee: float,
-) -> StudyPlan:
+) -> DesignPlan:
     """People, time and cost of a design with this many judgements per item. Nobody judges an item twice, so there are
     at least as many people as an item has judgements (`most`)."""
     judgements = math.ceil(items * per_item - 1e-9)
     people = max(math.ceil(judgements / items_per_person), most)
-    return StudyPlan(
+    return DesignPlan(
         design=name,
         judgements_per_item=per_item,
         judgements=judgements,
@@ -128,3 +148,36 @@ def plan_design(
         minutes=None if seconds is None else items_per_person * seconds / 60,
         cost=None if pay is None else judgements * pay * (1 + fee),
     )
+
+
+def plan_study(
+    study: Study, *, width: float | None = None, agreement: float = 0.8, spread: float = 0.2,
+    pilot: Path | None = None, pay: float | None = None, fee: float = 0.0,
+) -> StudyPlan:  # fmt: skip
+    """Plan a study whose items all get intervals of this width; without it they get the study's own judgements.
+
+    How far people agree is taken from a pilot study, or assumed: `agreement` is how often they give an item's most
+    frequent answer, `spread` the standard deviation of the ratings of one item.
+    """
+    items, most = len(study.measured), study.design.judgements
+    piloted = [] if pilot is None else pilot_judgements(str(pilot))
+    seconds = None if pilot is None else seconds_per_item(str(pilot))
+    adaptive = study.design.model_copy(update={"allocation": "adaptive", "width": width or study.design.width})
+    if study.kind == "rating":
+        numbers = [[judgement.number or 0.0 for judgement in judged] for judged in piloted if len(judged) > 1]
+        needed, mean = rating_judgements([stdev(each) for each in numbers] or [spread] * items, adaptive)
+        most = most if width is None else needed
+        basis = f"the pilot's {len(numbers)} pairs" if numbers else f"a spread of {spread:g}, which is assumed"
+    else:
+        shares = pilot_shares([[judgement.labels for judgement in judged] for judged in piloted])
+        basis = f"the pilot's {len(shares)} items" if shares else f"an agreement of {agreement:.0%}, which is assumed"
+        shares = shares or assumed_shares(items, agreement, study.design.seed)
+        if width is not None:
+            most = max(judgements_for_width(share, width) for share in (0.5, *shares))
+        mean = mean_judgements(adaptive.model_copy(update={"judgements": most}), shares, study.design.seed)
+    items_per_person = max(min(study.design.per_page * study.max_pages, len(study.measured_for(1))), 1)
+    plan = partial(
+        plan_design, items=items, items_per_person=items_per_person, most=most, seconds=seconds, pay=pay, fee=fee
+    )
+    designs = [plan("fixed", most), plan("adaptive", min(mean, most))]
+    return StudyPlan(designs, adaptive.width, min(adaptive.min_judgements, most), most, basis)

@@ -193,7 +193,7 @@ def test_every_bad_row_is_reported_and_none_is_lost(tmp_path: Path) -> None:
 
 
 def test_gold_cells_without_a_label_cost_their_row_only(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"x": "a", "y": "red;blue"},
         {"x": "b", "y": []},
         {"x": "c", "y": " ; "},

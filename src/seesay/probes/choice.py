@@ -55,7 +55,7 @@ class ChoiceModel(Model):
         """The model's own batches of the prompts in their first rotation."""
         return self._model.plan([self._lettered(prompt, prompt.options) for prompt in prompts])
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of all rotations."""
         return self._model.estimate([self._lettered(p, p.options) for p in prompts for _ in p.options])
 

@@ -53,9 +53,10 @@ class GeneratedModel(Model):
         """The model's own batches."""
         return self._model.plan([_request(prompt) for prompt in prompts])
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of all samples."""
-        return self._model.estimate([_request(prompt) for prompt in prompts for _ in range(self._sampling.samples)])
+        requests = [_request(prompt) for prompt in prompts for _ in range(self._sampling.samples)]
+        return self._model.estimate(requests, self._sampling.max_tokens)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The share of each option among the replies."""

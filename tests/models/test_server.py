@@ -285,6 +285,16 @@ def test_a_server_that_heeds_no_schema_may_heed_a_regular_expression() -> None:
     assert scores.logp == (REFUSED, 0)
 
 
+def test_a_choice_may_come_in_parts() -> None:
+    def answer(path: str, body: dict[str, Any]) -> Reply:
+        return chat([{"type": "text", "text": '{"answer": "%s"}' % ("down" if "'down'" in str(body) else "red")}])
+
+    with serving(answer) as base:
+        model = load_model("openai:toy", ModelOptions(base_url=base, endpoint="chat"))
+        (scores,) = model.answer([Prompt("A tomato is [MASK].", ("green", "red"))])
+    assert scores.logp == (REFUSED, 0.0)
+
+
 def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:
     def answer(path: str, body: dict[str, Any]) -> Reply:
         (options,) = [p["enum"] for p in body["response_format"]["json_schema"]["schema"]["properties"].values()]

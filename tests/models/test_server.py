@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -327,3 +328,11 @@ def test_mistakes(name: str, options: ModelOptions, said: str) -> None:
 def test_unknown_choices(options: dict[str, str], said: str) -> None:
     with pytest.raises(UserError, match=said):
         ModelOptions(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["batch_size", "concurrency", "workers", "budget"])
+@pytest.mark.parametrize("number", [0, -1, math.nan])
+def test_numbers_that_nothing_can_be_done_with(name: str, number: float) -> None:
+    if not math.isnan(number) or name == "budget":
+        with pytest.raises(UserError, match=f"--{name.replace('_', '-')} is {number}: give"):
+            ModelOptions.from_keywords({name: number})

@@ -105,6 +105,31 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     served.database.close()
 
 
+def test_a_code_that_all_share_does_not_say_who_withdraws(tmp_path: Path) -> None:
+    study = rating_study(tmp_path, per_page=12, pages=1, judgements=2, completion_code="DONE")
+    served = serve_in_test(study, str(tmp_path / "study.sqlite"))
+    tokens = [served.begin(), served.begin()]
+    for token in tokens:
+        served.send(token, 1, served.fill(token))
+    result = run("withdraw", "study.sqlite", "DONE")
+    assert "share this completion code" in str(result.exception)
+    assert "Deleted 14 answers." in run("withdraw", "study.sqlite", f"http://127.0.0.1:8080/a/{tokens[1]}").stdout
+    assert served.rows("SELECT DISTINCT person FROM answer") == [(1,)]
+    served.database.close()
+
+
+def test_a_study_that_is_refused_is_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the corrected command would be refused too, as one that changes the study."""
+    monkeypatch.setattr("seesay.judge.web.server.serve_study", lambda *_, **__: None)
+    pairs = str(pairs_file(tmp_path))
+    (tmp_path / "texts.yaml").write_text("xx: {title: Tere}", encoding="utf-8")
+    public = ("serve", pairs, "--public-url", "https://study.example.org")
+    assert "--contact" in str(run(*public).exception)
+    assert "no catalogue of 'xx'" in str(run(*public, "--contact", "me", "--texts", "texts.yaml").exception)
+    assert run(*public, "--contact", "me").exit_code == 0
+    assert "another --contact" in str(run(*public, "--contact", "you").exception)
+
+
 def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
     document = printed_json("preview", "core-color", "--judgements", "5", "--per-page", "10")
     assert (document["name"], document["kind"], document["judgements"]) == (

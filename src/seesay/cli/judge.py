@@ -36,6 +36,7 @@ from seesay.judge import SliderStart
 
 if TYPE_CHECKING:
     from seesay.judge.results.agreement import Coefficient
+    from seesay.judge.study import Study
     from seesay.judge.web.server import ServerAddresses
 
 app = typer.Typer(help="Ask people the same questions as models, and export their answers.", no_args_is_help=True)
@@ -112,8 +113,9 @@ def serve(
     from seesay.judge.web.languages import check_languages
     from seesay.judge.web.server import check_contact, serve_study
 
-    spoken = tuple(name.strip() for name in languages.split(",")) if languages else None
-    check_languages(spoken or ())
+    def check(study: Study) -> None:
+        check_contact(study, public_url)
+        check_languages(study.design.languages)
 
     opened = create_or_open_study(
         source,
@@ -131,7 +133,7 @@ def serve(
             slider_start=slider_start,
             completion_code=completion_code,
             return_url=return_url,
-            languages=spoken,
+            languages=tuple(name.strip() for name in languages.split(",")) if languages else None,
             minutes=minutes,
             seed=seed,
         ),
@@ -156,14 +158,8 @@ def serve(
         icons=icons,
         odd_word=odd_word,
         password=read_text(password_file),
+        check=check,
     )
-
-    try:
-        check_contact(opened.study, public_url)
-        check_languages(opened.study.design.languages)
-    except BaseException:
-        opened.database.close()
-        raise
 
     def announce(addresses: ServerAddresses) -> None:
         from dataclasses import asdict

@@ -140,12 +140,13 @@ def withdraw(tx: Transaction, code_or_token: str) -> int:
     The participant stays, without a code, so that they do not come back as someone else; their items become available.
     """
     tx.lock_study()
-    row = first_row(
-        tx, "SELECT id FROM person WHERE code = ? OR token = ?", code_or_token, security.digest(code_or_token)
-    )
-    if row is None:
+    by_code_or_token = "SELECT id FROM person WHERE code = ? OR token = ?"
+    rows = tx.execute(by_code_or_token, code_or_token, security.digest(code_or_token))
+    if not rows:
         raise UserError("No participant has this completion code or link.")
-    person = int(row[0])
+    if len(rows) > 1:
+        raise UserError("Several participants share this completion code: give the participant's link instead.")
+    person = int(rows[0][0])
     items = tx.execute("SELECT item FROM assignment WHERE person = ? AND state != 'returned'", person)
     tx.executemany("UPDATE item SET taken = taken - 1 WHERE id = ?", [(item,) for (item,) in items])
     count = int(tx.execute("SELECT COUNT(*) FROM answer WHERE person = ?", person)[0][0])
@@ -176,8 +177,7 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
 
 
 def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, worker_digest: str | None = None) -> None:
-    row = first_row(tx, "SELECT COALESCE(MAX(id), 0) FROM person")
-    first = int(row[0]) + 1 if row else 1
+    first = 1 + int(tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0])
     tx.executemany(
         "INSERT INTO person (id, token, outside, source, created, acted) VALUES (?, ?, ?, ?, ?, ?)",
         [(first + i, security.digest(token), worker_digest, source, now, now) for i, token in enumerate(tokens)],

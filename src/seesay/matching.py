@@ -146,9 +146,9 @@ def match(
         text = "\n".join([text[: _LONGEST // 2], *ending])
     names = _names(tuple(options), tuple((o, tuple(a)) for o, a in (aliases or {}).items()))
     plain = _without_echo(_normal(text), asked)
-    marked = [next(group for group in marker.groups() if group) for marker in _ANSWER.finditer(plain)]
+    marked = [group for marker in _ANSWER.finditer(plain) for group in marker.groups() if group]
     denied = False
-    for part in (*reversed(marked[-1:]), plain):
+    for part in (*marked[-1:], plain):
         reading = _read(part, options, letters, names)
         if reading.labels or reading.reason == "all":
             return reading
@@ -181,24 +181,20 @@ def _affirmed(text: str, names: Mapping[str, str]) -> tuple[list[str], list[str]
     """The options affirmed by the first sentence that affirms any, and those denied up to there."""
     denied: list[str] = []
     for sentence in _SENTENCE.split(_EXCLUDED.sub("except", _AFFIRMED.sub(" ", text))):
+        if sentence.rstrip().endswith("?"):
+            continue
         affirmed: list[str] = []
-        for clause, asks in _clauses(sentence):
-            for start, end, label in _mentions(clause, names):
-                before, after = clause[:start], clause[end:]
-                if asks:
-                    continue
-                if _NEGATION.search(before) or _DENIED_AFTER.match(after):
-                    denied.append(label)
-                else:
-                    affirmed.append(label)
+        for clause in _clauses(sentence):
+            for name in _pattern(tuple(names)).finditer(clause):
+                is_denied = _NEGATION.search(clause[: name.start()]) or _DENIED_AFTER.match(clause[name.end() :])
+                (denied if is_denied else affirmed).append(names[name.group()])
         if affirmed:
             return affirmed, denied
     return [], denied
 
 
-def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
-    """The clauses of a sentence, and whether it asks. A negation reaches over a list, not over other commas."""
-    asks = sentence.rstrip().endswith("?")
+def _clauses(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence. A negation reaches over a list, not over other commas."""
     start, negated = 0, ""
     pieces: list[tuple[str, str]] = []
     for boundary in _CLAUSE.finditer(sentence):
@@ -207,17 +203,11 @@ def _clauses(sentence: str) -> Iterator[tuple[str, bool]]:
     pieces.append((sentence[start:], ""))
     for index, (piece, _) in enumerate(pieces):
         listed = index > 0 and pieces[index - 1][1] == "," and _LISTED.match(piece)
-        negated = negated if listed and negated else ""
-        yield negated + piece, asks
+        negated = negated if listed else ""
+        yield negated + piece
         if negation := _NEGATION.search(piece):
-            only_list = not piece[negation.end() :].strip() or len(piece[negation.end() :].split()) <= 3
+            only_list = len(piece[negation.end() :].split()) <= 3
             negated = f"{negation.group()} " if only_list and not _NEGATED_WHOLE.search(piece) else ""
-
-
-def _mentions(clause: str, names: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
-    pattern = _pattern(tuple(names))
-    for name in pattern.finditer(clause):
-        yield name.start(), name.end(), names[name.group()]
 
 
 @lru_cache(maxsize=64)

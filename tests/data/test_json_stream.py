@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.data import json_stream
-from seesay.data.json_stream import BrokenFileError, entries
+from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, parse_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -88,3 +88,9 @@ def test_an_entry_may_not_be_endless(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(json_stream, "MAX_ENTRY", 1000)
     with pytest.raises(BrokenFileError, match="longer than 1000"):
         stream(tmp_path, '["' + "a" * 100_000, 16)
+
+
+def test_of_a_key_that_is_there_twice_the_first_value_and_place_count() -> None:
+    value = parse_json('{"a": 1, "b": 2, "a": 3, "c": 4}')
+    assert isinstance(value, DuplicateKeys)
+    assert list(value.items()) == [("a", 1), ("b", 2), ("c", 4)]

@@ -113,3 +113,8 @@ def test_replies_of_megabytes_are_read_in_no_time(text: str, labels: tuple[str, 
     start = time.process_time()
     assert match(text, ("red", "green"), asked="A cup is [MASK].").labels == labels
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(("text", "labels"), [("\\boxed{}", ()), ("It is red: \\boxed{}", ("red",))])
+def test_an_empty_box_answers_nothing(text: str, labels: tuple[str, ...]) -> None:
+    assert match(text, ("red", "green")).labels == labels

@@ -16,6 +16,7 @@ from tests.reports.made_up import HOSTILE
 from seesay.reports.charts import Bar, Series, bars, columns, dendrogram, heat_map, histogram, lines, stacked_bars
 from seesay.reports.charts.kernel import axis, log_axis
 from seesay.reports.charts.lines import spread_apart
+from seesay.reports.charts.scatter import HEIGHT, Spot, scatter
 from seesay.reports.pages.sections import DataTable, Section, write_page, write_svg
 
 NAN = math.nan
@@ -325,3 +326,10 @@ def test_ticks_of_counts_are_whole_numbers(count: int) -> None:
     ticks = axis([0, count], 0, 100, zero=True, whole=True).ticks
     assert all(tick.is_integer() for tick in ticks)
     assert ticks[-1] >= count
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.5])
+def test_chance_lies_within_a_scatter_plot(chance: float) -> None:
+    spots = [Spot("a", 1, 0.5, 0.4, 0.6), Spot("b", 10, 0.6, 0.5, 0.7)]
+    (line,) = found(scatter(spots, title="t", x_label="x", y_label="y", chance=chance), "chance")
+    assert 0 <= float(line.get("y1", "")) <= HEIGHT

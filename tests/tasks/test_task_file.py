@@ -17,6 +17,7 @@ from seesay.api import probe
 from seesay.data.task_files.yaml_text import TaskFileError
 from seesay.errors import UserError
 from seesay.tasks import expand, load_task
+from seesay.tasks.from_file.draft import draft_file
 
 
 def test_four_lines_are_a_task(tmp_path: Path) -> None:
@@ -189,6 +190,50 @@ def test_every_bad_row_is_reported_and_none_is_lost(tmp_path: Path) -> None:
         "row 9: gold 'gr\neen' is not among the options (did you mean 'green'?)",
         "row 11: 'kind' holds [MASK] or [SEP]",
     ]
+
+
+def test_gold_cells_without_a_label_cost_their_row_only(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"x": "a", "y": "red;blue"},
+        {"x": "b", "y": []},
+        {"x": "c", "y": " ; "},
+        {"x": "d", "y": {"red": 1}},
+        {"x": "e", "y": ["green"]},
+    ]
+    task = inline(tmp_path, rows, "gold: {column: y, separator: ;}")
+    assert [(q.fields["x"], q.options) for q in task.questions] == [(x, ("blue", "green", "red")) for x in "ae"]
+    assert [str(row) for row in task.bad_rows] == [
+        "row 2: 'y' is empty: there is no gold answer",
+        "row 3: 'y' is empty: there is no gold answer",
+        "row 4: 'y' is neither a label nor a list of labels",
+    ]
+
+
+def test_lists_of_gold_labels_are_options_too(tmp_path: Path) -> None:
+    task = inline(tmp_path, [{"x": "a", "y": ["red", "blue"]}, {"x": "b", "y": "green"}], "gold: y")
+    assert [q.options for q in task.questions] == [("blue", "green", "red")] * 2
+
+
+def test_a_row_in_none_of_the_nested_sets_is_reported(tmp_path: Path) -> None:
+    rows = [{"x": "a", "y": "1", "level": "low"}, {"x": "b", "y": "2", "level": "high"}, {"x": "c", "y": "2"}]
+    task = inline(tmp_path, rows, "gold: y\ntags: [level]\nnested_by: level")
+    assert len(task.parts) == len(task.questions) == 2
+    assert [row.row for row in task.bad_rows] == [3]
+
+
+def test_parquet_with_texts_that_are_none_is_one_sentence(tmp_path: Path) -> None:
+    texts = pa.array([b"\xff", b"red"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"color": texts}), tmp_path / "rows.parquet")
+    with pytest.raises(UserError, match="not a Parquet file that can be read"):
+        task_of(tmp_path, "rows: rows.parquet\ngold: color\ntemplates: It is [MASK].\n")
+
+
+@pytest.mark.parametrize("header", ['thing,"the ""best"" color"', "null,answer"])
+def test_a_draft_is_a_task_file_whatever_the_columns_are_called(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{header}\napple,red\npear,green\nplum,red\nleaf,green\n")
+    task = task_of(tmp_path, draft_file(path).text)
+    assert [q.object for q in task.questions] == ["apple", "pear", "plum", "leaf"]
 
 
 def test_pictures_stay_inside_the_folder(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,3 +104,9 @@ def test_drawn_pairs_are_distinct_and_even(rows: int, wanted: int, seed: int) ->
     assert drawn.rows == apply(rule, table).rows
     if wanted <= rows // 2:  # one order is enough: nobody is in two pairs
         assert max(Counter(name for pair in pairs for name in pair).values()) == 1
+
+
+def test_rename_leaves_what_is_no_text(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"x": "a", "y": "1", "k": ["old", {"old": 1}]}, {"x": "b", "y": "2", "k": "old"}]
+    task = inline(tmp_path, rows, "gold: y\nrules: [{rename: k, values: {old: new}}, {count: k, into: n}]\ntags: [n]")
+    assert [q.tags["n"] for q in task.questions] == ["2", "1"]

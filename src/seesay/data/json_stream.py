@@ -68,7 +68,7 @@ def _finite(digits: str) -> float:
 
 def _object_with_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
-    return value if len(value) == len(pairs) else DuplicateKeys(reversed(pairs))
+    return value if len(value) == len(pairs) else DuplicateKeys(value | dict(reversed(pairs)))
 
 
 def entries(path: Path, duplicates: list[str] | None = None) -> Iterator[tuple[str, Any]]:

@@ -43,6 +43,16 @@ def _log_shares(weights: Sequence[float]) -> list[float]:
     return [math.log(weight / total) for weight in weights]
 
 
+def labels_by_prompt(task: Task) -> dict[str, tuple[str, ...]]:
+    """The labels that the options of each of the task's prompts stand for, by the prompt's key."""
+    return {
+        template.ask(question, fields).key: question.options
+        for template in task.templates
+        for question in task.questions
+        for fields in (None, task.neutral)
+    }
+
+
 class Majority(Baseline):
     """The answer that is gold most often in the task, whatever the question."""
 
@@ -51,12 +61,7 @@ class Majority(Baseline):
         self._counts = Counter[str]()
         for question in task.questions:
             self._counts.update(question.gold)
-        self._labels = {
-            template.ask(question, fields).key: question.options
-            for template in task.templates
-            for question in task.questions
-            for fields in (None, task.neutral)
-        }
+        self._labels = labels_by_prompt(task)
 
     def weights(self, prompt: Prompt) -> list[float]:
         """How often the label is gold, plus one so that none is impossible."""

@@ -90,9 +90,9 @@ class DeferredModel(Model):
         """The model's own batches."""
         return self._model().plan(prompts)
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """The model's own estimate."""
-        return self._model().estimate(prompts)
+        return self._model().estimate(prompts, max_tokens)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The model's answers."""

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay import metrics
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.hf.batching import chunks
 from seesay.models.multiple_choice import with_options
 from seesay.probes.linear_layer import LinearLayer, ProbeConfig, log_softmax, train_layer, with_bias
+from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.probes.vector_cache import VectorCache
 from seesay.progress import ProgressCallback
 from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template
@@ -110,14 +110,9 @@ def linear_task(task: Task, *, as_question: bool = False) -> Task:
         raise UserError(
             f"'{task.name}' declares no text and training questions for a linear probe: `seesay tasks` shows which do."
         )
-    kept = tuple(name for name in task.metrics if not metrics.get(name).whole_vocabulary)
-    return replace(
-        task,
-        templates=(_question_template(task) if as_question else Template("linear", f"{task.linear_text} {SLOT}"),),
-        metrics=kept,
-        neutral={},
-        published=tuple(row for row in task.linear_published if row.metric in kept),
-    )
+    template = _question_template(task) if as_question else Template("linear", f"{task.linear_text} {SLOT}")
+    probed = replace(task, templates=(template,), neutral={}, published=task.linear_published)
+    return without_vocabulary_metrics(probed)
 
 
 def _question_template(task: Task) -> Template:

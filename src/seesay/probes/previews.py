@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seesay.models.multiple_choice import lettered, question
+from seesay.models.multiple_choice import lettered, question, with_options
 from seesay.questions import Question, Task
 
 
@@ -19,7 +19,7 @@ def previews(task: Task, asked: Question) -> list[tuple[str, str]]:
     shown += [
         ("masked", prompt.text),
         ("causal", f"{before}⟨{word}⟩{after}"),
-        ("encoder-decoder", f"{question(prompt.text)} \\n {lettered(prompt.options)}".lower()),
+        ("encoder-decoder", with_options(prompt.text, prompt.options)),
         ("choice", f"{question(choice.text)} {lettered(choice.options)} Answer:"),
     ]
     if task.linear_text:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seesay.files import atomic_write
@@ -136,8 +137,9 @@ def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> l
     scores: list[Scores | None] = []
     for chunk in column.chunks:
         fields = [chunk.field(field.name) for field in _SCORES]
-        finite = bool(np.isfinite(fields[0].values.to_numpy(zero_copy_only=False)).all())  # else row by row
-        if any(np.min(field.values.to_numpy(zero_copy_only=False), initial=0) < 0 for field in fields[1:]):
+        logps = fields[0].values  # checked by Arrow, since `to_numpy` imports pandas
+        finite = not logps.null_count and pc.all(pc.is_finite(logps), min_count=0).as_py()  # else row by row
+        if any((pc.min(field.values).as_py() or 0) < 0 for field in fields[1:]):
             raise ValueError("a length or rank is negative")
         for present, logp, tokens, chars, rank in zip(chunk.is_valid().to_pylist(), *map(_cut, fields), strict=True):
             if not present:

@@ -253,11 +253,7 @@ def _json(path: Path, reading: Reading) -> Numbered:
         if not isinstance(value, dict) or reading.list not in value:
             raise UserError(f"{path} has no list of rows under '{reading.list}'.")
         value = value[reading.list]
-    if (
-        isinstance(value, dict)
-        and not reading.list
-        and not any(isinstance(item, list | dict) for item in value.values())
-    ):
+    elif isinstance(value, dict) and not any(isinstance(item, list | dict) for item in value.values()):
         value = [value]  # one row, as a file of JSON lines may have
     if not isinstance(value, list):
         keys = [key for key, item in value.items() if isinstance(item, list)] if isinstance(value, dict) else []
@@ -283,14 +279,10 @@ def _parquet(path: Path) -> Numbered:
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
-        size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
-        if file.metadata.num_rows > MOST_LINES or size > LARGEST_DOCUMENT * 4:
-            raise UserError(f"{path} has {file.metadata.num_rows:,} rows; a task has at most {MOST_LINES:,}.")
-        number = 0
-        for batch in file.iter_batches():
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
-    except (pa.ArrowException, OSError) as error:
+        with pq.ParquetFile(path) as file:
+            size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
+            if file.metadata.num_rows > MOST_LINES or size > LARGEST_DOCUMENT * 4:
+                raise UserError(f"{path} has {file.metadata.num_rows:,} rows; a task has at most {MOST_LINES:,}.")
+            yield from enumerate((row for batch in file.iter_batches() for row in batch.to_pylist()), start=1)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not a Parquet file that can be read ({first_line(error)}).") from error

@@ -133,13 +133,12 @@ def _changer(rule: Rule) -> Callable[[dict[str, Any]], None]:
 
 
 def _rename(column: str, into: str, values: dict[str, str], otherwise: str | None, cells: dict[str, Any]) -> None:
+    def renamed(value: Any) -> Any:
+        other = value if otherwise is None else otherwise
+        return values.get(value, other) if isinstance(value, str) else other
+
     value = cells.get(column)
-    if isinstance(value, list):
-        cells[into] = [values.get(item, item if otherwise is None else otherwise) for item in value]
-    elif isinstance(value, str):
-        cells[into] = values.get(value, value if otherwise is None else otherwise)
-    else:
-        cells[into] = value if otherwise is None else otherwise
+    cells[into] = [renamed(item) for item in value] if isinstance(value, list) else renamed(value)
 
 
 def _name_range(rule: rules.ThresholdRule, cells: dict[str, Any]) -> None:

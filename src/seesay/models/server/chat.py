@@ -121,9 +121,10 @@ class ChatServer(Model):
         reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
         return self._client.post("chat/completions", {"messages": messages, "temperature": 0, **reported}, reuse=reuse)
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
-        """One short reply per prompt."""
-        return self._client.spending.estimate([self._request(p.text, p.options) for p in prompts], ESTIMATED_REPLY)
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
+        """One reply per prompt, a short one unless answers are free."""
+        requests = [self._request(prompt.text, prompt.options) for prompt in prompts]
+        return self._client.spending.estimate(requests, max_tokens or ESTIMATED_REPLY)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The distribution over the options; of a choice, everything on the option chosen."""

@@ -30,7 +30,9 @@ def scatter(spots: Sequence[Spot], *, title: str, x_label: str, y_label: str, ch
     if not spots:
         return svg.empty_chart("scatter", title)
     x = svg.log_axis([spot.x for spot in spots], LEFT + 8, svg.WIDTH - 16)
-    y = svg.axis([*(end for spot in spots for end in (spot.low, spot.high)), *([chance] if chance else [])], HEIGHT, 20)
+    y = svg.axis(
+        [*(end for spot in spots for end in (spot.low, spot.high)), *([] if chance is None else [chance])], HEIGHT, 20
+    )
     parts = [*svg.y_axis(y, LEFT, svg.WIDTH - 8, y_label), *svg.x_axis(x, HEIGHT, x_label)]
     parts.append(svg.element("line", x1=LEFT, x2=svg.WIDTH - 8, y1=HEIGHT, y2=HEIGHT, class_="base"))
     if chance is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from seesay.data.task_files.reader import TABLES, Declaration, read_declaration
 from seesay.data.task_files.rows import Table, column_values, format_of, read_file
 from seesay.data.task_files.schema_rows import Reading
+from seesay.data.task_files.yaml_text import NULLS
 from seesay.errors import UserError
 from seesay.questions import SLOT
 
@@ -147,27 +148,32 @@ def _templates(draft: Draft, table: Table, text: str | None, thing: str | None, 
     mark = next((m for m in MARKS if text and _share_with(table, text, m) > 0.9), None)
     if text and mark:
         draft.lines += ["rules:", f"  - cut: {quoted(text)}", f"    at: {quoted(mark)}", "    into: [before, after]"]
-        draft.add("templates", json.dumps(f"{{before}}{SLOT}{{after}}"))
+        draft.add("templates", _in_quotes(f"{{before}}{SLOT}{{after}}"))
     elif text:
-        draft.lines += ["templates:", f'  question: "Q: {{{text}}} A: {SLOT}."']
-        draft.add("choice_templates", json.dumps(f"{{{text}}} {SLOT}"))
+        draft.lines += ["templates:", f"  question: {_in_quotes(f'Q: {{{text}}} A: {SLOT}.')}"]
+        draft.add("choice_templates", _in_quotes(f"{{{text}}} {SLOT}"))
     elif thing:
         draft.lines += [
             f"# {{a {thing}}} puts the article; a second way to put it shows how far the wording matters.",
             "templates:",
-            f'  is: "The {gold} of {{a {thing}}} is {SLOT}."',
-            f'  question: "Q: What is the {gold} of {{a {thing}}}? A: {SLOT}."',
+            f"  is: {_in_quotes(f'The {gold} of {{a {thing}}} is {SLOT}.')}",
+            f"  question: {_in_quotes(f'Q: What is the {gold} of {{a {thing}}}? A: {SLOT}.')}",
         ]
-        draft.add("choice_templates", json.dumps(f"What is the {gold} of {{a {thing}}}? {SLOT}"))
+        draft.add("choice_templates", _in_quotes(f"What is the {gold} of {{a {thing}}}? {SLOT}"))
         draft.add("neutral", f"{{{quoted(thing)}: something}}", "What the calibrated rule puts in its place.")
     else:
         draft.doubts.append("no column looks like a question or a thing to ask about")
-        draft.add("templates", json.dumps(f"Write a text with columns in braces, and {SLOT} for the answer."))
+        draft.add("templates", _in_quotes(f"Write a text with columns in braces, and {SLOT} for the answer."))
 
 
 def quoted(text: str) -> str:
     """A text as YAML has it: in quotes where it needs them."""
-    return text if _PLAIN.fullmatch(text) and not text.endswith(" ") else json.dumps(text, ensure_ascii=False)
+    is_plain = _PLAIN.fullmatch(text) and not text.endswith(" ") and text not in NULLS
+    return text if is_plain else _in_quotes(text)
+
+
+def _in_quotes(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _named(columns: Sequence[str], names: Iterable[str], but: Sequence[str | None] = ()) -> str | None:

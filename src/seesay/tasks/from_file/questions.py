@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ from seesay.data.json_stream import parse_json
 from seesay.data.jsonl import BadValueError
 from seesay.data.task_files.pairs import PLACES, Pairs, in_order
 from seesay.data.task_files.row_rules import Cut, as_number
-from seesay.data.task_files.rows import Row, Table, column_values
+from seesay.data.task_files.rows import Row, Table
 from seesay.data.task_files.rules import entries
 from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
-from seesay.data.task_files.texts import Getter, reference_getter, references, source_getter, usable
+from seesay.data.task_files.texts import Getter, column_of, reference_getter, references, source_getter, usable
 from seesay.files import path_below
 from seesay.questions import BadRow, Question
 from seesay.registry import did_you_mean
@@ -66,15 +67,10 @@ class QuestionBuilder:
         if not isinstance(self.options, Options) or not self.options.answers:
             return
         column, within = self.options.answers, self.options.within
-        if not within and not self.gold.separator:
-            self._answers.setdefault("", {}).update(dict.fromkeys(column_values(table, column)))
-            self._answers[""].pop("", None)
-            return
         for row in table.rows:
-            group = str(row.cells.get(within)) if within else ""
-            value = row.cells.get(column)
-            labels = entries(value, self.gold.separator, column) if value else []
-            self._answers.setdefault(group, {}).update(dict.fromkeys(labels))
+            answers = self._answers.setdefault(str(row.cells.get(within)) if within else "", {})
+            with suppress(BadValueError):  # such a row is reported when its question is built
+                answers.update(dict.fromkeys(label for label in self._labels(row.cells.get(column), column) if label))
 
     def questions(self, table: Table, prefix: str = "") -> tuple[list[tuple[Row, Question]], list[BadRow]]:
         """The questions with their rows, and the rows that are none."""
@@ -124,7 +120,10 @@ class QuestionBuilder:
         tags = self._shared_tags.get(values)
         if tags is None:
             pairs = zip(self.file.tag_sources, values, strict=True)
-            tags = self._shared_tags[values] = {name: value for name, value in pairs if value is not None}
+            tags = {name: value for name, value in pairs if value is not None}
+            if self.file.nested_by in self.file.tag_sources and self.file.nested_by not in tags:
+                raise BadValueError(f"'{self.file.nested_by}' is missing: the question is in none of the nested sets")
+            self._shared_tags[values] = tags
         return tags
 
     def _pair(self, cells: Cells, pairs: Pairs) -> tuple[str, str]:
@@ -189,12 +188,9 @@ class QuestionBuilder:
         value = cells.get(rule.column)
         if self._is_plain_label and type(value) is str and value in options:  # nearly every row of nearly every file
             return self._shared_gold.get(value) or self._shared_gold.setdefault(value, {value: 1.0})
-        if value is None or value == "":
+        labels = self._labels(value, rule.column)
+        if not labels:
             raise BadValueError(f"'{rule.column}' is empty: there is no gold answer")
-        if isinstance(value, list) or rule.separator:
-            labels = entries(value, rule.separator, rule.column)
-        else:
-            labels = [value if isinstance(value, str) else str(value)]
         if rule.says != "label":
             labels = [_pointed_at(rule, label, options, columns) for label in labels]
         for label in labels:
@@ -203,6 +199,18 @@ class QuestionBuilder:
         if rule.share:
             return {labels[0]: _share(cells, rule)}
         return dict.fromkeys(labels, 1 / len(set(labels)))
+
+    def _labels(self, value: Any, column: str) -> list[str]:
+        """The labels in a cell: a label, a list of them, or a text with separators."""
+        if value is None or value == "":
+            return []
+        if isinstance(value, dict):
+            raise BadValueError(f"'{column}' is neither a label nor a list of labels")
+        return (
+            [value]
+            if isinstance(value, str) and not self.gold.separator
+            else entries(value, self.gold.separator, column)
+        )
 
     def _hint(self, label: str, options: tuple[str, ...]) -> str:
         key = (label, options)
@@ -264,11 +272,11 @@ class QuestionBuilder:
 
 def _form(name: str, declared: dict[str, Getter]) -> Getter | None:
     """A declared field in another form: with a capital, with its article."""
-    try:
-        form = reference_getter(name, declared)
-    except KeyError:
+    field = column_of(name, declared)
+    if field is None:
         return None
-    return lambda cells: form({field: getter(cells) for field, getter in declared.items()})
+    form, getter = reference_getter(name, [field]), declared[field]
+    return lambda cells: form({field: getter(cells)})
 
 
 def _joined(source: str | tuple[str, ...] | None, columns: Sequence[str], *, sort: bool) -> Getter | None:

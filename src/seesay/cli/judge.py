@@ -25,7 +25,7 @@ from seesay.cli.judge_options import (
     Source,
     StudyName,
     TemplateName,
-    given,
+    only_set,
     read_lines,
     read_text,
     require_extra,
@@ -121,7 +121,7 @@ def serve(
         source,
         location=database or (str(study) if study else None),
         name=name,
-        design=given(
+        design=only_set(
             judgements=judgements,
             per_page=per_page,
             pages=pages,
@@ -137,7 +137,7 @@ def serve(
             minutes=minutes,
             seed=seed,
         ),
-        texts=given(
+        texts=only_set(
             title=title,
             consent=read_text(consent),
             instructions=read_text(instructions),
@@ -170,14 +170,14 @@ def serve(
             print_json(asdict(addresses))
         elif not quiet:
             items = len(opened.study.measured)
-            out.print(f"{opened.study.title}: {items} items in {addresses.where}", soft_wrap=True)
-            out.print(f"Researcher's page: {addresses.researcher}", soft_wrap=True)
+            out.print(f"{opened.study.title}: {items} items in {addresses.where}")
+            out.print(f"Researcher's page: {addresses.researcher}")
             if addresses.password:
-                out.print(f"Its password, shown only once: {addresses.password}", soft_wrap=True)
-            out.print(f"One link for Prolific or Mechanical Turk: {addresses.join}", soft_wrap=True)
+                out.print(f"Its password, shown only once: {addresses.password}")
+            out.print(f"One link for Prolific or Mechanical Turk: {addresses.join}")
             for address in addresses.links:
-                out.print(address, soft_wrap=True)
-            out.print("Ctrl-C stops the server; the same command continues the study.", soft_wrap=True)
+                out.print(address)
+            out.print("Ctrl-C stops the server; the same command continues the study.")
         sys.stdout.flush()
 
     with opened:
@@ -295,21 +295,20 @@ def export(
         return
     out.print(
         f"{report.people_kept} of {report.people} people and {report.judgements_kept} of {report.judgements} "
-        f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items.",
-        soft_wrap=True,
+        f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items."
     )
     for excluded in report.excluded:
-        out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.", soft_wrap=True)
+        out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.")
     if report.agreement:
         rows = [(key, *_columns(coefficient)) for key, coefficient in report.agreement.items()]
         out.print(table(["agreement", ">value", ">95 % interval"], rows))
         for key, coefficient in report.agreement.items():
-            out.print(f"{key}: {coefficient.meaning}.", soft_wrap=True)
-        out.print(AGREEMENT_SCALE, soft_wrap=True)
+            out.print(f"{key}: {coefficient.meaning}.")
+        out.print(AGREEMENT_SCALE)
     if quiet:
         return
-    out.print(f"Tables: {output}", soft_wrap=True)
-    out.print(f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}", soft_wrap=True)
+    out.print(f"Tables: {output}")
+    out.print(f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}")
 
 
 def _columns(coefficient: Coefficient) -> tuple[str, str]:

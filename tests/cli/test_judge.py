@@ -19,6 +19,8 @@ from typer.testing import CliRunner, Result
 
 from seesay.cli.judge import app
 from seesay.errors import UserError
+from seesay.judge import security
+from seesay.judge.progress import study_progress
 from seesay.judge.storage.studies import OpenStudy, create_or_open_study, open_study
 from seesay.reports.pages import runs as runs_page
 from seesay.runs.store import find_runs
@@ -102,6 +104,13 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]
     assert served.rows("SELECT SUM(taken) FROM item") == [(0,)]
     assert isinstance(run("withdraw", "study.sqlite", code).exception, UserError)
+    (secret,) = served.rows("SELECT value FROM study WHERE key = 'secret'")[0]
+    consent = {"form": security.sign(secret, "form", "consent", 1), "agree": "yes"}
+    shown = served.client.post(f"/a/{token}/consent", data=consent).text  # they stay withdrawn
+    assert "Your answers have been deleted, as you asked." in shown
+    assert "are saved" not in shown
+    progress = served.database.submit(lambda tx: study_progress(tx, served.study, served.clock())).result()
+    assert (progress.invited, progress.begun, progress.finished) == (1, 0, 0)
     served.database.close()
 
 
@@ -240,6 +249,8 @@ def test_no_record_holds_the_password_of_the_database(tmp_path: Path, monkeypatc
         served.database.close()
         arguments = ["export", address, "-o", "out", "--resamples", "200"]
         monkeypatch.setattr("sys.argv", ["seesay", "judge", *arguments])
+        other = run(*arguments, "--name", "secret")  # creates nothing
+        assert "no study 'secret', only these: secrets" in str(other.exception)
         shown = run(*arguments)
     assert shown.exit_code == 0, shown.output
     assert "hunter2" not in shown.output

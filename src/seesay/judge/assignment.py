@@ -32,7 +32,8 @@ class PageItem:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full, paused or closed."""
+    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full, paused, closed or
+    withdrawn."""
 
     status: str
     participant: Participant
@@ -47,7 +48,7 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
     tx.lock_person(person)
     participant = participants.get_participant(tx, person)
     if participant.finished:
-        return NextStep("done", participant)
+        return NextStep("done" if participant.consented else "withdrawn", participant)
     if participant.study_state != "open":
         return NextStep(participant.study_state, participant)
     if not participant.consented:

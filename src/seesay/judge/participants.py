@@ -107,7 +107,7 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
     if tx.execute(count)[0][0] < max_workers(study):
         return
     tx.execute(
-        "DELETE FROM person WHERE outside IS NOT NULL AND consented IS NULL AND created < ? "
+        "DELETE FROM person WHERE outside IS NOT NULL AND consented IS NULL AND finished IS NULL AND created < ? "
         "AND id < (SELECT MAX(id) FROM person)",
         now - _FORGET_AFTER,
     )
@@ -116,8 +116,9 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 
 
 def record_consent(tx: Transaction, person: int, now: float) -> None:
-    """Record that a participant agreed; a second time changes nothing."""
-    tx.execute("UPDATE person SET consented = ?, acted = ? WHERE id = ? AND consented IS NULL", now, now, person)
+    """Record that a participant agreed; a second time, or after they have withdrawn, changes nothing."""
+    undecided = "id = ? AND consented IS NULL AND finished IS NULL"
+    tx.execute(f"UPDATE person SET consented = ?, acted = ? WHERE {undecided}", now, now, person)
 
 
 def get_details(tx: Transaction, person: int) -> dict[str, str]:
@@ -137,7 +138,8 @@ def all_details(tx: Transaction) -> dict[int, dict[str, str]]:
 def withdraw(tx: Transaction, code_or_token: str) -> int:
     """Delete the answers of the participant with this completion code or link, and return how many there were.
 
-    The participant stays, without a code, so that they do not come back as someone else; their items become available.
+    The participant stays, finished but without consent and code, so that they do not come back as someone else; their
+    items become available.
     """
     tx.lock_study()
     by_code_or_token = "SELECT id FROM person WHERE code = ? OR token = ?"

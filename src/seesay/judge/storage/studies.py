@@ -54,7 +54,7 @@ class OpenStudy:
 def open_study(location: str, name: str = "") -> OpenStudy:
     """Open an existing study; `name` is needed where a PostgreSQL database holds several."""
     if is_postgres(location):
-        name = name or _only_study(location)
+        name = _stored_name(location, name)
     elif not Path(location).is_file():
         raise UserError(f"There is no study '{location}': create it with `seesay judge serve`.")
     database = open_database(location, name)
@@ -220,15 +220,18 @@ def _read(tx: Transaction) -> Study | None:
         raise UserError(f"The study is damaged ({str(error).splitlines()[0]}): restore it from a copy.") from error
 
 
-def _only_study(location: str) -> str:
+def _stored_name(location: str, name: str) -> str:
+    """The name of a study in a PostgreSQL database, by default of its only one: opening another would create it."""
     try:
-        from seesay.judge.storage.postgres import list_studies
+        from seesay.judge.storage.postgres import list_studies, schema_name
     except ImportError as error:
         raise missing_extra("PostgreSQL", "judge", error) from error
     names = list_studies(location)
-    if len(names) != 1:
+    if not name and len(names) != 1:
         raise UserError(f"The database holds {len(names)} studies ({', '.join(names)}): choose one with --name.")
-    return names[0]
+    if name and schema_name(name) not in map(schema_name, names):
+        raise UserError(f"The database holds no study '{name}', only these: {', '.join(names) or 'none'}.")
+    return name or names[0]
 
 
 def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str, str]) -> None:

@@ -226,7 +226,7 @@ def _check_kind(task: Task, kind: str) -> None:
         )
     others = [label for label in task.labels if option_number(label) is None]
     if kind == "number" and others:
-        raise UserError(f"'{others[0]}' of '{task.name}' is no number: ask for a text with --answer text.")
+        raise UserError(f"'{others[0]}' of '{task.name}' is not a number: ask for a text with --answer text.")
 
 
 def _sentence_item(template: Template, question: Question, kind: str, most: int) -> Any:

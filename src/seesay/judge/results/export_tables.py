@@ -124,8 +124,11 @@ def people_rows(
 
 
 def write_table(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
-    """Write a table as `name.csv` and `name.parquet`; an empty one is left out."""
+    """Write a table as `name.csv` and `name.parquet`. An empty one is left out, and that of an earlier export removed:
+    it may hold answers that have been withdrawn since."""
     if not rows:
+        for suffix in ("csv", "parquet"):
+            (folder / f"{name}.{suffix}").unlink(missing_ok=True)
         return
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

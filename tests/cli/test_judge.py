@@ -19,6 +19,8 @@ from typer.testing import CliRunner, Result
 
 from seesay.cli.judge import app
 from seesay.errors import UserError
+from seesay.judge import security
+from seesay.judge.progress import study_progress
 from seesay.judge.storage.studies import OpenStudy, create_or_open_study, open_study
 from seesay.reports.pages import runs as runs_page
 from seesay.runs.store import find_runs
@@ -102,7 +104,39 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]
     assert served.rows("SELECT SUM(taken) FROM item") == [(0,)]
     assert isinstance(run("withdraw", "study.sqlite", code).exception, UserError)
+    (secret,) = served.rows("SELECT value FROM study WHERE key = 'secret'")[0]
+    consent = {"form": security.sign(secret, "form", "consent", 1), "agree": "yes"}
+    shown = served.client.post(f"/a/{token}/consent", data=consent).text  # they stay withdrawn
+    assert "Your answers have been deleted, as you asked." in shown
+    assert "are saved" not in shown
+    progress = served.database.submit(lambda tx: study_progress(tx, served.study, served.clock())).result()
+    assert (progress.invited, progress.begun, progress.finished) == (1, 0, 0)
     served.database.close()
+
+
+def test_a_code_that_all_share_does_not_say_who_withdraws(tmp_path: Path) -> None:
+    study = rating_study(tmp_path, per_page=12, pages=1, judgements=2, completion_code="DONE")
+    served = serve_in_test(study, str(tmp_path / "study.sqlite"))
+    tokens = [served.begin(), served.begin()]
+    for token in tokens:
+        served.send(token, 1, served.fill(token))
+    result = run("withdraw", "study.sqlite", "DONE")
+    assert "share this completion code" in str(result.exception)
+    assert "Deleted 14 answers." in run("withdraw", "study.sqlite", f"http://127.0.0.1:8080/a/{tokens[1]}").stdout
+    assert served.rows("SELECT DISTINCT person FROM answer") == [(1,)]
+    served.database.close()
+
+
+def test_a_study_that_is_refused_is_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the corrected command would be refused too, as one that changes the study."""
+    monkeypatch.setattr("seesay.judge.web.server.serve_study", lambda *_, **__: None)
+    pairs = str(pairs_file(tmp_path))
+    (tmp_path / "texts.yaml").write_text("xx: {title: Tere}", encoding="utf-8")
+    public = ("serve", pairs, "--public-url", "https://study.example.org")
+    assert "--contact" in str(run(*public).exception)
+    assert "no catalogue of 'xx'" in str(run(*public, "--contact", "me", "--texts", "texts.yaml").exception)
+    assert run(*public, "--contact", "me").exit_code == 0
+    assert "another --contact" in str(run(*public, "--contact", "you").exception)
 
 
 def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
@@ -215,6 +249,8 @@ def test_no_record_holds_the_password_of_the_database(tmp_path: Path, monkeypatc
         served.database.close()
         arguments = ["export", address, "-o", "out", "--resamples", "200"]
         monkeypatch.setattr("sys.argv", ["seesay", "judge", *arguments])
+        other = run(*arguments, "--name", "secret")  # creates nothing
+        assert "no study 'secret', only these: secrets" in str(other.exception)
         shown = run(*arguments)
     assert shown.exit_code == 0, shown.output
     assert "hunter2" not in shown.output

@@ -14,7 +14,8 @@ import pytest
 from tests.cli.program import SEESAY, refused, refused_here, seesay
 from typer.main import get_command
 
-from seesay.cli import app, main
+from seesay.cli import app, main, output
+from seesay.cli.output import set_silent
 from seesay.errors import UserError
 
 COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
@@ -49,6 +50,16 @@ def test_every_command_takes_quiet() -> None:
         _, command, _ = program.resolve_command(context, [name])
         for leaf in getattr(command, "commands", {}).values() or [command]:
             assert [option for parameter in leaf.params for option in parameter.opts].count("-q") == 1, leaf.name
+
+
+def test_names_from_files_send_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    set_silent(False)  # a console on the captured stream
+    output.out.print("red \x1b[31m [bold]")
+    output.out.print(output.table(["a\x1b"], [["b\x1b"]], title="c\x1b"))
+    shown = capsys.readouterr().out
+    assert shown.startswith("red \N{REPLACEMENT CHARACTER}[31m [bold]\n")
+    assert "\x1b" not in shown
+    set_silent(False)
 
 
 def test_nothing_typed_shows_help() -> None:

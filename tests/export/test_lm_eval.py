@@ -72,8 +72,10 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
             theirs = np.array([float(score) for score, _ in sample["filtered_resps"]])
             difference = np.abs(theirs - np.array(scores.logp)) / np.array(scores.tokens)
             assert difference.max() < PER_TOKEN, sample["doc"]
-    for member, samples in results["samples"].items():  # as `lm_eval --log_samples` writes them
-        EvaluationTracker(output_path=str(tmp_path / "logged")).save_results_samples(member, samples)
+    tracker = EvaluationTracker(output_path=str(tmp_path / "logged"))  # as `lm_eval --log_samples` does
+    tracker.save_results_aggregated({"results": results["results"]}, results["samples"])
+    for member, samples in results["samples"].items():
+        tracker.save_results_samples(member, samples)
     again = run(load_model(f"answers:{tmp_path / 'logged'}"), task, tmp_path / "runs", Settings(resamples=100))
     assert not again.manifest.notes
     assert [f.value for f in again.figures if f.metric == task.metrics[0] and f.slice is None] == pytest.approx(

@@ -22,7 +22,6 @@ from seesay.judge.planning import (
     plan_design,
     rating_judgements,
     simulate_adaptive,
-    simulate_fixed,
 )  # fmt: skip
 from seesay.judge.results.annotators import annotator_columns
 from seesay.judge.results.disputes import disputed_items, with_rulings
@@ -81,6 +80,11 @@ def errors(given: Simulated, shares: list[float]) -> tuple[float, float]:
     return fmean(wrong), fmean(abs(g.count(0) / len(g) - share) for g, share in zip(given, shares, strict=True))
 
 
+def simulate_fixed(answer: Answer, judgements: int) -> list[list[int]]:
+    """Everyone answers items in turn until each has its number."""
+    return [[answer((item * judgements + n) % PEOPLE, item) for n in range(judgements)] for item in range(ITEMS)]
+
+
 def savings(seed: int, draws: int) -> tuple[float, list[float], list[float]]:
     """Judgements per item of the adaptive design, its errors, and for each the share saved against the fixed one with
     the same error. Means of several draws: one draw is mostly chance."""
@@ -91,7 +95,7 @@ def savings(seed: int, draws: int) -> tuple[float, list[float], list[float]]:
     adaptive = [fmean(values) for values in zip(*(errors(draw, shares) for draw in given), strict=True)]
     saved: dict[int, float] = {}
     for n in range(8, 60):
-        fixed = [errors(simulate_fixed(answer, ITEMS, PEOPLE, n), shares) for _ in range(draws)]
+        fixed = [errors(simulate_fixed(answer, n), shares) for _ in range(draws)]
         for kind in (0, 1):
             if kind not in saved and fmean(draw[kind] for draw in fixed) <= adaptive[kind]:
                 saved[kind] = 1 - spent / n

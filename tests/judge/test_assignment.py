@@ -88,6 +88,28 @@ def test_a_late_answer_counts_where_it_is_still_needed_and_is_refused_where_not(
     assert consistent(served)
 
 
+def test_an_answer_to_an_item_that_is_gone_is_not_one_to_its_successor(serve: Opener, tmp_path: Path) -> None:
+    served = serve(rating_study(tmp_path, judgements=1, per_page=6, pages=1, controls=0))
+    slow = served.begin()
+    stale = served.fill(slow)
+    before = dict(served.rows("SELECT place, item FROM assignment WHERE person = 1"))
+    served.clock.now += 31 * 60
+    others = [served.begin() for _ in range(2)]
+    for item in before.values():  # the first of the others gets what the slow one had
+        served.rows("UPDATE item SET place = -1 WHERE id = ? RETURNING id", item)
+    served.rows("UPDATE item SET taken = 1 WHERE place >= 0 RETURNING id")
+    assert work(served, others[0], 1)
+    served.rows("UPDATE item SET taken = 0 WHERE place >= 0 RETURNING id")
+    served.client.get(f"/a/{slow}")  # in a second tab: other items
+    after = dict(served.rows("SELECT place, item FROM assignment WHERE person = 1"))
+    assert not set(before.values()) & set(after.values())
+    assert not before.keys() & after.keys()
+    assert {served.save(slow, place, 50).status_code for place in before} == {404}
+    assert served.send(slow, 1, stale).status_code == 422  # asks for the new ones
+    assert served.rows("SELECT COUNT(*) FROM answer WHERE person = 1") == [(0,)]
+    assert work(served, slow, 1)
+
+
 def test_a_sign_of_life_keeps_the_page(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1))
     token = served.begin()

@@ -18,6 +18,7 @@ from tests.judge.annotators import careful, judge
 from tests.judge.studies import COLOURS, ServedStudy, choice_study, rating_study, serve_in_test, task
 
 from seesay.errors import UserError
+from seesay.judge import participants
 from seesay.judge.items import RatingItem
 from seesay.judge.results.export import StudyExport, export_study
 from seesay.judge.results.human_run import share_scores
@@ -201,6 +202,19 @@ def test_a_study_without_answers_exports_without_a_run(tmp_path: Path) -> None:
     assert exported.report.judgements == 0
     assert (tmp_path / "out" / "items.csv").read_text(encoding="utf-8").count("\n") == 13
     served.database.close()
+
+
+def test_an_export_removes_what_has_been_withdrawn(tmp_path: Path) -> None:
+    served = serve_in_test(rating_study(tmp_path, per_page=12, pages=1), str(tmp_path / "study.sqlite"))
+    token = served.begin()
+    served.send(token, 1, served.fill(token))
+    export_study(served.database, served.study, tmp_path / "out", resamples=100)
+    tables = {"judgements.csv", "judgements.parquet", "people.csv", "people.parquet"}
+    assert all((tmp_path / "out" / name).is_file() for name in tables)
+    served.database.submit(lambda tx: participants.withdraw(tx, token)).result()
+    export_study(served.database, served.study, tmp_path / "out", resamples=100)
+    served.database.close()
+    assert not any((tmp_path / "out" / name).exists() for name in tables)
 
 
 def test_making_studies_says_what_is_wrong(tmp_path: Path) -> None:

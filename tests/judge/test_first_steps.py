@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,19 @@ from tests.judge.studies import ServedStudy, form_token, rating_study, serve_in_
 
 import seesay.judge
 from seesay.errors import UserError
-from seesay.judge.storage.studies import create_study, minutes_per_person, open_database, seconds_per_item
+from seesay.judge.storage.studies import (
+    create_or_open_study,
+    create_study,
+    minutes_per_person,
+    open_database,
+    seconds_per_item,
+)
 from seesay.judge.study import Study, StudyDesign
 from seesay.judge.study_builder import study_from_task, with_texts
 from seesay.judge.texts import ContactDetails
 from seesay.judge.web.languages import DRAFTS, LANGUAGES, PSEUDO, check_languages, translations
 from seesay.judge.web.server import check_contact
+from seesay.questions import Question
 
 TEXTS = """
 en:
@@ -77,6 +85,21 @@ def test_the_way_to_the_first_page(served: ServedStudy) -> None:
     details = dict(served.rows("SELECT key, value FROM detail"))
     assert details == {"language": "en", "check": "passed 2", "practice": "passed 0 of 1"}
     assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]
+
+
+def test_practice_answers_that_no_item_allows(served: ServedStudy, tmp_path: Path) -> None:
+    token = served.begin()
+    step(served, token, "check", v1="1")
+    assert "whole number from 0 to 1" in step(served, token, "practice", v1="99")
+    texts = "en: {practice: [{text: 'A dog has [MASK] legs.', options: [four], answer: four}]}"
+    (tmp_path / "numbers.yaml").write_text(texts, encoding="utf-8")
+    numbers = replace(task(1), questions=(Question("dog", {"thing": "dog"}, ("two", "four"), {"four": 1.0}, "dog"),))
+    study = study_from_task(numbers, StudyDesign(controls=0), answer="number")
+    other = serve_in_test(with_texts(study, tmp_path / "numbers.yaml"), str(tmp_path / "numbers.sqlite"))
+    token = other.begin()
+    assert "Type a number, such as 3 or 2.5." in step(other, token, "practice", t1="many")
+    assert "Right." in step(other, token, "practice", t1="4")
+    other.database.close()
 
 
 def test_two_wrong_answers_end_it(served: ServedStudy) -> None:
@@ -161,6 +184,21 @@ def test_a_public_study_says_whom_to_write_to(tmp_path: Path, caplog: pytest.Log
     check_contact(study.model_copy(update={"contact": ContactDetails(contact="me")}), "https://study.example.org")
 
 
+def test_the_same_command_continues_a_study_with_texts(tmp_path: Path) -> None:
+    texts = tmp_path / "texts.yaml"
+    texts.write_text(TEXTS.replace("thing 0", "lemon"), encoding="utf-8")
+    location = str(tmp_path / "study.sqlite")
+    options: dict[str, Any] = {"location": location, "text_file": texts}
+    for design in ({"languages": ("en",)}, {"languages": ("en",)}, {"languages": ("en", "de")}, {}):
+        with create_or_open_study("core-color", design=design, **options) as opened:
+            assert opened.study.design.languages == ("en", "de")
+    with pytest.raises(UserError, match="another --languages"):
+        create_or_open_study("core-color", design={"languages": ("en", "fr")}, **options)
+    texts.write_text(texts.read_text(encoding="utf-8").replace("Welche", "Was für eine"), encoding="utf-8")
+    with pytest.raises(UserError, match="created with other texts"):
+        create_or_open_study("core-color", **options)
+
+
 def test_texts_that_cannot_be_used(tmp_path: Path) -> None:
     study = study_from_task(task(6), StudyDesign())
     wrong = {
@@ -170,6 +208,8 @@ def test_texts_that_cannot_be_used(tmp_path: Path) -> None:
         "de: {items: {thing 0: no blank}}": "needs one",
         "de: {items: {no thing: 'A [MASK].'}}": "'no thing' in .* is not an item",
         "de: {practice: [x]}": "needs a text and an answer",
+        "de: {practice: }": "`practice` needs a list",
+        "de: {check: [{question: q, options: [a, b], answer: a}]}": "no `check` in 'en'",
         "de: [": "cannot be read",
     }
     for text, message in wrong.items():

@@ -291,9 +291,13 @@ def test_invented_ids_are_capped(serve: Opener, tmp_path: Path, monkeypatch: pyt
     location = opened[0].headers["location"]
     form = {"form": form_token(served.client.get(location).text), "agree": "yes"}
     assert served.client.post(f"{location}/consent", data=form).status_code == 200
-    served.clock.now += 3700  # those who never agreed make room; who did, and the last number, stay
+    gone = opened[2].headers["location"]
+    form = {"form": form_token(served.client.get(gone).text), "agree": "yes"}
+    assert served.client.post(f"{gone}/consent", data=form).status_code == 200
+    served.database.submit(lambda tx: participants.withdraw(tx, gone.removeprefix("/a/"))).result()
+    served.clock.now += 3700  # those who never agreed make room; who did, who withdrew, and the last number, stay
     assert join(served, PROLIFIC_PID="real", SESSION_ID="s").status_code == 303
-    assert [row[0] for row in served.rows("SELECT id FROM person ORDER BY id")] == [1, 5, 6]
+    assert [row[0] for row in served.rows("SELECT id FROM person ORDER BY id")] == [1, 3, 5, 6]
     assert served.client.get(location).status_code == 200
     assert served.client.get(opened[1].headers["location"]).status_code == 404
     assert join(served, PROLIFIC_PID="invented 1", SESSION_ID="s").headers == opened[1].headers  # and may come back

@@ -61,6 +61,17 @@ def test_by_form_and_into_the_export(kind: str, tmp_path: Path) -> None:
     assert ("mean" in items.splitlines()[0]) == (kind == "number")
 
 
+def test_texts_that_name_no_option_are_exported(tmp_path: Path) -> None:
+    served = serve_in_test(study("text"), str(tmp_path / "study.sqlite"))
+    token = served.begin()
+    form = form_token(served.client.get(f"/a/{token}").text)
+    served.send(token, 1, {"form": form} | {f"t{place}": "xyzzy" for place in range(1, 7)})
+    exported = export_study(served.database, served.study, tmp_path / "export", resamples=100)
+    served.database.close()
+    assert exported.report.judgements_kept == 6
+    assert exported.report.agreement["fleiss_kappa_named"].value is None
+
+
 def save(served: ServedStudy, token: str, **answer: Any) -> Any:
     body = {"page": 1, "place": 1, "key": "k" * 16 + json.dumps(answer).encode().hex()[-40:], **answer}
     return served.client.post("/api/answers", json=body, headers={"Authorization": f"Bearer {token}"})

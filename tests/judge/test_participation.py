@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 
 import psycopg
 import pytest
 from tests.judge.conftest import Opener
 from tests.judge.studies import choice_study, form_token, rating_study, serve_in_test
+
+from seesay.judge.storage.sqlite import SqliteDatabase
 
 
 def test_from_link_to_code(serve: Opener, tmp_path: Path) -> None:
@@ -168,3 +172,15 @@ def test_what_could_not_be_kept_is_not_acknowledged(tmp_path: Path, fresh_postgr
     assert set(later) <= {200, 503}
     assert later[-1] == 200  # lost connections are made anew
     gone.database.close()
+
+
+def test_a_request_that_is_given_up_stops_no_other(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "study.sqlite")
+    begin = threading.Event()
+    first = database.submit(lambda _: begin.wait(60))
+    while not first.running():
+        time.sleep(0.001)
+    assert database.submit(lambda _: "given up").cancel()
+    begin.set()
+    assert database.submit(lambda _: "answered").result(60) == "answered"
+    database.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -105,6 +106,17 @@ def test_other_settings_are_refused_and_other_thresholds_are_not(world: Path, tm
         mine_world(world, tmp_path, **boxes | {"space_rule": "paper"})
     with pytest.raises(UserError, match=r"started with rows 15, not 5: its pictures or their files have changed"):
         mine_world(world, tmp_path, **boxes, rows=5)
+
+
+def test_no_table_of_an_earlier_mining_stays(world: Path, tmp_path: Path) -> None:
+    captioned = f"plain:{world / 'annotations.parquet'}"
+    mine_world(world, tmp_path, **BOXES, annotations=captioned)
+    tables = [knowledge.FILES[kind] for kind in (ColorFact, SubtypeFact)]
+    assert [(tmp_path / name).is_file() for name in tables] == [True, True]
+    shutil.rmtree(tmp_path / "work")
+    result = mine_world(world, tmp_path, **BOXES, colors="none")
+    assert not result.facts.keys() & {"colors", "subtypes"}
+    assert [(tmp_path / name).is_file() for name in tables] == [False, False]
 
 
 def small(folder: Path, *regions: str, captions: tuple[str, ...] = (), scene: str = "") -> Path:

@@ -21,10 +21,12 @@ from tests.models.toy_server import Reply, chat, old_layout, serving
 
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
+from seesay.models.base import Sampling
 from seesay.models.server import client as client_module
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.client import Client, Throttle
 from seesay.models.server.spending import Spending
+from seesay.probes.generated import GeneratedModel
 from seesay.questions import Prompt, Question, Task, Template
 from seesay.runs import ask
 
@@ -227,6 +229,15 @@ def test_an_estimate_before_and_a_count_after(tmp_path: Path, caplog: pytest.Log
     assert run.manifest.notes == [
         "The server reports 4,100 tokens read and 410 written in 41 requests so far, 0.0123 at the prices given."
     ]
+
+
+@pytest.mark.parametrize("endpoint", ["chat", "completions"])
+def test_the_estimate_of_free_answers_counts_all_that_they_may_write(endpoint: str) -> None:
+    answer = old_layout(5, echo=False) if endpoint == "completions" else lambda path, body: chat("Red.")
+    with serving(answer) as base:
+        options = ModelOptions(base_url=base, endpoint=endpoint, generates=True)
+        model = GeneratedModel(load_model("openai:toy", options), Sampling(2, 1.0, 100))
+        assert model.estimate(PROMPTS).endswith("at most 600 to write.")
 
 
 def test_a_budget_stops_in_time_and_the_run_goes_on_with_a_larger_one(tmp_path: Path) -> None:

@@ -64,6 +64,12 @@ def test_scores_are_those_of_transformers(kind: str, tmp_path: Path, picture: st
     assert list(model.answer(prompts(picture)[1:2])[0].logp) == pytest.approx(list(scores[1].logp), abs=1e-5)
 
 
+def test_weights_of_another_type_are_another_model(tmp_path: Path) -> None:
+    folder = save_dual("clip", new_folder(tmp_path))
+    usual, precise = (load_model(f"vision:{folder}", ModelOptions(dtype=dtype)) for dtype in (None, "float64"))
+    assert precise.fingerprint == f"{usual.fingerprint}-float64"
+
+
 def test_no_examples(tmp_path: Path, picture: str) -> None:
     model = load_model(f"vision:{save_dual('clip', new_folder(tmp_path))}", ModelOptions())
     shot = Shot("It is [MASK].", ("red", "blue"), "red")

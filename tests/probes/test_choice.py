@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.models.toy_server import Reply, chat, serving
 from tests.shared_data import shared
 
+from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.probes.choice import ChoiceModel, choice_model, choice_task
 from seesay.questions import Prompt, Question, Scores, Task, Template
@@ -157,6 +158,34 @@ def test_the_position_bias_of_a_resumed_run_covers_all_its_answers(tmp_path: Pat
         ask.run(ChoiceModel(Interrupted({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
     resumed = ask.run(ChoiceModel(Leaning({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
     assert resumed.manifest.notes[0].startswith("Position bias: over 8 prompts with 4 lettered options")
+
+
+def test_notes_stay_with_the_run_that_they_are_about(tmp_path: Path) -> None:
+    class Noting(Leaning):
+        def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+            self.note(f"asked about {prompts[0].text[21:25]}")
+            return super().answer(prompts)
+
+    model = ChoiceModel(Noting({}, (0.0,) * 4))
+    crow, pig = (Question(name, {"object": name}, OPTIONS, {"black": 1.0}, name) for name in ("crow", "pigs"))
+    template = Template("q", "What is the color of {object}? [MASK]")
+    shown = replace(crow, id="shown", picture="crow.png")
+    first = Task("t", "1", "", (template,), (crow, shown), ("accuracy",))
+    notes = [
+        ask.run(model, task, tmp_path, ask.Settings(resamples=100)).manifest.notes
+        for task in (first, replace(first, name="u", questions=(pig,)))
+    ]
+    assert [sum("reads text only" in note for note in own) for own in notes] == [1, 0]
+    assert [note for own in notes for note in own if note.startswith("asked")] == [
+        "asked about crow",
+        "asked about pigs",
+    ]
+
+
+def test_a_task_without_a_metric_of_options_is_refused() -> None:
+    task = replace(load_task("core-color"), metrics=("vocabulary_accuracy",))
+    with pytest.raises(UserError, match="vocabulary_accuracy needs ranks among the whole vocabulary"):
+        choice_task(task)
 
 
 def test_a_baseline_is_left_alone() -> None:

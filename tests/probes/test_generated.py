@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,16 @@ def test_a_run_keeps_every_reply_and_counts_the_misses(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert run.manifest.notes[0].startswith("2 of 4 replies named no option (2 empty), such as ''; they count as wrong")
     assert next(f.value for f in run.figures if f.template is None and f.slice is None) == 0.5
+
+
+def test_a_note_about_the_task_stays_with_the_run(tmp_path: Path) -> None:
+    shown = replace(TASK.questions[0], id="shown", picture="grass.png")
+    model = GeneratedModel(Writer(Reply("green")), GREEDY)
+    runs = [
+        ask.run(model, task, tmp_path, ask.Settings(resamples=100))
+        for task in (replace(TASK, questions=(*TASK.questions, shown)), replace(TASK, name="u"))
+    ]
+    assert [sum("reads text only" in note for note in run.manifest.notes) for run in runs] == [1, 0]
 
 
 def test_a_question_without_an_answer_is_wrong(tmp_path: Path) -> None:

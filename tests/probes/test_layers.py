@@ -127,6 +127,12 @@ def test_the_lens_ends_in_the_models_answers_and_resumes(folder: str, task: Task
     assert lens(model, task, tmp_path, settings, "0,-1").figures[1].value == curve.figures[-1].value
 
 
+def test_a_lens_on_text_asks_nothing_about_pictures(folder: str, task: Task, tmp_path: Path) -> None:
+    shown = replace(task, questions=tuple(replace(q, picture="picture.png") for q in task.questions))
+    with pytest.raises(UserError, match="asks about pictures"):
+        lens(load_model(folder), shown, tmp_path, Settings(resamples=RESAMPLES), "all")
+
+
 def test_layers_are_chosen_by_number() -> None:
     assert chosen_layers("all", 3) == [0, 1, 2]
     assert chosen_layers("-1,0", 31) == [0, 30]

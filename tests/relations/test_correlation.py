@@ -87,6 +87,7 @@ def test_tables_of_people(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("", "is empty"),
+        (",in,on\nin,1\non,0,1\n", "is not square"),
         ("word,value\nin,2\n", "is not a table"),
         ("a,b,value\nin,on,much\n", "'much' is not a number"),
         ("a,b,value\nin,on,1\non,in,1\n", "row 3, repeats the pair"),

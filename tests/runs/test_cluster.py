@@ -15,9 +15,23 @@ from tests.tiny import save_tiny
 
 import seesay
 from seesay.errors import UserError
+from seesay.models.baselines import Mock
+from seesay.models.cluster_model import Worker
+from seesay.questions import Prompt
 from seesay.runs import store
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
+
+
+class NotingMock(Mock):
+    """Notes what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__("noting")
+
+    def weights(self, prompt: Prompt) -> list[float]:
+        self.note(prompt.text)
+        return super().weights(prompt)
 
 
 def worker_processes() -> list[int]:
@@ -47,6 +61,15 @@ def kill_a_worker(journals: Path, answered: int, killed: list[int]) -> None:
 
 def contents(run: Path) -> dict[str, bytes]:
     return {name: (run / name).read_bytes() for name in (store.ANSWERS, store.FIGURES, store.QUESTIONS)}
+
+
+def test_a_worker_forgets_the_notes_of_a_finished_run() -> None:
+    worker = Worker(NotingMock, None)
+    worker.clear_notes()  # nothing is loaded for that
+    batches = [[Prompt(f"It is [MASK] {number}.", ("red", "blue"))] for number in range(2)]
+    assert worker.answer([], batches[0])[1] == [batches[0][0].text]
+    worker.clear_notes()
+    assert worker.answer([], batches[1])[1] == [batches[1][0].text]
 
 
 @pytest.mark.slow

@@ -30,6 +30,11 @@ from seesay.runs.upgrades import FORMAT
 FEW = Settings(resamples=100)
 
 
+def test_no_folder_is_one_sentence() -> None:
+    with pytest.raises(UserError, match="no folder of runs"):
+        store.find_runs([])
+
+
 @given(st.lists(answers(), max_size=5))
 @settings(deadline=None)
 def test_answers_come_back(written: list[Answer]) -> None:

@@ -48,6 +48,12 @@ def test_words_of_a_word_model_are_found_in_the_text() -> None:
     assert math.isnan(bits[4])
 
 
+def test_letters_that_are_longer_in_lower_case_shift_no_word() -> None:
+    text, half = "İİİ cat sat", math.log(1 / 2)
+    words = word_surprisals(text, TokenScores(("<unk>", "cat", "sat", "</s>"), (half, 2 * half, 3 * half, half)))
+    assert [(word.word, word.bits) for word in words] == [("İİİ", 1.0), ("cat", 2.0), ("sat", 3.0), (END, 1.0)]
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "bert", "roberta"])
 def test_words_add_up_to_the_text(kind: str, tmp_path: Path) -> None:
     model = load_model(str(save_tiny(kind, tmp_path)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,16 @@ def test_text_models_are_asked_the_blind_questions(task: Task, tmp_path: Path) -
     finished = run(model, limited(task, 60, 0), tmp_path, Settings(resamples=100))
     assert {question.tags["asked"] for question in finished.task.questions} == {"blind"}
     assert any("reads text only" in note for note in finished.manifest.notes)
+
+
+def test_prior_is_asked_without_the_thing_too(task: Task, tmp_path: Path) -> None:
+    finished = run(
+        load_model("baseline:prior"),
+        replace(limited(task, 60, 0), neutral={"question": "What is it?", "claim": "It is"}),
+        tmp_path,
+        Settings(resamples=100),
+    )
+    assert all(answer.neutral for answer in finished.answers)
 
 
 def test_baselines_refuse_other_tasks(tmp_path: Path) -> None:

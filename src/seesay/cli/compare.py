@@ -39,8 +39,6 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Is the difference real? Paired tests on the questions that runs share."""
-    from dataclasses import asdict
-
     from seesay import api
     from seesay.cli.output import out, print_json, remark
     from seesay.errors import UserError
@@ -92,6 +90,5 @@ def _print_plan(comparisons: Sequence[Comparison], difference: float | None, pow
     out.print(table(columns, rows))
     out.print(
         f"Questions that it takes to show the difference (two-sided, p at most 0.05, power {power:.0%}), and the "
-        "smallest difference that as many as now would show. More comparisons take more, because p is corrected.",
-        soft_wrap=True,
+        "smallest difference that as many as now would show. More comparisons take more, because p is corrected."
     )

@@ -96,7 +96,7 @@ def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
         print_json({"files": _as_rows(statuses)})
     elif not quiet:
         for status in statuses:
-            out.print(f"{status.dataset}: {status.path} ({status.state})", soft_wrap=True)
+            out.print(f"{status.dataset}: {status.path} ({status.state})")
 
 
 @app.command()
@@ -155,6 +155,6 @@ def check(as_json: Json = False) -> None:
         for status in damaged:
             entry = store.get_dataset(status.dataset)
             how = f"seesay data fetch {entry.name}" if entry.fetchable else entry.request
-            out.print(f"{status.file} has changed since it was added: {how}", soft_wrap=True)
+            out.print(f"{status.file} has changed since it was added: {how}")
     if damaged:
         raise typer.Exit(1)

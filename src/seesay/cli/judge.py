@@ -25,7 +25,7 @@ from seesay.cli.judge_options import (
     Source,
     StudyName,
     TemplateName,
-    given,
+    only_set,
     read_lines,
     read_text,
     require_extra,
@@ -36,6 +36,7 @@ from seesay.judge import SliderStart
 
 if TYPE_CHECKING:
     from seesay.judge.results.agreement import Coefficient
+    from seesay.judge.study import Study
     from seesay.judge.web.server import ServerAddresses
 
 app = typer.Typer(help="Ask people the same questions as models, and export their answers.", no_args_is_help=True)
@@ -112,14 +113,15 @@ def serve(
     from seesay.judge.web.languages import check_languages
     from seesay.judge.web.server import check_contact, serve_study
 
-    spoken = tuple(name.strip() for name in languages.split(",")) if languages else None
-    check_languages(spoken or ())
+    def check(study: Study) -> None:
+        check_contact(study, public_url)
+        check_languages(study.design.languages)
 
     opened = create_or_open_study(
         source,
         location=database or (str(study) if study else None),
         name=name,
-        design=given(
+        design=only_set(
             judgements=judgements,
             per_page=per_page,
             pages=pages,
@@ -131,11 +133,11 @@ def serve(
             slider_start=slider_start,
             completion_code=completion_code,
             return_url=return_url,
-            languages=spoken,
+            languages=tuple(name.strip() for name in languages.split(",")) if languages else None,
             minutes=minutes,
             seed=seed,
         ),
-        texts=given(
+        texts=only_set(
             title=title,
             consent=read_text(consent),
             instructions=read_text(instructions),
@@ -156,14 +158,8 @@ def serve(
         icons=icons,
         odd_word=odd_word,
         password=read_text(password_file),
+        check=check,
     )
-
-    try:
-        check_contact(opened.study, public_url)
-        check_languages(opened.study.design.languages)
-    except BaseException:
-        opened.database.close()
-        raise
 
     def announce(addresses: ServerAddresses) -> None:
         from dataclasses import asdict
@@ -174,14 +170,14 @@ def serve(
             print_json(asdict(addresses))
         elif not quiet:
             items = len(opened.study.measured)
-            out.print(f"{opened.study.title}: {items} items in {addresses.where}", soft_wrap=True)
-            out.print(f"Researcher's page: {addresses.researcher}", soft_wrap=True)
+            out.print(f"{opened.study.title}: {items} items in {addresses.where}")
+            out.print(f"Researcher's page: {addresses.researcher}")
             if addresses.password:
-                out.print(f"Its password, shown only once: {addresses.password}", soft_wrap=True)
-            out.print(f"One link for Prolific or Mechanical Turk: {addresses.join}", soft_wrap=True)
+                out.print(f"Its password, shown only once: {addresses.password}")
+            out.print(f"One link for Prolific or Mechanical Turk: {addresses.join}")
             for address in addresses.links:
-                out.print(address, soft_wrap=True)
-            out.print("Ctrl-C stops the server; the same command continues the study.", soft_wrap=True)
+                out.print(address)
+            out.print("Ctrl-C stops the server; the same command continues the study.")
         sys.stdout.flush()
 
     with opened:
@@ -299,21 +295,20 @@ def export(
         return
     out.print(
         f"{report.people_kept} of {report.people} people and {report.judgements_kept} of {report.judgements} "
-        f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items.",
-        soft_wrap=True,
+        f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items."
     )
     for excluded in report.excluded:
-        out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.", soft_wrap=True)
+        out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.")
     if report.agreement:
         rows = [(key, *_columns(coefficient)) for key, coefficient in report.agreement.items()]
         out.print(table(["agreement", ">value", ">95 % interval"], rows))
         for key, coefficient in report.agreement.items():
-            out.print(f"{key}: {coefficient.meaning}.", soft_wrap=True)
-        out.print(AGREEMENT_SCALE, soft_wrap=True)
+            out.print(f"{key}: {coefficient.meaning}.")
+        out.print(AGREEMENT_SCALE)
     if quiet:
         return
-    out.print(f"Tables: {output}", soft_wrap=True)
-    out.print(f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}", soft_wrap=True)
+    out.print(f"Tables: {output}")
+    out.print(f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}")
 
 
 def _columns(coefficient: Coefficient) -> tuple[str, str]:

@@ -31,8 +31,8 @@ Controls = Annotated[int | None, typer.Option(help="Controls per page. [default:
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of items and of the controls. [default: 0]")]
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """The options that were given."""
+def only_set(**options: Any) -> dict[str, Any]:
+    """The options that are set."""
     return {key: value for key, value in options.items() if value is not None}
 
 

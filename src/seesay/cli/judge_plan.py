@@ -22,7 +22,7 @@ from seesay.cli.judge_options import (
     Seed,
     Source,
     TemplateName,
-    given,
+    only_set,
     read_lines,
     require_extra,
 )  # fmt: skip
@@ -52,7 +52,7 @@ def preview(
     from seesay.judge.study_builder import build_study
     from seesay.judge.web.pages import sample_page
 
-    design = given(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    design = only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
     study = build_study(
         source,
         design,
@@ -123,14 +123,14 @@ def plan(
     from seesay.judge.planning import plan_study
     from seesay.judge.study_builder import build_study
 
-    design = given(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    design = only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
     study = build_study(source, design, data=data, limit=limit)
     plan = plan_study(study, width=width, agreement=agreement, spread=spread, pilot=pilot, pay=pay, fee=fee)
     items, plans = len(study.measured), plan.designs
     if as_json:
         print_json({"items": items, "width": plan.width, "plans": [asdict(each) for each in plans]})
         return
-    out.print(f"{study.title} ({study.name}): {items} items, controls not counted.", soft_wrap=True)
+    out.print(f"{study.title} ({study.name}): {items} items, controls not counted.")
     rows = [
         (each.design, f"{each.judgements_per_item:.1f}", each.judgements, each.people,
          "–" if each.minutes is None else f"{each.minutes:.0f}", "–" if each.cost is None else f"{each.cost:,.2f}")
@@ -139,6 +139,5 @@ def plan(
     out.print(table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows))
     out.print(
         f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval is at most "
-        f"{plan.width:g} wide, simulated with {plan.basis}. Minutes need a pilot, cost needs --pay.",
-        soft_wrap=True,
+        f"{plan.width:g} wide, simulated with {plan.basis}. Minutes need a pilot, cost needs --pay."
     )

@@ -86,12 +86,12 @@ def mine(
     if not quiet:
         for lexicon_name, counts in (result.lexicons or {}).items():
             covered = f"{counts['covered']:,} of {counts['names']:,} names"
-            out.print(f"{lexicon_name} covers {covered} and adds {counts['subtypes']:,} subtypes", soft_wrap=True)
+            out.print(f"{lexicon_name} covers {covered} and adds {counts['subtypes']:,} subtypes")
         for reason, count in result.bad.items():
-            out.print(f"left out: {count:,} times: {reason}", soft_wrap=True)
+            out.print(f"left out: {count:,} times: {reason}")
         if result.pictures_per_second is not None:
             out.print(f"{result.pictures:,} pictures, {result.pictures_per_second:,.0f} per second")
-        out.print(f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}", soft_wrap=True)
+        out.print(f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}")
         if facts.get("places") and not facts["places with a scene"]:
             out.print("No picture names its scene, so viphy-space, which asks by scene, has no questions.")
         for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places with a scene", "viphy-space")):

@@ -1,7 +1,7 @@
 """What commands print: people get tables, programs get one JSON document.
 
 `out` and `err` are rich consoles on stdout and stderr, created on first use so that `--help` does not wait for them.
-They print text verbatim: names from files cannot style the terminal.
+They print text as it is: names from files cannot style the terminal, and their control characters are not sent to it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,13 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rich.console import Console
 
+    class PlainConsole(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            super().print(*(plain(each) if isinstance(each, str) else each for each in objects), **options)
+
     # without a width of its own, a table is as wide as its names need; nothing is cut
-    quiet = name == "out" and is_silent()
-    console = Console(stderr=name == "err", markup=False, highlight=False, emoji=False, soft_wrap=True, quiet=quiet)
+    settings: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
+    console = PlainConsole(stderr=name == "err", quiet=name == "out" and is_silent(), **settings)
     globals()[name] = console
     return console
 
@@ -53,12 +57,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     from rich import box
     from rich.table import Table
 
-    rich_table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    heading = None if title is None else plain(title)
+    rich_table = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
         longest = max((len(word) for row in rows for word in str(row[place]).split()), default=0)
         justify: Literal["left", "right"] = "right" if column.startswith(">") else "left"
         # a name is never broken: lines break between words
-        rich_table.add_column(column.removeprefix(">"), justify=justify, min_width=min(longest, _LONGEST_NAME))
+        rich_table.add_column(plain(column.removeprefix(">")), justify=justify, min_width=min(longest, _LONGEST_NAME))
     for row in rows:
         rich_table.add_row(*(plain(cell) for cell in row))
     return rich_table
@@ -123,7 +128,7 @@ def set_quiet(quiet: bool) -> None:
 def remark(text: object) -> None:
     """Print a line that is not a figure: --quiet leaves it out."""
     if _TERMINAL.level < logging.ERROR:
-        __getattr__("out").print(plain(text), soft_wrap=True)
+        __getattr__("out").print(str(text))
 
 
 def progress_bars(*, quiet: bool = False) -> ProgressBars:

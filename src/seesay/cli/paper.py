@@ -51,4 +51,4 @@ def paper(
         shown = 4 if listed else 3  # the page has the commands
         out.print(table(columns[:shown], [row[:shown] for row in rows], title=loaded.title))
         if written and not quiet:
-            out.print(str(written), soft_wrap=True)
+            out.print(str(written))

@@ -137,8 +137,7 @@ def _explain_interrupt() -> Iterator[None]:
     except KeyboardInterrupt:
         err.print(
             "seesay: Interrupted: a perplexity needs the whole file, and the same command starts again at its first "
-            "line. Rows already written stay until then.",
-            soft_wrap=True,
+            "line. Rows already written stay until then."
         )
         raise typer.Exit(130) from None
 
@@ -170,7 +169,7 @@ def _show(result: PerplexityResult, title: str, quiet: bool) -> None:
     out.print(table(["", ">"], rows, title=title))
     if not quiet:
         out.print(sources_table([result.source]))
-        out.print(result.signature, soft_wrap=True)
+        out.print(result.signature)
 
 
 def _show_surprisals(sentences: list[SentenceSurprisal], page: Path, quiet: bool) -> None:
@@ -197,7 +196,7 @@ def _show_surprisals(sentences: list[SentenceSurprisal], page: Path, quiet: bool
 
 def _report_skipped(result: PerplexityResult, name: str, unit: str, quiet: bool) -> None:
     """What a reader of the figures must know, on stderr; exit code 1 if texts were left out."""
-    from seesay.cli.output import err, plain
+    from seesay.cli.output import err
 
     remarks = []
     if math.isinf(result.sentence_perplexity) and math.isfinite(result.logp):
@@ -208,11 +207,9 @@ def _report_skipped(result: PerplexityResult, name: str, unit: str, quiet: bool)
     if result.unscored:
         remarks.append(f"Texts skipped because they have no token that the model scores: {result.unscored:,}.")
     for remark in [] if quiet else remarks:
-        err.print(f"seesay: {remark}", soft_wrap=True)
+        err.print(f"seesay: {remark}")
     if result.left_out:
         for row in result.bad_rows:
-            err.print(f"seesay: {plain(name)}, {unit} {row.row:,}: {row.reason}", soft_wrap=True)
-        err.print(
-            f"seesay: {unit.title()}s left out: {result.left_out:,}; the figures are of the others.", soft_wrap=True
-        )
+            err.print(f"seesay: {name}, {unit} {row.row:,}: {row.reason}")
+        err.print(f"seesay: {unit.title()}s left out: {result.left_out:,}; the figures are of the others.")
         raise typer.Exit(1)

@@ -46,16 +46,16 @@ def make(
         with progress_bar(f"{task} → {output}", unit="pictures", quiet=quiet or as_json) as advance:
             pictures = write_pictures(task, output, seed=seed, size=size, progress=advance)
         seconds = round(time.perf_counter() - began, 3)
-        asked = load_task(task, output)
-        write_questions(output, asked.questions)
-        write(asked, output)
+        loaded = load_task(task, output)
+        write_questions(output, loaded.questions)
+        write(loaded, output)
         if arrays:
             write_arrays(output, pictures, arrays)
     if as_json:
-        counts = {"pictures": len(pictures), "questions": len(asked.questions), "seconds": seconds}
+        counts = {"pictures": len(pictures), "questions": len(loaded.questions), "seconds": seconds}
         print_json({"folder": str(output), "task": task, "seed": seed, **counts})
     elif not quiet:
-        out.print(f"{output}: {len(pictures):,} pictures, {len(asked.questions):,} questions", soft_wrap=True)
+        out.print(f"{output}: {len(pictures):,} pictures, {len(loaded.questions):,} questions")
 
 
 @app.command()
@@ -100,4 +100,4 @@ def show(
     if as_json:
         print_json({"file": str(output), "pictures": [picture.name for picture in pictures]})
     elif not quiet:
-        out.print(f"{output}: {len(pictures):,} pictures", soft_wrap=True)
+        out.print(f"{output}: {len(pictures):,} pictures")

@@ -148,7 +148,7 @@ def trigram(
     if as_json:
         print_json({"file": str(output), "order": order, "words": words, "sentences": sentences})
     elif not quiet:
-        out.print(f"{output}: {words:,} words, {sentences:,} sentences", soft_wrap=True)
+        out.print(f"{output}: {words:,} words, {sentences:,} sentences")
 
 
 @app.command(name="split")
@@ -170,7 +170,7 @@ def split_captions(
     if as_json:
         print_json({str(path): count for path, count in counts.items()})
     elif not quiet:
-        out.print(f"{output}: {', '.join(f'{path.name} {count:,}' for path, count in counts.items())}", soft_wrap=True)
+        out.print(f"{output}: {', '.join(f'{path.name} {count:,}' for path, count in counts.items())}")
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:
@@ -198,10 +198,10 @@ def _captions(
     if not quiet:
         err.print(sources_table(captions.sources))
         for name, bad in captions.bad_rows[:5]:
-            err.print(f"  {name}, row {bad.row}: {bad.reason}", soft_wrap=True)
+            err.print(f"  {name}, row {bad.row}: {bad.reason}")
     if captions.repeated and not quiet:
         text = "captions of held-out pictures are left out: they are word for word among the training captions."
-        err.print(f"{captions.repeated:,} {text}", soft_wrap=True)
+        err.print(f"{captions.repeated:,} {text}")
     return captions
 
 

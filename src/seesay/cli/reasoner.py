@@ -108,4 +108,4 @@ def train(
         print_json({**fields, "validation": best, "tests": tests})
     else:
         accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())
-        out.print(summary(folder, result) + accuracy, soft_wrap=True)
+        out.print(summary(folder, result) + accuracy)

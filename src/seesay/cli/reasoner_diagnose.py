@@ -28,7 +28,7 @@ def diagnose(
     as_json: Json = False,
 ) -> None:
     """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and attention maps."""
-    from seesay.cli.output import out, plain, print_json
+    from seesay.cli.output import out, print_json
     from seesay.reasoners.evaluate import trained_on
     from seesay.reports.pages.reasoners import reasoner_page
 
@@ -44,7 +44,7 @@ def diagnose(
     else:
         out.print(_table(diagnoses))
         if not quiet:
-            out.print(plain(written[0]))
+            out.print(str(written[0]))
 
 
 def diagnose_with_bars(folder: Path, *, quiet: bool, **options: Any) -> Diagnosis:

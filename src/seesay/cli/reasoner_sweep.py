@@ -117,9 +117,9 @@ def sweep(
                 columns = ["", *(f">{name}" for name in section.table.header[1:])]
                 out.print(table(columns, section.table.rows, title=section.heading))
         for row in failed:
-            err.print(f"{row.folder} failed: {row.error}", soft_wrap=True)
+            err.print(f"{row.folder} failed: {row.error}")
         if not quiet:
-            out.print(f"{page}: {len(results)} trainings", soft_wrap=True)
+            out.print(f"{page}: {len(results)} trainings")
 
 
 def _sweep(
@@ -183,8 +183,7 @@ def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool)
     spread = ", ".join(f"{value:,.1f} with {name}" for name, value in hours.items() if name != "here")
     out.print(
         f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster, {spread} as fast as one core "
-        "here. Steps are timed on this machine, on one core; features, validation and early stops are left out.",
-        soft_wrap=True,
+        "here. Steps are timed on this machine, on one core; features, validation and early stops are left out."
     )
 
 
@@ -201,7 +200,7 @@ def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: 
             diagnoses.append(diagnose_with_bars(first.folder, quiet=quiet, **options))
         except UserError as error:
             if not quiet:
-                err.print(f"{first.folder} is not diagnosed: {error}", soft_wrap=True)
+                err.print(f"{first.folder} is not diagnosed: {error}")
     return diagnoses
 
 

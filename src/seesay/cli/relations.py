@@ -121,7 +121,7 @@ def matrix(
         print_json({**about, "folder": str(output), "words": list(built.words)})
     elif not quiet:
         size = f"{len(built.words)} words in the contexts of {len(built.contexts)} relations"
-        out.print(f"{size}: {output}", soft_wrap=True)
+        out.print(f"{size}: {output}")
         _report_sources(corpus)
         out.print(f"Next: seesay relations test {output}")
 
@@ -148,7 +148,7 @@ def run_tests(
         return
     tests = test_table(evaluations)
     out.print(table(list(tests.header), [[str(cell) for cell in row] for row in tests.rows]))
-    out.print(proximity_text(pairs).replace("\n\n", "\n"), soft_wrap=True)
+    out.print(proximity_text(pairs).replace("\n\n", "\n"))
 
 
 @app.command()
@@ -202,7 +202,7 @@ def published(
     out.print(table(columns, [_cells(figure) for figure in figures]))
     if others:
         out.print(table(columns, [_cells(other) for other in others], title="Readings of the matrix"))
-    out.print(paper.SOURCE, soft_wrap=True)
+    out.print(paper.SOURCE)
 
 
 def _require_extra() -> None:
@@ -224,7 +224,7 @@ def _report_sources(corpus: ContextCorpus) -> None:
 
     err.print(sources_table(corpus.sources))
     for path, row in corpus.bad_rows[:10]:
-        err.print(f"seesay: {path}, row {row.row}: {row.reason}.", soft_wrap=True)
+        err.print(f"seesay: {path}, row {row.row}: {row.reason}.")
 
 
 def _cells(figure: Reproduction) -> tuple[str, ...]:

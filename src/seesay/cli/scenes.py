@@ -63,7 +63,7 @@ def make(
         print_json({"folder": str(output), "splits": made.splits, "recipe": settings, "seconds": seconds})
     elif not quiet:
         sizes = ", ".join(f"{split} {count:,}" for split, count in made.splits.items())
-        out.print(f"{output}: {sizes}", soft_wrap=True)
+        out.print(f"{output}: {sizes}")
 
 
 @app.command()
@@ -102,7 +102,7 @@ def show(
     if as_json:
         print_json({"file": str(output), "scenes": [{"sentence": text, "true": true} for _, text, true in examples]})
     elif not quiet:
-        out.print(f"{output}: {len(examples)} scenes", soft_wrap=True)
+        out.print(f"{output}: {len(examples)} scenes")
 
 
 @app.command()
@@ -134,16 +134,16 @@ def stats(
         for task in tasks or ["sup1", "pos1", "pos", "set+pos"]:
             with progress_bar(task, unit="items", quiet=quiet or as_json) as advance:
                 rows += generated_areas(task, items, seed, advance)
-    found = summaries(rows)
+    areas = summaries(rows)
     if output is not None:
-        section = Section("Areas asked about", "", area_charts(rows), area_table(found))
+        section = Section("Areas asked about", "", area_charts(rows), area_table(areas))
         write_page(output, "The areas that are asked about", [section])
     for row in bad[:10]:
-        err.print(f"seesay: {row}", soft_wrap=True)
+        err.print(f"seesay: {row}")
     if as_json:
-        print_json({"rows": [asdict(row) for row in found], "bad_rows": len(bad), "page": str(output or "") or None})
+        print_json({"rows": [asdict(row) for row in areas], "bad_rows": len(bad), "page": str(output or "") or None})
     else:
-        shown = area_table(found)
+        shown = area_table(areas)
         header = [name if place < 3 else f">{name}" for place, name in enumerate(shown.header)]
         out.print(table(header, shown.rows))
 

@@ -104,15 +104,15 @@ def _show(records: Sequence[Record], comparisons: Sequence[Comparison], as_json:
         title = f"{comparisons[0].a} − {comparisons[0].b}"
         out.print(table(["metric", ">difference", ">low", ">high", ">p bootstrap", ">p sign-flip"], rows, title=title))
     if not quiet:
-        out.print(f"n = {records[0].n}  {line}", soft_wrap=True)
+        out.print(f"n = {records[0].n}  {line}")
 
 
 def _report(errors: Sequence[str]) -> None:
     """Print each row that was left out to stderr; then the exit code is 1."""
-    from seesay.cli.output import err, plain
+    from seesay.cli.output import err
 
     for error in errors:
-        err.print(f"seesay: {plain(error)}", soft_wrap=True)
+        err.print(f"seesay: {error}")
     if errors:
-        err.print(f"seesay: {len(errors)} rows left out; the figures are computed from the others.", soft_wrap=True)
+        err.print(f"seesay: {len(errors)} rows left out; the figures are computed from the others.")
         raise typer.Exit(1)

@@ -44,7 +44,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say everything that is wrong with a task file, and show what models would see; exit with 1 if anything is."""
-    from seesay.cli.output import out, plain, print_json
+    from seesay.cli.output import out, print_json
     from seesay.tasks.from_file.check import check as check_file
 
     examination = check_file(file, data)
@@ -52,7 +52,7 @@ def check(
         print_json(_as_json(examination))
     else:
         for problem in examination.problems[:_SHOWN_PROBLEMS]:
-            out.print(plain(f"{'hint: ' if problem.hint else ''}{problem}"), soft_wrap=True)
+            out.print(f"{'hint: ' if problem.hint else ''}{problem}")
         if len(examination.problems) > _SHOWN_PROBLEMS:
             out.print(f"… and {len(examination.problems) - _SHOWN_PROBLEMS:,} more (`--json` lists them all)")
         if examination.task is not None:
@@ -84,7 +84,7 @@ def _as_json(examination: Examination) -> dict[str, Any]:
 
 
 def _show_task(examination: Examination) -> None:
-    from seesay.cli.output import out, plain
+    from seesay.cli.output import out
     from seesay.probes.previews import previews
     from seesay.tasks.from_file.check import slices
 
@@ -95,17 +95,17 @@ def _show_task(examination: Examination) -> None:
         f"{task.name}: {len(task.questions):,} questions about {len({q.object for q in task.questions}):,} objects."
     )
     for note in task.data_notes:
-        out.print(plain(f"{note}."), soft_wrap=True)
+        out.print(f"{note}.")
     for question in task.questions[:_SHOWN_QUESTIONS]:
         gold = ", ".join(f"{label} ({weight:.2f})" for label, weight in question.gold.items())
-        out.print(plain(f"\nQuestion {question.id}; gold: {gold}"), soft_wrap=True)
+        out.print(f"\nQuestion {question.id}; gold: {gold}")
         for kind, text in previews(task, question):
-            out.print(plain(f"  {kind + ':':<17}{text}"), soft_wrap=True)
+            out.print(f"  {kind + ':':<17}{text}")
     out.print()
     for name, counts in slices(task).items():
         shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_SLICES]]
         more = ", …" if len(counts) > _SHOWN_SLICES else ""
-        out.print(plain(f"Slices by {name}: {', '.join(shown)}{more}."), soft_wrap=True)
+        out.print(f"Slices by {name}: {', '.join(shown)}{more}.")
 
 
 @app.command()
@@ -129,7 +129,7 @@ def new(
     write_text(output, draft.text)
     if not quiet:
         for doubt in draft.doubts:
-            out.print(f"Look at this first: {doubt}.", soft_wrap=True)
+            out.print(f"Look at this first: {doubt}.")
         out.print(f"Wrote {output}.")
         out.print(f"Next: seesay tasks check {output}")
 
@@ -166,7 +166,4 @@ def export(
     chosen = loaded[0] if limit is None else limited(loaded[0], limit, seed)
     files = export_task(chosen, output, to)
     if not quiet:
-        out.print(
-            f"Wrote {len(chosen.questions):,} questions of {chosen.name}: {len(files)} files in {output}.",
-            soft_wrap=True,
-        )
+        out.print(f"Wrote {len(chosen.questions):,} questions of {chosen.name}: {len(files)} files in {output}.")

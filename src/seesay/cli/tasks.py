@@ -153,37 +153,36 @@ def describe(task: Task) -> dict[str, Any]:
 
 
 def _show(task: dict[str, Any]) -> None:
-    from seesay.cli.output import out, plain, table
+    from seesay.cli.output import out, table
     from seesay.questions import BadRow
 
-    def line(text: str) -> None:
-        out.print(plain(text), soft_wrap=True)
-
-    line(f"{task['name']} (version {task['version']}, {task['fingerprint']}): {task['title']}")
-    line(f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} templates.")
-    line(f"Metrics: {', '.join(task['metrics'])}. Ways to ask: {', '.join(task['how'])}.")
+    out.print(f"{task['name']} (version {task['version']}, {task['fingerprint']}): {task['title']}")
+    out.print(
+        f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} templates."
+    )
+    out.print(f"Metrics: {', '.join(task['metrics'])}. Ways to ask: {', '.join(task['how'])}.")
     for key, counts in task["tags"].items():
         shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_OPTIONS]]
-        line(f"Slices by {key}: {', '.join(shown)}{', …' if len(counts) > _SHOWN_OPTIONS else ''}.")
+        out.print(f"Slices by {key}: {', '.join(shown)}{', …' if len(counts) > _SHOWN_OPTIONS else ''}.")
     out.print(table(["template", "text"], [(each["name"], each["text"]) for each in task["templates"]]))
     options = task["example"]["options"]
-    line(f"Example: {task['example']['text']}")
-    line(f"  options: {', '.join(options[:_SHOWN_OPTIONS])}{', …' if len(options) > _SHOWN_OPTIONS else ''}")
-    line(f"  gold: {', '.join(f'{label} ({weight:.2f})' for label, weight in task['example']['gold'].items())}")
+    out.print(f"Example: {task['example']['text']}")
+    out.print(f"  options: {', '.join(options[:_SHOWN_OPTIONS])}{', …' if len(options) > _SHOWN_OPTIONS else ''}")
+    out.print(f"  gold: {', '.join(f'{label} ({weight:.2f})' for label, weight in task['example']['gold'].items())}")
     if task["published"]:
         rows = [
             (p["model"], p["metric"], p["value"], p["spread"] or "", p["slice"] or "", p["source"])
             for p in task["published"]
         ]
         out.print(table(["published: model", "metric", ">value", ">sd", "slice", "source"], rows))
-    line(f"Cite: {task['citation'] or 'nothing to cite'}")
+    out.print(f"Cite: {task['citation'] or 'nothing to cite'}")
     for name, licence in task["licence"].items():
-        line(f"Licence of {name}: {licence or 'not stated'}")
+        out.print(f"Licence of {name}: {licence or 'not stated'}")
     for note in task["data"]:
-        line(f"Data: {note}")
+        out.print(f"Data: {note}")
     bad = task["bad_rows"]
-    line(f"Rows that could not be used: {len(bad)}{'' if bad else '.'}")
+    out.print(f"Rows that could not be used: {len(bad)}{'' if bad else '.'}")
     for row in bad[:_SHOWN_BAD_ROWS]:
-        line(f"  {BadRow(**row)}")
+        out.print(f"  {BadRow(**row)}")
     if len(bad) > _SHOWN_BAD_ROWS:
-        line(f"  … and {len(bad) - _SHOWN_BAD_ROWS:,} more (`--json` lists them all)")
+        out.print(f"  … and {len(bad) - _SHOWN_BAD_ROWS:,} more (`--json` lists them all)")

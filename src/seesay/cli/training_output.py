@@ -50,7 +50,7 @@ def curve(
     if as_json:
         print_json({"files": [str(path) for path in written]})
     elif not quiet:
-        out.print("\n".join(map(str, written)), soft_wrap=True)
+        out.print("\n".join(map(str, written)))
 
 
 def summary(folder: Path, result: Result) -> str:

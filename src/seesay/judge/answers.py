@@ -95,7 +95,7 @@ def submit_page(
                 if rejected.is_mistake and problems is not None:
                     problems[place] = rejected
                     continue
-                if rejected.status != 410:  # an item that has gone to someone else is just no longer on the page
+                if rejected.status not in (404, 410):  # an item that has gone to someone else is just no longer there
                     raise
                 tx.execute("DELETE FROM assignment WHERE person = ? AND page = ? AND place = ?", person, page, place)
     progress = page_progress(tx, person, page)
@@ -132,7 +132,8 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
     tx.lock_person(person)
 
 
-def _check_answer(item: StudyItem, answer: ItemAnswer) -> None:
+def check_answer(item: StudyItem, answer: ItemAnswer) -> None:
+    """Reject an answer that the item does not allow."""
     try:
         item.check(answer)
     except InvalidAnswerError as error:
@@ -201,7 +202,7 @@ def _store(
     if assigned is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
     item = assigned.item
-    _check_answer(study.items_by_id[item], answer)
+    check_answer(study.items_by_id[item], answer)
     if assigned.state == "returned":
         tx.lock_study()
         if not retake(tx, study, person, item, now):

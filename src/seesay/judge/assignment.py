@@ -32,7 +32,8 @@ class PageItem:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full, paused or closed."""
+    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full, paused, closed or
+    withdrawn."""
 
     status: str
     participant: Participant
@@ -47,7 +48,7 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
     tx.lock_person(person)
     participant = participants.get_participant(tx, person)
     if participant.finished:
-        return NextStep("done", participant)
+        return NextStep("done" if participant.consented else "withdrawn", participant)
     if participant.study_state != "open":
         return NextStep(participant.study_state, participant)
     if not participant.consented:
@@ -58,13 +59,15 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
     pages = study.pages_for(person)
     if page <= pages:
         _expire_leases(tx, now)
-        assigned: dict[str, int] = dict(tx.execute("SELECT item, page FROM assignment WHERE person = ?", person))
+        assigned = tx.execute("SELECT item, page, place FROM assignment WHERE person = ?", person)
+        last_place = max((place for _, on_page, place in assigned if on_page == page), default=0)
         items: tuple[PageItem, ...] = ()
-        if page in assigned.values():
+        if last_place:
             _retake_page(tx, study, person, page, now)
             items = page_items(tx, study, person, page)
         if all(page_item.item.control for page_item in items):
-            items = _assign_page(tx, study, person, page, items, assigned, now)
+            seen = {item for item, _, _ in assigned}
+            items = _assign_page(tx, study, person, page, items, seen, last_place + 1, now)
         if items:
             tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
             tx.defer_sync()  # an answer that is on disk has its assignment there; without one, nothing is lost
@@ -156,10 +159,13 @@ def _assign_page(
     person: int,
     page: int,
     controls: Sequence[PageItem],
-    assigned: Container[str],
+    seen: Container[str],
+    first: int,
     now: float,
 ) -> tuple[PageItem, ...]:
-    """Fill a page. `controls` are those of a page whose other items have gone to other participants; they stay."""
+    """Fill a page from the place `first` on. `controls` are those of a page whose other items have gone to other
+    participants; they stay. The others' places are not used again: an answer that was on its way to one of them, from
+    another tab or from a browser that was offline, must not count for a new item."""
     rng = study.rng("page", person, page)
     planned_controls = study.controls_for(person)
     reserved = {item.base for item in planned_controls}
@@ -169,10 +175,9 @@ def _assign_page(
     if not chosen:
         return ()
     if not controls:
-        unseen = [item for item in planned_controls if item.id not in assigned]
+        unseen = [item for item in planned_controls if item.id not in seen]
         chosen += [(item.id, item.base, 0) for item in unseen[: study.design.controls]]
     rng.shuffle(chosen)
-    first = max((control.place for control in controls), default=0) + 1
     lease = _lease_end(study, now)
     tx.executemany(
         "INSERT INTO assignment (person, item, base, page, place, state, lease) VALUES (?, ?, ?, ?, ?, 'open', ?)",

@@ -107,7 +107,7 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
     if tx.execute(count)[0][0] < max_workers(study):
         return
     tx.execute(
-        "DELETE FROM person WHERE outside IS NOT NULL AND consented IS NULL AND created < ? "
+        "DELETE FROM person WHERE outside IS NOT NULL AND consented IS NULL AND finished IS NULL AND created < ? "
         "AND id < (SELECT MAX(id) FROM person)",
         now - _FORGET_AFTER,
     )
@@ -116,8 +116,9 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 
 
 def record_consent(tx: Transaction, person: int, now: float) -> None:
-    """Record that a participant agreed; a second time changes nothing."""
-    tx.execute("UPDATE person SET consented = ?, acted = ? WHERE id = ? AND consented IS NULL", now, now, person)
+    """Record that a participant agreed; a second time, or after they have withdrawn, changes nothing."""
+    undecided = "id = ? AND consented IS NULL AND finished IS NULL"
+    tx.execute(f"UPDATE person SET consented = ?, acted = ? WHERE {undecided}", now, now, person)
 
 
 def get_details(tx: Transaction, person: int) -> dict[str, str]:
@@ -137,15 +138,17 @@ def all_details(tx: Transaction) -> dict[int, dict[str, str]]:
 def withdraw(tx: Transaction, code_or_token: str) -> int:
     """Delete the answers of the participant with this completion code or link, and return how many there were.
 
-    The participant stays, without a code, so that they do not come back as someone else; their items become available.
+    The participant stays, finished but without consent and code, so that they do not come back as someone else; their
+    items become available.
     """
     tx.lock_study()
-    row = first_row(
-        tx, "SELECT id FROM person WHERE code = ? OR token = ?", code_or_token, security.digest(code_or_token)
-    )
-    if row is None:
+    by_code_or_token = "SELECT id FROM person WHERE code = ? OR token = ?"
+    rows = tx.execute(by_code_or_token, code_or_token, security.digest(code_or_token))
+    if not rows:
         raise UserError("No participant has this completion code or link.")
-    person = int(row[0])
+    if len(rows) > 1:
+        raise UserError("Several participants share this completion code: give the participant's link instead.")
+    person = int(rows[0][0])
     items = tx.execute("SELECT item FROM assignment WHERE person = ? AND state != 'returned'", person)
     tx.executemany("UPDATE item SET taken = taken - 1 WHERE id = ?", [(item,) for (item,) in items])
     count = int(tx.execute("SELECT COUNT(*) FROM answer WHERE person = ?", person)[0][0])
@@ -176,8 +179,7 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
 
 
 def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, worker_digest: str | None = None) -> None:
-    row = first_row(tx, "SELECT COALESCE(MAX(id), 0) FROM person")
-    first = int(row[0]) + 1 if row else 1
+    first = 1 + int(tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0])
     tx.executemany(
         "INSERT INTO person (id, token, outside, source, created, acted) VALUES (?, ?, ?, ?, ?, ?)",
         [(first + i, security.digest(token), worker_digest, source, now, now) for i, token in enumerate(tokens)],

@@ -71,11 +71,6 @@ Simulated = list[list[int]]
 """The given options of each item."""
 
 
-def simulate_fixed(answer: Callable[[int, int], int], items: int, people: int, judgements: int) -> Simulated:
-    """Everyone answers items in turn until each has its number. `answer` gives the option of a person for an item."""
-    return [[answer((item * judgements + n) % people, item) for n in range(judgements)] for item in range(items)]
-
-
 def simulate_adaptive(
     answer: Callable[[int, int], int], items: Sequence[ChoiceItem], people: int, design: StudyDesign
 ) -> Simulated:

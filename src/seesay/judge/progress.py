@@ -48,7 +48,7 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
             "SELECT COUNT(*) FROM person WHERE consented IS NOT NULL AND finished IS NULL AND acted > ?",
             now - _ACTIVE_SECONDS,
         ),
-        finished=count("SELECT COUNT(*) FROM person WHERE finished IS NOT NULL"),
+        finished=count("SELECT COUNT(*) FROM person WHERE finished IS NOT NULL AND consented IS NOT NULL"),
         judgements=judgements,
         wanted=len(study.measured) * first + count("SELECT SUM(wanted - ?) FROM need", first),
         out=count(

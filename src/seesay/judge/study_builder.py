@@ -81,9 +81,17 @@ def with_texts(study: Study, path: Path | None) -> Study:
     """The study with the texts of a file; its languages are those of the design and of the file."""
     texts = read_texts(path, study.kind) if path is not None else {}
     languages = tuple(dict.fromkeys((*study.design.languages, *texts)))
-    unknown = [name for block in texts.values() for name in block.items if name not in {i.base for i in study.items}]
+    bases = {item.base for item in study.items}
+    unknown = [name for block in texts.values() for name in block.items if name not in bases]
     if unknown:
         raise UserError(f"'{unknown[0]}' in '{path}' is not an item of the study.")
+    default = texts.get(languages[0], StudyTexts())
+    for step in ("check", "practice"):
+        if not getattr(default, step) and any(getattr(block, step) for block in texts.values()):
+            raise UserError(
+                f"'{path}' has no `{step}` in '{languages[0]}', the study's first language, which stands in for the "
+                "others: add one, or put another language first with --languages."
+            )
     items = tuple(_with_aliases(item, texts.values()) for item in study.items)
     design = study.design.model_copy(update={"languages": languages})
     return study.model_copy(update={"texts": texts, "design": design, "items": items})
@@ -218,7 +226,7 @@ def _check_kind(task: Task, kind: str) -> None:
         )
     others = [label for label in task.labels if option_number(label) is None]
     if kind == "number" and others:
-        raise UserError(f"'{others[0]}' of '{task.name}' is no number: ask for a text with --answer text.")
+        raise UserError(f"'{others[0]}' of '{task.name}' is not a number: ask for a text with --answer text.")
 
 
 def _sentence_item(template: Template, question: Question, kind: str, most: int) -> Any:

@@ -81,8 +81,11 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
     texts: dict[str, StudyTexts] = {}
     for language, block in blocks.items():
         try:
-            practice = [_practice(entry, kind, f"practice|{n}") for n, entry in enumerate(block.pop("practice", []), 1)]
-            texts[str(language)] = StudyTexts(**block, practice=tuple(practice))
+            entries = block.pop("practice", [])
+            if not isinstance(entries, list):
+                raise TypeError("`practice` needs a list of items")
+            practice = tuple(_practice(entry, kind, f"practice|{n}") for n, entry in enumerate(entries, 1))
+            texts[str(language)] = StudyTexts(**block, practice=practice)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))

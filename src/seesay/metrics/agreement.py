@@ -118,11 +118,11 @@ def _ordinal_alpha(sums: FloatArray) -> FloatArray:
 
 def _spread_rows(ratings: FloatArray) -> FloatArray:
     """Per unit the summed squared differences, count, sum and sum of squares: all that interval alpha needs."""
-    known = ~np.isnan(ratings)
-    judged = known.sum(axis=1)
+    rated = ~np.isnan(ratings)
+    judged = rated.sum(axis=1)
     usable = judged >= 2
-    centre = np.nanmean(ratings) if known.any() else 0.0  # keeps the squares small, for numerical precision
-    values = np.where(known, ratings - centre, 0.0)
+    centre = np.nanmean(ratings) if rated.any() else 0.0  # keeps the squares small, for numerical precision
+    values = np.where(rated, ratings - centre, 0.0)
     total, squares = values.sum(axis=1), (values**2).sum(axis=1)
     within = 2 * (judged * squares - total**2) / np.maximum(judged - 1, 1)
     return np.where(usable[:, None], np.column_stack([within, judged, total, squares]), 0.0)
@@ -156,13 +156,13 @@ def split_half(ratings: FloatArray, *, splits: int = 200, seed: int = 0) -> Spli
     if len(usable) < 3:
         return SplitHalf(float("nan"), float("nan"))
     draw = np.random.default_rng(seed)
-    known = ~np.isnan(usable)
+    rated = ~np.isnan(usable)
     correlations = []
     for _ in range(splits):
-        order = np.where(known, draw.random(usable.shape), np.inf).argsort(axis=1).argsort(axis=1)
-        half = (known.sum(axis=1, keepdims=True) + draw.integers(0, 2, (len(usable), 1))) // 2
-        first = known & (order < half)
-        means = [np.where(side, usable, 0.0).sum(axis=1) / side.sum(axis=1) for side in (first, known & ~first)]
+        order = np.where(rated, draw.random(usable.shape), np.inf).argsort(axis=1).argsort(axis=1)
+        half = (rated.sum(axis=1, keepdims=True) + draw.integers(0, 2, (len(usable), 1))) // 2
+        first = rated & (order < half)
+        means = [np.where(side, usable, 0.0).sum(axis=1) / side.sum(axis=1) for side in (first, rated & ~first)]
         correlations.append(rank_correlation(*means))
     mean = float(np.mean(correlations))
     return SplitHalf(mean, 2 * mean / (1 + mean) if mean > -1 else float("nan"))
@@ -173,10 +173,10 @@ def one_against_others(ratings: FloatArray) -> float:
 
     A model above this value agrees with people better than one careful person does with the others.
     """
-    known = ~np.isnan(ratings)
-    total, judged = np.where(known, ratings, 0.0).sum(axis=1), known.sum(axis=1)
+    rated = ~np.isnan(ratings)
+    total, judged = np.where(rated, ratings, 0.0).sum(axis=1), rated.sum(axis=1)
     correlations = []
-    for own, answered in zip(ratings.T, known.T, strict=True):
+    for own, answered in zip(ratings.T, rated.T, strict=True):
         rows = answered & (judged >= 2)
         if rows.sum() >= 3:
             others = (total[rows] - own[rows]) / (judged[rows] - 1)

@@ -19,19 +19,18 @@ class PowerPlan:
 
 
 def power_plan(
-    difference: float, low: float, high: float, n: int, *, target: float | None = None, power: float = 0.8,
-    level: float = 0.05,
-) -> PowerPlan:  # fmt: skip
-    """The plan of a paired two-sided test at this level and power; `target` is the difference to be shown, by default
-    the pilot's. The standard error is that of the pilot's 95 % interval, and falls with the root of the questions.
+    difference: float, low: float, high: float, n: int, *, target: float | None = None, power: float = 0.8
+) -> PowerPlan:
+    """The plan of a paired two-sided test at the 5 % level with this power; `target` is the difference to be shown, by
+    default the pilot's. The standard error is that of the pilot's 95 % interval, and falls with the root of the
+    questions.
 
     >>> plan = power_plan(0.05, -0.01, 0.11, 100)
     >>> plan.questions, round(plan.detectable, 4)
     (295, 0.0858)
     """
-    normal = NormalDist()
     error = (high - low) / (2 * _INTERVAL_Z)
-    factor = normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)
+    detectable = (_INTERVAL_Z + NormalDist().inv_cdf(power)) * error
     target = abs(difference if target is None else target)
-    questions = math.ceil(n * (factor * error / target) ** 2 - 1e-9) if target > 0 else None
-    return PowerPlan(target, questions if questions is None else max(questions, 1), factor * error)
+    questions = max(math.ceil(n * (detectable / target) ** 2 - 1e-9), 1) if target > 0 else None
+    return PowerPlan(target, questions, detectable)

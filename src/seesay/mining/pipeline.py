@@ -152,6 +152,8 @@ def mine(
             subtype_facts = subtypes.subtype_facts(subtype_counts)
             knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
             result.facts["subtypes"] = len(subtype_facts)
+        else:
+            (output / knowledge.FILES[knowledge.SubtypeFact]).unlink(missing_ok=True)  # of an earlier run
         result = replace(result, lexicons=coverage or None)
         result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
         write_json(output / "summary.json", result.to_json())

@@ -71,7 +71,9 @@ def write_facts(
         facts = _color_facts(colors, subtypes or {}, thresholds)
         knowledge.write(folder, facts, ColorFact)
         written["colors"] = len(facts)
-    (folder / "transitive" / FILES[SizeFact]).unlink(missing_ok=True)  # of an earlier run
+    else:
+        (folder / FILES[ColorFact]).unlink(missing_ok=True)  # of an earlier run
+    (folder / "transitive" / FILES[SizeFact]).unlink(missing_ok=True)
     if transitive:
         inferred = transitive_sizes(knowledge.read(folder, SizeFact))
         knowledge.write(folder / "transitive", inferred, SizeFact)

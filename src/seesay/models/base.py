@@ -163,8 +163,11 @@ class Model:
         size = self.prompts_per_batch
         return [list(range(i, min(i + size, len(prompts)))) for i in range(0, len(prompts), size)]
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
-        """What asking these prompts will take, for the user to read before it starts; empty where nothing is paid."""
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
+        """What asking these prompts will take, for the user to read before it starts; empty where nothing is paid.
+
+        `max_tokens` is the length of a free answer, where such are asked for.
+        """
         return ""
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:

@@ -17,6 +17,7 @@ from seesay.questions import Prompt, Scores, Task
 from seesay.registry import unknown
 
 RAREST = 1e-9  # below what wordfreq distinguishes
+DOUBT = 1e-6  # what a rule leaves for the options that it does not choose
 
 
 class Baseline(Model):
@@ -43,6 +44,16 @@ def _log_shares(weights: Sequence[float]) -> list[float]:
     return [math.log(weight / total) for weight in weights]
 
 
+def labels_by_prompt(task: Task) -> dict[str, tuple[str, ...]]:
+    """The labels that the options of each of the task's prompts stand for, by the prompt's key."""
+    return {
+        template.ask(question, fields).key: question.options
+        for template in task.templates
+        for question in task.questions
+        for fields in (None, task.neutral)
+    }
+
+
 class Majority(Baseline):
     """The answer that is gold most often in the task, whatever the question."""
 
@@ -51,12 +62,7 @@ class Majority(Baseline):
         self._counts = Counter[str]()
         for question in task.questions:
             self._counts.update(question.gold)
-        self._labels = {
-            template.ask(question, fields).key: question.options
-            for template in task.templates
-            for question in task.questions
-            for fields in (None, task.neutral)
-        }
+        self._labels = labels_by_prompt(task)
 
     def weights(self, prompt: Prompt) -> list[float]:
         """How often the label is gold, plus one so that none is impossible."""

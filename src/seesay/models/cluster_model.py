@@ -38,9 +38,9 @@ class ClusterModel(Model):
         batches: list[list[int]] = self._first("plan", prompts)
         return batches
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of one copy."""
-        return str(self._first("estimate", prompts))
+        return str(self._first("estimate", prompts, max_tokens))
 
     def pieces(self, words: Sequence[str]) -> list[int] | None:
         """How many tokens each word takes."""
@@ -76,6 +76,11 @@ class ClusterModel(Model):
         """What the workers noted with their batches, and what a copy notes about all the answers."""
         own = super().notes()
         return list(dict.fromkeys([*own, *self._first("notes", answered)])) if answered else own
+
+    def clear_notes(self) -> None:
+        """Forget those of the copies, too."""
+        super().clear_notes()
+        self._ray.get([worker.clear_notes.remote() for worker in self._workers])
 
     def close(self) -> None:
         """End the workers."""
@@ -121,6 +126,11 @@ class Worker:
         """The scores of a batch, and the model's notes so far."""
         model = self._prepared(task)
         return model.answer(batch), model.notes()
+
+    def clear_notes(self) -> None:
+        """Forget the notes of a finished run."""
+        if self._model is not None:
+            self._model.clear_notes()
 
     def _prepared(self, task: list[Any]) -> Model:
         """The model, which is loaded at the first call: an error then reaches the caller."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
-from seesay.models.baselines import Baseline
+from seesay.models.baselines import DOUBT, Baseline, labels_by_prompt
 from seesay.pictures.look import compared_size, dominant_color
 from seesay.pictures.plan import SIZES
 from seesay.questions import Prompt, Task
-
-DOUBT = 1e-6
 
 
 class _LabelRule(Baseline):
@@ -21,9 +19,7 @@ class _LabelRule(Baseline):
             raise UserError(
                 f"{self.name} answers questions about what is usual: use it with prior-color or prior-size."
             )
-        self._labels = {
-            template.ask(question).key: question.options for template in task.templates for question in task.questions
-        }
+        self._labels = labels_by_prompt(task)
 
     def weights(self, prompt: Prompt) -> list[float]:
         """One positive number per option."""

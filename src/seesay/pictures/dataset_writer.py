@@ -40,12 +40,7 @@ def images(folder: Path) -> Path:
 
 
 def write_pictures(
-    task: str,
-    folder: Path,
-    *,
-    seed: int = 0,
-    size: int = PICTURE,
-    progress: ProgressCallback | None = None,
+    task: str, folder: Path, *, seed: int = 0, size: int = PICTURE, progress: ProgressCallback | None = None
 ) -> Sequence[Picture]:
     """Draw a task's pictures into a folder; another data set's folder is refused. The annotation is written last: where
     there is one, nothing is drawn, and else everything."""
@@ -74,11 +69,11 @@ def write_pictures(
     return pictures
 
 
-def cached_pictures(task: str, progress: ProgressCallback | None = None) -> Path:
+def cached_pictures(task: str) -> Path:
     """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there yet."""
     folder = cache_folder() / "pictures" / f"{task}-{PICTURE}px-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
-        write_pictures(task, folder, progress=progress)
+        write_pictures(task, folder)
     return folder
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.pictures.icons import VIEW, Icon, Pixels, decode, icon, render
+from seesay.pictures.icons import VIEW, Pixels, decode, icon, render
 from seesay.pictures.oklab import to_hex, to_rgb
-from seesay.pictures.plan import EQUAL, LARGER, ColorPicture, Picture, SizePicture
+from seesay.pictures.plan import EQUAL, LARGER, SMALLER, ColorPicture, Picture, SizePicture
 from seesay.pictures.recolor import draw_color, find_region, repainted
 from seesay.pictures.things import Thing
 
@@ -14,7 +14,7 @@ BACKGROUND = "#c8d0d6"
 """Pale, so that white, gray and black things all stand out."""
 PICTURE = 224
 _SCALE = (0.75, 0.95)  # of a thing alone in its picture
-_LENGTHS = {"long": 15.0, "short": 6.5, "equal": 11.0}  # of a thing's longer side, in units of the view
+_LENGTHS = {LARGER: (15.0, 6.5), SMALLER: (6.5, 15.0), EQUAL: (11.0, 11.0)}  # of longer sides, in units of the view
 _CONTROL_COLORS = ("blue", "orange")
 _SHAPES = {
     "circle": '<circle cx="16" cy="16" r="12" fill="{}"/>',
@@ -53,31 +53,25 @@ def _alone(picture: ColorPicture) -> str:
     if isinstance(picture.subject, str):
         body = _SHAPES[picture.subject].format(to_hex(to_rgb(draw_color(picture.color, generator))))
     elif picture.condition == "silhouette":
-        body = _blackened(icon(picture.subject.icon))
+        drawn = icon(picture.subject.icon)
+        body = drawn.painted(dict.fromkeys(drawn.areas, "#000000"))
     else:
         body = elements(picture.subject, picture.color, generator)
     move = f"translate({left + VIEW * scale * mirrored:.3f} {top:.3f})"
     return f'<g transform="{move} scale({-scale if mirrored else scale:.4f} {scale:.4f})">{body}</g>'
 
 
-def _blackened(drawn: Icon) -> str:
-    return drawn.painted(dict.fromkeys(drawn.areas, "#000000"))
-
-
 def _side_by_side(picture: SizePicture) -> str:
     """Both things on the same ground line, each in the middle of its half."""
     generator = np.random.default_rng(picture.stream)
     ground = generator.uniform(20, 28)
-    if picture.shown == EQUAL:
-        lengths = (_LENGTHS["equal"], _LENGTHS["equal"])
-    else:
-        lengths = (_LENGTHS["long"], _LENGTHS["short"])
-        lengths = lengths if picture.shown == LARGER else lengths[::-1]
     parts = []
-    for place, (subject, length) in enumerate(zip((picture.first, picture.second), lengths, strict=True)):
+    for place, (subject, length) in enumerate(
+        zip((picture.first, picture.second), _LENGTHS[picture.shown], strict=True)
+    ):
         if isinstance(subject, str):
             color = _CONTROL_COLORS[place]
-            body, box = _SHAPES[subject].format(to_hex(to_rgb(draw_color(color, generator)))), _box(subject)
+            body, box = _SHAPES[subject].format(to_hex(to_rgb(draw_color(color, generator)))), _BOXES.get(subject, _BOX)
         else:
             drawn = icon(subject.icon)
             body, box = drawn.body, drawn.box
@@ -87,7 +81,3 @@ def _side_by_side(picture: SizePicture) -> str:
         y = ground - scale * (top + height)
         parts.append(f'<g transform="translate({x:.3f} {y:.3f}) scale({scale:.4f})">{body}</g>')
     return "".join(parts)
-
-
-def _box(shape: str) -> tuple[float, float, float, float]:
-    return _BOXES.get(shape, _BOX)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError, missing_extra
 from seesay.metrics.base import FloatArray
-from seesay.pictures.oklab import parse_hex
+from seesay.pictures.oklab import from_rgb, parse_hex
 
 ICONS = PackagedFile(
     "npm",
@@ -97,8 +97,6 @@ def decode(png: bytes) -> Pixels:
 
 def palette_lab(icon: Icon) -> tuple[list[str], FloatArray, FloatArray]:
     """The icon's visible colours, their shares of its area, and their places in OKLab."""
-    from seesay.pictures.oklab import from_rgb
-
     colors = [color for color, share in icon.areas.items() if share > 0]
     lab = from_rgb(np.stack([parse_hex(color) for color in colors]))
     return colors, np.array([icon.areas[color] for color in colors]), lab

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from seesay import metrics
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.multiple_choice import lettered, question
+from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.questions import SLOT, Prompt, Scores, Task, after_shots
 
 LETTERED_SCOPE = "answer-qa"
@@ -32,13 +32,7 @@ def choice_task(task: Task) -> Task:
 
     Choosing among given options says nothing about the whole vocabulary: those metrics are left out.
     """
-    kept = tuple(name for name in task.metrics if not metrics.get(name).whole_vocabulary)
-    return replace(
-        task,
-        templates=task.choice_templates or task.templates,
-        metrics=kept,
-        published=tuple(row for row in task.published if row.metric in kept),
-    )
+    return replace(without_vocabulary_metrics(task), templates=task.choice_templates or task.templates)
 
 
 class ChoiceModel(Model):
@@ -61,7 +55,7 @@ class ChoiceModel(Model):
         """The model's own batches of the prompts in their first rotation."""
         return self._model.plan([self._lettered(prompt, prompt.options) for prompt in prompts])
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of all rotations."""
         return self._model.estimate([self._lettered(p, p.options) for p in prompts for _ in p.options])
 
@@ -86,7 +80,12 @@ class ChoiceModel(Model):
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
         own = self._model.notes(self._rotated if answered else ())  # it answered the rotations, not their mean
-        return [*own, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
+        return [*super().notes(), *own, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
+
+    def clear_notes(self) -> None:
+        """Forget those of the wrapped model, too."""
+        super().clear_notes()
+        self._model.clear_notes()
 
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from seesay import metrics
 from seesay.answers import NO_ANSWER
 from seesay.errors import UserError
 from seesay.matching import match
@@ -30,12 +29,6 @@ SEVERAL = "several"
 def generated_model(model: Model, sampling: Sampling) -> Model:
     """The model, asked for free answers. A baseline writes none, so it stays as it is."""
     return model if isinstance(model, Baseline) else GeneratedModel(model, sampling)
-
-
-def generated_task(task: Task) -> Task:
-    """The task without metrics of the whole vocabulary, of which free answers say nothing."""
-    kept = tuple(name for name in task.metrics if not metrics.get(name).whole_vocabulary)
-    return replace(task, metrics=kept, published=tuple(row for row in task.published if row.metric in kept))
 
 
 class GeneratedModel(Model):
@@ -60,9 +53,10 @@ class GeneratedModel(Model):
         """The model's own batches."""
         return self._model.plan([_request(prompt) for prompt in prompts])
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of all samples."""
-        return self._model.estimate([_request(prompt) for prompt in prompts for _ in range(self._sampling.samples)])
+        requests = [_request(prompt) for prompt in prompts for _ in range(self._sampling.samples)]
+        return self._model.estimate(requests, self._sampling.max_tokens)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The share of each option among the replies."""
@@ -72,10 +66,11 @@ class GeneratedModel(Model):
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how many replies named no option."""
         outcomes = [reply for scores in answered for reply in scores.replies or ()]
-        return [*self._model.notes(answered), *([_misses(outcomes)] if outcomes else [])]
+        return [*super().notes(), *self._model.notes(answered), *([_misses(outcomes)] if outcomes else [])]
 
     def clear_notes(self) -> None:
-        """Forget those of the wrapped model."""
+        """Forget those of the wrapped model, too."""
+        super().clear_notes()
         self._model.clear_notes()
 
 

@@ -150,9 +150,9 @@ def _read_pairs(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def _read_square(path: Path, words: Sequence[str], rows: Sequence[Sequence[str]]) -> HumanRatings:
-    table = np.array([[_number(path, i, cell) for cell in row[1:]] for i, row in enumerate(rows, 2)], dtype=np.float64)
-    if table.shape != (len(words), len(words)):
+    if any(len(row) != 1 + len(words) for row in rows):
         raise UserError(f"{path} is not square: {len(words)} words need as many cells in every row.")
+    table = np.array([[_number(path, i, cell) for cell in row[1:]] for i, row in enumerate(rows, 2)], dtype=np.float64)
     present = (table != 0).astype(np.float64)
     both = (table + table.T) / np.maximum(present + present.T, 1)
     return _ratings(path, {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)})

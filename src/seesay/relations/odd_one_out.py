@@ -32,20 +32,18 @@ class Triples:
         return ORDERS * len(self.rows)
 
 
-def triples(
-    words: Sequence[str], variants: Variants | None = None, groups: Sequence[Sequence[str]] = GROUPS
-) -> Triples:
+def triples(words: Sequence[str], variants: Variants | None = None) -> Triples:
     """Every triple of these words; with variants, every phrase of a simple word stands for it."""
     available = set(words)
-    by_word = no_variants(word for group in groups for word in group) if variants is None else variants
-    phrases = {word: [p for p in by_word.get(word, ()) if p in available] for group in groups for word in group}
+    by_word = no_variants(word for group in GROUPS for word in group) if variants is None else variants
+    phrases = {word: [p for p in by_word.get(word, ()) if p in available] for group in GROUPS for word in group}
     names = tuple(dict.fromkeys(phrase for options in phrases.values() for phrase in options))
     index = {name: i for i, name in enumerate(names)}
     rows = [
         (index[a], index[b], index[c])
-        for group in groups
+        for group in GROUPS
         for first, second in combinations(group, 2)
-        for other_group in groups
+        for other_group in GROUPS
         if other_group is not group
         for odd in other_group
         for a, b, c in product(phrases[first], phrases[second], phrases[odd])

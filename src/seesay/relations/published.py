@@ -143,10 +143,10 @@ def reproduce(data: PublishedFiles) -> list[Reproduction]:
             odd = _odd_one_out(vectors, distance)
             figures.append(_reproduction(f"odd one out, {distance}", name, reading, *odd))
     for name, vectors, reading in ((LM, phrases, "summed words of the 67"), (P, shown, "67 x 57")):
-        known = variants(vectors.words, data.simple)
-        figures.append(_reproduction("analogy, phrases", name, reading, *_analogy(vectors, known)))
+        by_word = variants(vectors.words, data.simple)
+        figures.append(_reproduction("analogy, phrases", name, reading, *_analogy(vectors, by_word)))
         for distance in odd_one_out.DISTANCES:
-            odd = _odd_one_out(vectors, distance, known)
+            odd = _odd_one_out(vectors, distance, by_word)
             figures.append(_reproduction(f"odd one out, phrases, {distance}", name, reading, *odd))
     for name, vectors, reading in ((P, whole, "97 x 97"), (LM, data.embeddings, ""), (TEMPLATES, data.templates, "")):
         for test, ratings in judgements(data).items():

@@ -15,10 +15,11 @@ from seesay import metrics
 from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.models.base import Model
+from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.progress import ProgressCallback
 from seesay.questions import Answer, Prompt, Scores, Task
 from seesay.runs import store
-from seesay.runs.ask import Settings, assemble, checked, describe, limited, pairs
+from seesay.runs.ask import Settings, assemble, checked, describe, limited, pairs, without_pictures
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.journal import Journal
 from seesay.runs.layers import LayerCurve, LensAnswer, chosen_layers, layer_figures
@@ -33,7 +34,9 @@ def lens(
     if "answer_layers" not in model.abilities:
         raise UserError(f"'{model.name}' ({model.family}) cannot be asked by layer: give a causal or masked model.")
     model.prepare(task)
-    task = replace(task, neutral={}, metrics=tuple(m for m in task.metrics if not metrics.get(m).whole_vocabulary))
+    if "pictures" not in model.accepts:
+        task = without_pictures(task, model)
+    task = replace(without_vocabulary_metrics(task), neutral={})
     if settings.limit is not None:
         task = limited(task, settings.limit, settings.seed)
     manifest = describe(model, task, settings, ("how:lens",))

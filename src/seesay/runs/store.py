@@ -205,7 +205,7 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
         if collects:
             gc.enable()
     if not runs:
-        raise errors[0]
+        raise errors[0] if errors else UserError("There is no folder of runs: give one that `seesay probe` wrote.")
     for left_out in errors:
         log.warning("Left out: %s", left_out)
     return runs

@@ -104,7 +104,7 @@ def _spans(text: str, scores: TokenScores) -> Sequence[tuple[int, int]]:
     """The characters of each token. A word model does not tell: its tokens are looked for, one after the other."""
     if scores.spans:
         return scores.spans
-    lowered, at = text.lower(), 0
+    lowered, at = "".join(char.lower() if len(char.lower()) == 1 else char for char in text), 0  # as long as the text
     spans = []
     for token in scores.tokens:
         words = token.replace("_", " ")

@@ -18,9 +18,10 @@ from seesay.models.cluster_model import ClusterModel
 from seesay.models.deferred import load_when_asked
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.probes.choice import choice_model, choice_task
-from seesay.probes.generated import generated_model, generated_task
+from seesay.probes.generated import generated_model
 from seesay.probes.linear import linear_task, probe_texts, train_probe
 from seesay.probes.shots import with_seed, with_shots
+from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.probes.vector_cache import LayerCache, VectorCache
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
@@ -97,7 +98,7 @@ class Asker:
         if self.how in (How.LINEAR, How.LINEAR_QUESTION):
             yield from self._probes(model, tasks)
             return
-        put = {How.CHOICE: choice_task, How.GENERATE: generated_task}.get(self.how)
+        put = {How.CHOICE: choice_task, How.GENERATE: without_vocabulary_metrics}.get(self.how)
         tasks = [put(task) for task in tasks] if put else tasks
         seeds = range(self.shot_seeds) if self.shots else ()
         drawn = [[with_shots(task, self.shots, seed) for seed in seeds] for task in tasks]

@@ -90,15 +90,15 @@ def score_captions(
             "`pip install --no-deps pycocoevalcap`, or give their folder with --meteor.",
             resources.modules,
         )
-    given = document_frequency
-    frequency = DocumentFrequency.load(given) if isinstance(given, Path) else given
+    if isinstance(document_frequency, Path):
+        document_frequency = DocumentFrequency.load(document_frequency)
     systems = []
     for name, each in zip(system_names(sources), pairs, strict=True):
         chosen = dict(zip(each.images, zip(each.hypotheses, each.references, strict=True), strict=True))
         corpus = CaptionCorpus.tokenized([chosen[image][0] for image in images], [chosen[image][1] for image in images])
-        measurements = evaluate(corpus, resources, frequency, jobs or os.cpu_count() or 1)
+        measurements = evaluate(corpus, resources, document_frequency, jobs or os.cpu_count() or 1)
         systems.append(SystemCaptions(name, corpus, measurements))
-    line = signature(systems[0].corpus, resources, frequency, resamples, seed)
+    line = signature(systems[0].corpus, resources, document_frequency, resamples, seed)
     drawn = Resamples(images, resamples, seed)
     return CaptionScores(
         systems,

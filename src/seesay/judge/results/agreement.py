@@ -129,9 +129,11 @@ def _naming_coefficients(
 ) -> dict[str, Coefficient]:
     """Where several labels may be named, each label of an item is a judgement of its own: named or not."""
     people = Counter(j.item.id for j in judgements)
-    asked = np.array([people[item.id] for item in items])[:, None]
-    tables = [np.stack([named[:, label], asked[:, 0] - named[:, label]], axis=1) for label in range(named.shape[1])]
-    kappas = [fleiss(table) for table in tables if table[:, 0].any()]
+    judged = np.array([people[item.id] for item in items])
+    kappas = [fleiss(np.stack([label, judged - label], axis=1)) for label in named.T if label.any()]
+    meaning = "Fleiss' kappa of naming a label or not, mean over the labels that are named"
+    if not kappas:  # everyone typed something else
+        return {"fleiss_kappa_named": Coefficient(value=None, meaning=meaning)}
     rows = np.concatenate([statistics.rows for statistics in kappas], axis=1)
     width = kappas[0].rows.shape[1]
 
@@ -140,7 +142,6 @@ def _naming_coefficients(
         defined = ~np.isnan(values)
         return ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0), undefined=np.nan)
 
-    meaning = "Fleiss' kappa of naming a label or not, mean over the labels that are named"
     return {"fleiss_kappa_named": _interval(AgreementStatistics(rows, mean), draw, meaning)}
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seesay.judge.items import RatingItem
-from seesay.judge.results.quality import Judgement, by_participant
+from seesay.judge.results.quality import Judgement, by_item, by_participant
 from seesay.judge.study import Study
 from seesay.metrics.competence import DawidSkene, dawid_skene
 
@@ -32,7 +31,7 @@ def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int
     """
     measured = [judgement for judgement in judgements if not judgement.item.control]
     competence = _competence(study, measured)
-    usual = _median_seconds(measured)
+    usual = {item: median(judgement.seconds for judgement in group) for item, group in by_item(measured).items()}
     columns: dict[int, dict[str, Any]] = {}
     for person, theirs in by_participant(measured).items():
         in_order = sorted(theirs, key=lambda judgement: judgement.given)
@@ -111,11 +110,7 @@ def _labels(study: Study) -> Sequence[str]:
 
 
 def _correlation_with_others(judgements: Sequence[Judgement]) -> dict[int, float]:
-    sums: dict[str, tuple[float, int]] = {}
-    for judgement in judgements:
-        assert isinstance(judgement.item, RatingItem)
-        total, count = sums.get(judgement.item.id, (0.0, 0))
-        sums[judgement.item.id] = (total + judgement.value, count + 1)
+    sums = {item: (float(sum(j.value for j in group)), len(group)) for item, group in by_item(judgements).items()}
     correlations: dict[int, float] = {}
     for person, theirs in by_participant(judgements).items():
         shared = [(j.value, sums[j.item.id]) for j in theirs if sums[j.item.id][1] > 1]
@@ -124,10 +119,3 @@ def _correlation_with_others(judgements: Sequence[Judgement]) -> dict[int, float
         if len(shared) > 2 and own.std() > 0 and others.std() > 0:
             correlations[person] = float(np.corrcoef(own, others)[0, 1])
     return correlations
-
-
-def _median_seconds(judgements: Sequence[Judgement]) -> dict[str, float]:
-    times: dict[str, list[float]] = {}
-    for judgement in judgements:
-        times.setdefault(judgement.item.id, []).append(judgement.seconds)
-    return {item: median(seconds) for item, seconds in times.items()}

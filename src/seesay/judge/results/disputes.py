@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from seesay.judge.items import StudyItem
-from seesay.judge.results.quality import Judgement
+from seesay.judge.results.quality import Judgement, by_item
 from seesay.judge.storage.database import Transaction
 
 _AGREED = 0.6
@@ -26,16 +26,13 @@ class Dispute:
 
 def disputed_items(judgements: Sequence[Judgement]) -> list[Dispute]:
     """The disputed items of a study with labels, from the judgements that count; the most disputed first."""
-    by_item: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        if judgement.item.has_labels and not judgement.item.control:
-            by_item.setdefault(judgement.item.id, []).append(judgement)
+    labelled = [judgement for judgement in judgements if judgement.item.has_labels and not judgement.item.control]
     disputes: list[tuple[float, Dispute]] = []
-    for theirs in by_item.values():
-        counts = Counter("; ".join(judgement.labels) for judgement in theirs).most_common()
-        share = counts[0][1] / len(theirs)
-        if len(theirs) >= _MIN_JUDGEMENTS and share <= _AGREED:
-            disputes.append((share, Dispute(theirs[0].item, tuple(counts))))
+    for group in by_item(labelled).values():
+        counts = Counter("; ".join(judgement.labels) for judgement in group).most_common()
+        share = counts[0][1] / len(group)
+        if len(group) >= _MIN_JUDGEMENTS and share <= _AGREED:
+            disputes.append((share, Dispute(group[0].item, tuple(counts))))
     return [dispute for _, dispute in sorted(disputes, key=lambda pair: (pair[0], pair[1].item.id))]
 
 

@@ -48,8 +48,9 @@ def export_study(
     With `adjudicated`, judgements that contradict a researcher's ruling do not count.
     """
     criteria = criteria or QualityCriteria()
-    judgements, codes = database.submit(lambda tx: read_judgements(tx, study)).result()
-    rulings, details = database.submit(lambda tx: (read_rulings(tx), all_details(tx))).result()
+    (judgements, codes), rulings, details = database.submit(
+        lambda tx: (read_judgements(tx, study), read_rulings(tx), all_details(tx))
+    ).result()
     counted, excluded = exclude_careless(judgements, criteria, codes)
     item_table = item_rows(study, counted, rulings)
     if adjudicated:

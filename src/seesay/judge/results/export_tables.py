@@ -19,7 +19,7 @@ from seesay.files import atomic_write, write_text
 from seesay.judge.items import SLIDER_MAX, StudyItem
 from seesay.judge.results.annotators import ANNOTATOR_COLUMNS, estimated_labels
 from seesay.judge.results.disputes import disputed_items
-from seesay.judge.results.quality import ExcludedParticipant, Judgement, by_participant
+from seesay.judge.results.quality import ExcludedParticipant, Judgement, by_item, by_participant
 from seesay.judge.study import Study
 
 TableRow = dict[str, Any]
@@ -31,10 +31,8 @@ def item_rows(
 ) -> list[TableRow]:
     """One row per measured item, judged or not. Of labels also those that the annotators' competence speaks for,
     whether the item is disputed, and what a researcher ruled."""
-    by_item: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        by_item.setdefault(judgement.item.id, []).append(judgement)
-    rows = [_item_row(item, by_item.get(item.id, [])) for item in study.measured]
+    groups = by_item(judgements)
+    rows = [_item_row(item, groups.get(item.id, [])) for item in study.measured]
     if not study.measured[0].has_labels:
         return rows
     estimated = estimated_labels(study, judgements)
@@ -126,8 +124,11 @@ def people_rows(
 
 
 def write_table(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
-    """Write a table as `name.csv` and `name.parquet`; an empty one is left out."""
+    """Write a table as `name.csv` and `name.parquet`. An empty one is left out, and that of an earlier export removed:
+    it may hold answers that have been withdrawn since."""
     if not rows:
+        for suffix in ("csv", "parquet"):
+            (folder / f"{name}.{suffix}").unlink(missing_ok=True)
         return
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

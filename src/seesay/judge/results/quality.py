@@ -90,13 +90,18 @@ def pilot_judgements(location: str) -> list[list[Judgement]]:
     """The judgements of each measured item of a study that has been answered, for plans."""
     with open_study(location) as opened:
         judgements, _ = opened.database.submit(lambda tx: read_judgements(tx, opened.study)).result()
-    by_item: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        if not judgement.item.control:
-            by_item.setdefault(judgement.item.id, []).append(judgement)
-    if not by_item:
+    measured = by_item([judgement for judgement in judgements if not judgement.item.control])
+    if not measured:
         raise UserError(f"The pilot study '{location}' has no judgements.")
-    return list(by_item.values())
+    return list(measured.values())
+
+
+def by_item(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
+    """The judgements of each item."""
+    groups: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        groups.setdefault(judgement.item.id, []).append(judgement)
+    return groups
 
 
 def by_participant(judgements: Sequence[Judgement]) -> dict[int, list[Judgement]]:

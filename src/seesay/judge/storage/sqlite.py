@@ -43,13 +43,14 @@ class SqliteTransaction:
         pass
 
 
+_Request = tuple[Callable[[SqliteTransaction], Any], Future[Any]]
+
+
 class SqliteDatabase:
     """The file of a study, in write-ahead mode and synced at every commit."""
 
     def __init__(self, path: Path) -> None:
-        self._queue: queue.SimpleQueue[tuple[Callable[[SqliteTransaction], Any], Future[Any]] | None] = (
-            queue.SimpleQueue()
-        )
+        self._queue: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
@@ -88,7 +89,8 @@ class SqliteDatabase:
                 batch.append(queued)
             self._commit(batch)
 
-    def _commit(self, batch: Sequence[tuple[Callable[[SqliteTransaction], Any], Future[Any]]]) -> None:
+    def _commit(self, requests: Sequence[_Request]) -> None:
+        batch = [(work, future) for work, future in requests if future.set_running_or_notify_cancel()]
         transaction = SqliteTransaction(self._connection)
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:

@@ -6,8 +6,8 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Self
@@ -54,15 +54,15 @@ class OpenStudy:
 def open_study(location: str, name: str = "") -> OpenStudy:
     """Open an existing study; `name` is needed where a PostgreSQL database holds several."""
     if is_postgres(location):
-        name = name or _only_study(location)
+        name = _stored_name(location, name)
     elif not Path(location).is_file():
         raise UserError(f"There is no study '{location}': create it with `seesay judge serve`.")
     database = open_database(location, name)
-    study = find_study(database)
-    if study is None:
+    try:
+        return OpenStudy(_require_study(database, location), database, location)
+    except BaseException:
         database.close()
-        raise UserError(f"{remove_secrets(location)} contains no study: create it with `seesay judge serve`.")
-    return OpenStudy(study, database, location)
+        raise
 
 
 def create_or_open_study(
@@ -72,60 +72,66 @@ def create_or_open_study(
     name: str = "",
     design: Mapping[str, Any] | None = None,
     texts: Mapping[str, str] | None = None,
-    text_file: Path | None = None,
     pilot: Path | None = None,
     password: str | None = None,
+    check: Callable[[Study], None] | None = None,
     **choices: Any,
 ) -> OpenStudy:
     """Create a study from a task or a file of pairs, or open it: what it asks is fixed once it exists.
 
     `design` and `texts` hold the fields of `StudyDesign` and of `Study` or `ContactDetails` to set; `choices` go to
-    `build_study`.
+    `build_study`. `check` may reject a study before it is created or opened.
     """
     password = _check_password(password)
-    design, texts, choices["text_file"] = design or {}, texts or {}, text_file
-    if source.endswith(".sqlite") and Path(source).is_file():
-        opened = open_study(source)
-        _refuse_changes(opened.study, design, texts)
-    else:
-        name = name or Path(source).stem
-        location = location or f"{name}{SUFFIX}"
-        database = open_database(location, name)
-        try:
-            study = _create_or_find(database, source, location, design, texts, pilot, name=name, **choices)
-        except BaseException:
-            database.close()
-            raise
-        opened = OpenStudy(study, database, location)
-    generated = opened.database.submit(lambda tx: _set_password(tx, password)).result()
-    return replace(opened, password=generated)
+    design, texts = design or {}, texts or {}
+    is_study = source.endswith(".sqlite") and Path(source).is_file()
+    name = name or Path(source).stem
+    location = source if is_study else location or f"{name}{SUFFIX}"
+    database = open_database(location, name)
+    try:
+        study = _require_study(database, location) if is_study else find_study(database)
+        if study is None:
+            study = _build(source, design, texts, pilot, name=name, **choices)
+        elif is_study:
+            _refuse_changes(study, design, texts)
+        else:
+            _refuse_other_study(study, source, location, design, texts, name=name, **choices)
+        if check is not None:
+            check(study)
+        study = create_study(database, study)
+        generated = database.submit(lambda tx: _set_password(tx, password)).result()
+    except BaseException:
+        database.close()
+        raise
+    return OpenStudy(study, database, location, generated)
 
 
-def _create_or_find(
-    database: Database,
-    source: str,
-    location: str,
-    design: Mapping[str, Any],
-    texts: Mapping[str, str],
-    pilot: Path | None,
-    **choices: Any,
+def _build(
+    source: str, design: Mapping[str, Any], texts: Mapping[str, str], pilot: Path | None, **choices: Any
 ) -> Study:
-    existing = find_study(database)
-    if existing is None:
-        study = build_study(source, design, **choices)
-        if pilot is not None and study.design.minutes is None:
-            minutes = minutes_per_person(study, seconds_per_item(str(pilot)))
-            study = study.model_copy(update={"design": study.design.model_copy(update={"minutes": minutes})})
-        details = {key: value for key, value in texts.items() if key in ContactDetails.model_fields}
-        own = {key: value for key, value in texts.items() if key not in details}
-        contact = study.contact.model_copy(update=details)
-        return create_study(database, study.model_copy(update={**own, "contact": contact}))
-    _refuse_changes(existing, design, texts)
-    if build_study(source, existing.design.model_dump(), **choices).items != existing.items:
+    study = build_study(source, design, **choices)
+    if pilot is not None and study.design.minutes is None:
+        minutes = minutes_per_person(study, seconds_per_item(str(pilot)))
+        study = study.model_copy(update={"design": study.design.model_copy(update={"minutes": minutes})})
+    details = {key: value for key, value in texts.items() if key in ContactDetails.model_fields}
+    own = {key: value for key, value in texts.items() if key not in details}
+    return study.model_copy(update={**own, "contact": study.contact.model_copy(update=details)})
+
+
+def _refuse_other_study(
+    existing: Study, source: str, location: str, design: Mapping[str, Any], texts: Mapping[str, str], **choices: Any
+) -> None:
+    """Reject an existing study that the same command would not create."""
+    built = build_study(source, {**existing.design.model_dump(), **design}, **choices)
+    _refuse_changes(existing, {key: getattr(built.design, key) for key in design}, texts)
+    where, text_file = remove_secrets(location), choices.get("text_file")
+    if built.items != existing.items:
+        raise UserError(f"The study in {where} has other items than '{source}': choose another --study.")
+    if text_file is not None and built.texts != existing.texts:
         raise UserError(
-            f"The study in {remove_secrets(location)} has other items than '{source}': choose another --study."
+            f"The study in {where} was created with other texts than those of '{text_file}': leave --texts out to "
+            "continue that study, or choose another --study."
         )
-    return existing
 
 
 def seconds_per_item(location: str) -> float:
@@ -164,8 +170,14 @@ def find_study(database: Database) -> Study | None:
     try:
         return database.submit(_read).result()
     except (UnavailableError, UnicodeDecodeError, sqlite3.Error) as error:
-        database.close()
         raise UserError(f"The study is damaged ({error}): restore it from a copy.") from error
+
+
+def _require_study(database: Database, location: str) -> Study:
+    study = find_study(database)
+    if study is None:
+        raise UserError(f"{remove_secrets(location)} contains no study: create it with `seesay judge serve`.")
+    return study
 
 
 def create_study(database: Database, study: Study) -> Study:
@@ -208,15 +220,18 @@ def _read(tx: Transaction) -> Study | None:
         raise UserError(f"The study is damaged ({str(error).splitlines()[0]}): restore it from a copy.") from error
 
 
-def _only_study(location: str) -> str:
+def _stored_name(location: str, name: str) -> str:
+    """The name of a study in a PostgreSQL database, by default of its only one: opening another would create it."""
     try:
-        from seesay.judge.storage.postgres import list_studies
+        from seesay.judge.storage.postgres import list_studies, schema_name
     except ImportError as error:
         raise missing_extra("PostgreSQL", "judge", error) from error
     names = list_studies(location)
-    if len(names) != 1:
+    if not name and len(names) != 1:
         raise UserError(f"The database holds {len(names)} studies ({', '.join(names)}): choose one with --name.")
-    return names[0]
+    if name and schema_name(name) not in map(schema_name, names):
+        raise UserError(f"The database holds no study '{name}', only these: {', '.join(names) or 'none'}.")
+    return name or names[0]
 
 
 def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str, str]) -> None:

@@ -30,7 +30,7 @@ class AnswerIn(FrozenModel, strict=True):
     """One answer to an item of the open page."""
 
     page: JsonInteger = Field(ge=1, le=100_000, description="The number of the participant's page.")
-    place: JsonInteger = Field(ge=1, le=1000, description="The position of the item on the page, from 1.")
+    place: JsonInteger = Field(ge=1, le=9999, description="The position of the item on the page, from 1.")
     value: JsonInteger = Field(
         default=0,
         ge=0,

@@ -35,12 +35,11 @@ class ConnectionLimits:
         neighbours = self.by_address.get(address, {})
         for limit, others in ((self.per_address, neighbours), (self.total, self.connections)):
             if len(others) >= limit:
-                waiting = (other for other in others if not other.is_answering)
-                silent = next((other for other in waiting if other.cycle is None), None)  # has never sent a request
-                dropped = silent or next((other for other in others if not other.is_answering), None)
-                if dropped is None:
+                waiting = [other for other in others if not other.is_answering]
+                if not waiting:
                     return False
-                dropped.drop()
+                never_sent = (other for other in waiting if other.cycle is None)
+                next(never_sent, waiting[0]).drop()
         self.connections[protocol] = address
         self.by_address.setdefault(address, {})[protocol] = None
         return True

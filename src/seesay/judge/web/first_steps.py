@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from seesay.judge.answers import RequestRejectedError
+from seesay.judge.answers import RequestRejectedError, check_answer
 from seesay.judge.assignment import PageItem
 from seesay.judge.items import ItemAnswer
 from seesay.judge.participants import get_details, set_detail
@@ -17,7 +17,7 @@ from seesay.judge.storage.database import Transaction
 from seesay.judge.texts import CheckQuestion, PracticeItem
 from seesay.judge.web.context import AppContext, read_form
 from seesay.judge.web.forms import read_answers
-from seesay.judge.web.languages import LocalTexts
+from seesay.judge.web.languages import LocalTexts, describe_rejection
 from seesay.judge.web.rendering import html_page
 
 _PASSED, _FAILED, _WRONG = "passed", "failed", "wrong"
@@ -64,8 +64,12 @@ class FirstSteps:
         texts = LocalTexts(self.context.study)
         places = range(1, len(texts.practice) + 1)
         answers = read_answers(self.context.study, {**form, **{f"ok{place}": "confirmed" for place in places}})
-        if any(place not in answers for place in places):
-            return self._page("practice", request, person, texts, 422, answers=answers, missing=True)
+        problems = _practice_problems(texts, answers)
+        missing = any(place not in answers for place in places)
+        if missing or problems:
+            return self._page(
+                "practice", request, person, texts, 422, answers=answers, missing=missing, problems=problems
+            )
         feedback = practice_feedback(texts, answers)
         right = f"{_PASSED} {sum(entry.right for entry in feedback)} of {len(feedback)}"
         await self.context.run(lambda tx: set_detail(tx, person, "practice", right))
@@ -101,13 +105,21 @@ def first_steps_page(
     wrong: Sequence[int] = (),
     answers: Mapping[int, ItemAnswer] | None = None,
     missing: bool = False,
+    problems: Mapping[int, str] | None = None,
     feedback: Sequence[PracticeFeedback] = (),
     **common: Any,
 ) -> Response:
     """The page of the check or of practice."""
-    items = practice_items(texts.practice, answers or {})
     return html_page(
-        f"{step}.html", status, texts=texts, wrong=wrong, page_items=items, missing=missing, feedback=feedback, **common
+        f"{step}.html",
+        status,
+        texts=texts,
+        wrong=wrong,
+        page_items=practice_items(texts.practice, answers or {}),
+        missing=missing,
+        problems=problems or {},
+        feedback=feedback,
+        **common,
     )
 
 
@@ -123,6 +135,20 @@ def wrong_answers(questions: Sequence[CheckQuestion], form: Mapping[str, str]) -
         for place, question in enumerate(questions, start=1)
         if form.get(f"v{place}") != str(question.options.index(question.answer))
     ]
+
+
+def _practice_problems(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> dict[int, str]:
+    """What is wrong with answers that were given by mistake, such as a word instead of a number, by place."""
+    problems: dict[int, str] = {}
+    for place, entry in enumerate(texts.practice, start=1):
+        try:
+            if place in answers:
+                check_answer(entry.item, answers[place])
+        except RequestRejectedError as rejected:
+            if not rejected.is_mistake:
+                raise
+            problems[place] = describe_rejection(rejected)
+    return problems
 
 
 def practice_feedback(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> list[PracticeFeedback]:

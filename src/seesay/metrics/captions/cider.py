@@ -101,10 +101,10 @@ def _scores(corpus: CaptionCorpus, frequency: DocumentFrequency | None, sigma: f
         else:
             document = np.bincount(theirs.gram[pair.image_rows], minlength=len(theirs.place)).astype(np.float64)
         rarity = np.log(float(images)) - np.log(np.maximum(1.0, document))
-        weight, given = theirs.count * rarity[theirs.gram], ours.count * rarity[ours.gram]
+        weight, caption_weight = theirs.count * rarity[theirs.gram], ours.count * rarity[ours.gram]
         norm = np.sqrt(np.bincount(theirs.text, weight**2, minlength=len(total)))
-        norm *= np.sqrt(np.bincount(ours.text, given**2, minlength=n))[corpus.owner]
-        shared = lookup(pair.hypothesis_key, given, pair.reference_key)
+        norm *= np.sqrt(np.bincount(ours.text, caption_weight**2, minlength=n))[corpus.owner]
+        shared = lookup(pair.hypothesis_key, caption_weight, pair.reference_key)
         clipped = shared if sigma is None else np.minimum(shared, weight)
         dot = np.bincount(theirs.text, clipped * weight, minlength=len(total)).astype(np.float64)
         total += ratio(dot, norm, undefined=0.0)

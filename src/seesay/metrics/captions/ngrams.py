@@ -89,13 +89,13 @@ class Grams:
         return [" ".join(map(self.words.vocabulary.__getitem__, row)) for row in rows.tolist()]
 
 
-def count_grams(words: Words, orders: int = ORDERS) -> Grams:
-    """The grams of order 1 to `orders`."""
+def count_grams(words: Words) -> Grams:
+    """The grams of order 1 to `ORDERS`."""
     numbers, text_of, at = words.numbers, words.text, np.arange(len(words.numbers))
     left = np.cumsum(words.lengths)[text_of] - at  # words from here to the text's end
     key = gram = numbers
     tables = []
-    for order in range(1, orders + 1):
+    for order in range(1, ORDERS + 1):
         if order > 1:
             keep = left[at] >= order
             at = at[keep]

@@ -33,7 +33,8 @@ def load_vision_server(rest: str, options: ModelOptions) -> VisionServer:
     """`openai-vision:MODEL` with --base-url."""
     from seesay.models.server.vision import VisionServer
 
-    return VisionServer(f"openai-vision:{rest}", _connect("openai-vision", rest, options))
+    client = _connect("openai-vision", rest, options)
+    return VisionServer(f"openai-vision:{rest}", client, generates=options.generates)
 
 
 def _connect(prefix: str, model: str, options: ModelOptions) -> Client:

@@ -53,10 +53,10 @@ class CompletionsServer(Model):
 
         return request_replies(self._client, "completions", prompts, body, sampling, self.note)
 
-    def estimate(self, prompts: Sequence[Prompt]) -> str:
+    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One request per option where the server scores given texts, else about one per prompt."""
-        each = [prompt.text for prompt in prompts for _ in (prompt.options if self._scorer.whole_texts else "1")]
-        return self._client.spending.estimate(each, 1)
+        texts = [prompt.text for prompt in prompts for _ in (prompt.options if self._scorer.whole_texts else "1")]
+        return self._client.spending.estimate(texts, max_tokens or 1)
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """What was noted, and what it took where that is counted."""

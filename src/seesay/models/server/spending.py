@@ -48,10 +48,10 @@ class Spending:
             self.read += _count(counts.get("prompt_tokens"))
             self.written += _count(counts.get("completion_tokens"))
 
-    def estimate(self, texts: Sequence[str], reply_tokens: int, times: int = 1) -> str:
+    def estimate(self, texts: Sequence[str], reply_tokens: int) -> str:
         """What asking these texts will take, about; more than the budget has left is refused."""
-        requests = len(texts) * times
-        read = sum(len(text) // CHARS_PER_TOKEN + 1 for text in texts) * times
+        requests = len(texts)
+        read = sum(len(text) // CHARS_PER_TOKEN + 1 for text in texts)
         written = requests * reply_tokens
         cost = self.cost(read, written)
         if self.budget is not None and self.spent + cost > self.budget:

@@ -15,13 +15,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from seesay.answers import NO_ANSWER
-from seesay.errors import UserError
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
-from seesay.models.server.logprobs import log_probability
-from seesay.models.server.replies import request_replies
+from seesay.models.server.replies import positions, reply_of, request_replies
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.questions import Prompt, Scores
 
@@ -37,8 +35,8 @@ class VisionServer(ChatServer):
     accepts = TEXT_AND_PICTURES
     prompts_per_batch = 32
 
-    def __init__(self, name: str, client: Client) -> None:
-        self.name, self._client, self._system, self._top, self._generates = name, client, None, 0, False
+    def __init__(self, name: str, client: Client, *, generates: bool = False) -> None:
+        self.name, self._client, self._system, self._top, self._generates = name, client, None, 0, generates
         self._logprobs = self._reports_logprobs()
         self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
@@ -66,7 +64,7 @@ class VisionServer(ChatServer):
         body = self._body(messages, self._logprobs)
         answer = self._client.post("chat/completions", body, reuse=True)
         if not self._logprobs:
-            reply = self._message(answer).strip().lower()
+            reply = reply_of(answer, self._client.base).text.lower()
             chosen = [reply.startswith(option.lower()) for option in prompt.options]
             rest = REFUSED if sum(chosen) == 1 else NO_ANSWER
             return [0.0 if named and sum(chosen) == 1 else rest for named in chosen]
@@ -121,11 +119,5 @@ def data_url(path: str | None, name: str) -> str:
 
 
 def _alternatives(answer: dict[str, Any]) -> dict[str, float]:
-    """The likeliest first tokens of the reply."""
-    try:
-        first = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-        return {str(token["token"]): log_probability(token["logprob"]) for token in first}
-    except (KeyError, IndexError, TypeError):
-        return {}
-    except ValueError as error:
-        raise UserError(f"The server does not report log-probabilities ({error}).") from error
+    """The likeliest first tokens of the reply; none where the server reports none."""
+    return next((first.likely for first in positions(answer)), {})

@@ -25,6 +25,7 @@ class DualEncoder:
 
         self.name = name
         self._network: Any = load_component(name, options, "AutoModel", "dual encoder")
+        self.dtype = self._network.dtype
         if not hasattr(self._network, "get_image_features"):
             raise UserError(f"'{name}' is a {self._network.config.model_type}, not a dual encoder: try CLIP or SigLIP.")
         scale = getattr(self._network, "logit_scale", None)

@@ -8,7 +8,6 @@ network's learnt scale, and its probability the softmax over the options, as CLI
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
-from seesay.models.options import ModelOptions
 from seesay.models.vision.dual_encoder import DualEncoder, Vectors
 from seesay.models.vision.picture_prompt import BLANK_NOTE, blank_picture, open_picture
 from seesay.questions import SLOT, Prompt, Scores
@@ -70,13 +68,3 @@ class SimilarityModel(Model):
             return open_picture(path, self.name)
         self.note(BLANK_NOTE.format(name=self.name))
         return blank_picture()
-
-
-def load_similarity(name: str, source: str | Path, options: ModelOptions) -> SimilarityModel:
-    """The dual encoder in a folder or on the hub, as a model that answers."""
-    from seesay.models.hf.loading import fingerprint
-    from seesay.models.vision.loading import SHAPES_ANSWERS
-
-    encoder = DualEncoder(str(name), options)
-    digest = fingerprint(source, options.revision, SHAPES_ANSWERS)
-    return SimilarityModel(f"vision:{name}", encoder, digest, options.batch_size)

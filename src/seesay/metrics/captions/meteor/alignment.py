@@ -47,7 +47,7 @@ took the last match before it did, and that match."""
 _rank = itemgetter(0)
 
 
-def align(matches: Matches, hypothesis_size: int, beam: int = BEAM) -> tuple[list[Match], int]:
+def align(matches: Matches, hypothesis_size: int) -> tuple[list[Match], int]:
     """The matches chosen, by place in the reference, and the number of chunks.
 
     `matches[j]` are those that begin at word j of the reference, in the order in which METEOR finds them.
@@ -60,10 +60,10 @@ def align(matches: Matches, hypothesis_size: int, beam: int = BEAM) -> tuple[lis
         elif alone[here]:
             paths = _take(paths, here, row[0])
         else:
-            paths = _branch(paths, here, row, beam)
+            paths = _branch(paths, here, row)
         if len(paths) > 1:
             paths.sort(key=_rank)
-            del paths[beam:]
+            del paths[BEAM:]
     closed = [path[0] if path[2] < 0 else path[0] + _CHUNK for path in paths]
     best = min(closed)
     path = paths[closed.index(best)]
@@ -114,7 +114,7 @@ def _take(paths: list[Path], here: int, match: RawMatch) -> list[Path]:
     return taken
 
 
-def _branch(paths: list[Path], here: int, row: Sequence[RawMatch], beam: int) -> list[Path]:
+def _branch(paths: list[Path], here: int, row: Sequence[RawMatch]) -> list[Path]:
     """Every path with each of the matches it has words for, and with none, the match's own distance not yet charged.
 
     Paths come best first, so that once the beam is full most of what the later ones grow into need not be made.
@@ -145,9 +145,9 @@ def _branch(paths: list[Path], here: int, row: Sequence[RawMatch], beam: int) ->
                 broken += distance
         if broken < limit:
             add((broken, here, -1, used, before, taken))
-        if len(grown) > beam + _SPARE:
+        if len(grown) > BEAM + _SPARE:
             grown.sort(key=_rank)
-            del grown[beam:]
+            del grown[BEAM:]
             limit = grown[-1][0]
     return grown
 

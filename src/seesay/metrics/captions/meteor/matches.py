@@ -137,7 +137,7 @@ class Matcher:
         size, length = spans.size[split:], spans.size[:split]
         their_keys = image[word] * kinds + state[split:]
         phrase, paraphrase, entry = self._table.among(states)
-        found = []
+        parts = []
         for source, target in ((paraphrase, phrase), (phrase, paraphrase)):
             by_source = np.argsort(source, kind="stable")
             low, high = np.searchsorted(source[by_source], [state[:split], state[:split] + 1])
@@ -148,8 +148,8 @@ class Matcher:
             if source is paraphrase:  # by size in the reference, the table's order, place in the hypothesis
                 order = np.lexsort((span, rank, size[other], word[other]))
                 span, other = span[order], other[order]
-            found.append((word[other], size[other], ours.place[place[span]], length[span]))
-        columns = tuple(np.concatenate(part) for part in zip(*found, strict=True))
+            parts.append((word[other], size[other], ours.place[place[span]], length[span]))
+        columns = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
         return *columns, np.full(len(columns[0]), PARAPHRASE)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.mining.sample_pictures import from_table
 
 from seesay.data import knowledge
-from seesay.data.knowledge import Fact, PlaceFact, SizeFact
+from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.mining.aggregate import RelationCounts
 from seesay.mining.facts import place_facts, size_facts, transitive_sizes, without_subtypes
 
@@ -25,12 +23,6 @@ def counted(labels: int, *rows: Row) -> RelationCounts:
     return from_table(pa.table({**columns, "label": pa.array(columns["label"], pa.int8())}), labels)
 
 
-def facts_of(table: pa.Table, kind: type[Fact]) -> list[Fact]:
-    rows: Any = table.select(knowledge.schema(kind).names).to_pylist()
-    values: Any = [{key: tuple(v) if isinstance(v, list) else v for key, v in row.items()} for row in rows]
-    return [kind(**row) for row in values]
-
-
 def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
     counts = counted(
         2,
@@ -39,14 +31,14 @@ def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
         ("", "cup", "dog", 1, 99),
         ("", "cup", "elk", 1, 100),
     )  # fmt: skip
-    assert facts_of(size_facts(counts), SizeFact) == [
+    assert knowledge.from_table(size_facts(counts), SizeFact) == [
         SizeFact("bus", "cup", 70, 30, (">",), ("0.jpg",)),
         SizeFact("cup", "bus", 30, 70, ("<",), ("0.jpg",)),
         SizeFact("cup", "elk", 0, 100, ("<",), ("1.jpg",)),
         SizeFact("elk", "cup", 100, 0, (">",), ("1.jpg",)),
     ]
     assert set(without_subtypes(size_facts(counts), {"elk"})["a"].to_pylist()) == {"bus", "cup"}
-    more = facts_of(size_facts(counts, min_count=99), SizeFact)
+    more = knowledge.from_table(size_facts(counts, min_count=99), SizeFact)
     assert ("cup", "dog") in {(fact.a, fact.b) for fact in more}
 
 
@@ -60,7 +52,7 @@ def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     )  # fmt: skip
     # kitchen: 95 + 12 (the 9 count as none), 0.89 and 0.11; office's lamp and sink: 95 in all;
     # its door and sink: 0.4, 0.3, 0.3, each typical (0.2 or more), so they are dropped
-    assert facts_of(place_facts(counts), PlaceFact) == [
+    assert knowledge.from_table(place_facts(counts), PlaceFact) == [
         PlaceFact("kitchen", "lamp", "sink", 95, 0, 12, (">",), ("0.jpg",)),
         PlaceFact("kitchen", "sink", "lamp", 12, 0, 95, ("<",), ("0.jpg",)),
         PlaceFact("office", "door", "lamp", 0, 60, 40, ("=", "<"), ("1.jpg",)),

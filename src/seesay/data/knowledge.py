@@ -118,6 +118,11 @@ def write_tables(folder: Path, tables: Iterable[pa.Table], fact_type: type[Fact]
     return written
 
 
+def from_table(table: pa.Table, fact_type: type[Fact]) -> list[Fact]:
+    """The rows of a table as facts."""
+    return [_fact(row, fact_type) for row in table.select(schema(fact_type).names).to_pylist()]
+
+
 def _fact(row: Mapping[str, Any], fact_type: type[Fact]) -> Fact:
     values: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
     return fact_type(**values)

@@ -83,8 +83,7 @@ def plan(
         float, typer.Option(min=0.05, max=1, help="How often people give an item's most frequent answer.")
     ] = 0.8,
     spread: Annotated[
-        float,
-        typer.Option(min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1."),
+        float, typer.Option(min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1.")
     ] = 0.2,
     pilot: Annotated[Path | None, typer.Option(help="A study to take agreement and time per item from.")] = None,
     pay: Annotated[float | None, typer.Option(min=0, help="Pay per judgement, in any currency.")] = None,

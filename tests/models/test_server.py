@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -285,6 +286,16 @@ def test_a_server_that_heeds_no_schema_may_heed_a_regular_expression() -> None:
     assert scores.logp == (REFUSED, 0)
 
 
+def test_a_choice_may_come_in_parts() -> None:
+    def answer(path: str, body: dict[str, Any]) -> Reply:
+        return chat([{"type": "text", "text": '{"answer": "%s"}' % ("down" if "'down'" in str(body) else "red")}])
+
+    with serving(answer) as base:
+        model = load_model("openai:toy", ModelOptions(base_url=base, endpoint="chat"))
+        (scores,) = model.answer([Prompt("A tomato is [MASK].", ("green", "red"))])
+    assert scores.logp == (REFUSED, 0.0)
+
+
 def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:
     def answer(path: str, body: dict[str, Any]) -> Reply:
         (options,) = [p["enum"] for p in body["response_format"]["json_schema"]["schema"]["properties"].values()]
@@ -317,3 +328,11 @@ def test_mistakes(name: str, options: ModelOptions, said: str) -> None:
 def test_unknown_choices(options: dict[str, str], said: str) -> None:
     with pytest.raises(UserError, match=said):
         ModelOptions(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["batch_size", "concurrency", "workers", "budget"])
+@pytest.mark.parametrize("number", [0, -1, math.nan])
+def test_numbers_that_nothing_can_be_done_with(name: str, number: float) -> None:
+    if not math.isnan(number) or name == "budget":
+        with pytest.raises(UserError, match=f"--{name.replace('_', '-')} is {number}: give"):
+            ModelOptions.from_keywords({name: number})

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from seesay.cluster import Engine, start_ray
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, first_line, missing_extra
 
 MAX_FAILED_ATTEMPTS = 2
 """Give up after this many attempts in a row that finish no part because workers die."""
@@ -40,9 +40,10 @@ def run(
         before, left = len(left), [part for part in left if not is_done(part)]
         failed_attempts = failed_attempts + 1 if len(left) == before else 0
         if left and failed_attempts == MAX_FAILED_ATTEMPTS:
+            reason = first_line(problem) if problem else "no part came back"
             raise UserError(
-                f"{len(left)} of {len(parts)} parts could not be finished because workers died "
-                f"({_first_line(problem)}). Finished parts are kept: run the same command again to resume."
+                f"{len(left)} of {len(parts)} parts could not be finished because workers died ({reason}). Finished "
+                "parts are kept: run the same command again to resume."
             ) from problem
 
 
@@ -91,7 +92,7 @@ def _replies(frame: Any) -> Iterator[str]:
         for row in frame.iter_rows(results_buffer_size=1):
             yield str(row["reply"])
     except Exception as error:  # Daft and Ray have many exceptions for it
-        raise WorkerDiedError(_first_line(error)) from error
+        raise WorkerDiedError(first_line(error)) from error
 
 
 def _catch(step: Callable[[], Any]) -> tuple[Any, str]:
@@ -115,10 +116,3 @@ def _start(engine: Engine, workers: int) -> None:
         return
     start_ray("Mining", workers)
     daft.set_runner_ray(noop_if_initialized=True)
-
-
-def _first_line(error: Exception | None) -> str:
-    if error is None:
-        return "no part came back"
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

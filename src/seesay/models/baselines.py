@@ -17,6 +17,7 @@ from seesay.questions import Prompt, Scores, Task
 from seesay.registry import unknown
 
 RAREST = 1e-9  # below what wordfreq distinguishes
+DOUBT = 1e-6  # what a rule leaves for the options that it does not choose
 
 
 class Baseline(Model):

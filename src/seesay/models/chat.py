@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any
 
 from seesay.errors import UserError, first_line
+from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import BLANK
-from seesay.questions import SEPARATOR, SLOT, Prompt
+from seesay.questions import SLOT, Prompt
 
 PLAIN_NOTE = "'{name}' has a chat template and was asked without it, as a base model is: --chat asks through it."
 DATE = "26 Jul 2024"  # in place of today's: a run resumed tomorrow must ask the same (the default of Llama's template)
@@ -30,8 +31,7 @@ def user_turn(text: str) -> str:
     >>> user_turn("A pig is [MASK] in color.")
     'Fill in the blank: A pig is ___ in color.'
     """
-    text = text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
-    before, _, after = text.partition(SLOT)
+    before, _, after = resolve_separator(text, None).partition(SLOT)
     question = _CUE.sub("", before).rstrip()
     if not after.strip(" .") and (question.endswith("?") or question != before.rstrip()):
         return _LABEL.sub("", question)

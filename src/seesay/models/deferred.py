@@ -8,25 +8,22 @@ than that matters (servers, models of other packages, code of a repository), the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 import seesay
 from seesay.errors import UserError
 from seesay.files import checksum, write_json
 from seesay.folders import cache_folder
 from seesay.models import MODELS, load_model
-from seesay.models.base import ABILITIES, GREEDY, IDENTITY, FilledScores, Model, Reply, Sampling, TokenScores
+from seesay.models.base import ABILITIES, IDENTITY, Model
 from seesay.models.catalogue import CATALOGUE
 from seesay.models.hf.hub import hub_commit
 from seesay.models.options import ModelOptions
-from seesay.questions import Prompt, Scores, Task
+from seesay.questions import Scores, Task
 
 NOT_SHAPING = ("engine", "workers")
 IMAGINED = "img_feature_dim"  # in the configuration of a CLIP-BERT, which has a second model
@@ -76,69 +73,11 @@ class DeferredModel(Model):
         """Those that are remembered."""
         return self._abilities
 
-    def through_chat(self, system: str | None = None) -> Model:
-        """The model itself, through its chat template."""
-        return self._model().through_chat(system)
-
     def prepare(self, task: Task) -> None:
         """Prepare the model now, or when it is loaded."""
         self._tasks.append(task)
         if self._is_loaded():
             self._model().prepare(task)
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """The model's own batches."""
-        return self._model().plan(prompts)
-
-    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
-        """The model's own estimate."""
-        return self._model().estimate(prompts, max_tokens)
-
-    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The model's answers."""
-        return self._model().answer(prompts)
-
-    def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
-        """The model's answers, layer by layer."""
-        return self._model().answer_layers(prompts)
-
-    def score(
-        self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
-    ) -> Iterator[TokenScores]:
-        """The model's scores."""
-        return self._model().score(texts, end=end, stride=stride)
-
-    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
-        """The model's scores."""
-        return self._model().score_filled(gaps, words)
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The model's vectors."""
-        return self._model().encode(texts)
-
-    def encode_layers(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The model's vectors, layer by layer."""
-        return self._model().encode_layers(texts)
-
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
-        """The model's replies."""
-        return self._model().generate(prompts, sampling)
-
-    def knows(self, word: str) -> bool:
-        """Whether the model knows the word."""
-        return self._model().knows(word)
-
-    def can_score(self, text: str) -> bool:
-        """Whether the model can score the text."""
-        return self._model().can_score(text)
-
-    def pieces(self, words: Sequence[str]) -> list[int] | None:
-        """The model's own pieces."""
-        return self._model().pieces(words)
-
-    def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
-        """As the model describes it."""
-        return self._model().describe_scoring(end, stride)
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes; one that is not loaded has none."""
@@ -149,6 +88,20 @@ class DeferredModel(Model):
         super().clear_notes()
         if self._is_loaded():
             self._model().clear_notes()
+
+
+def _delegate(name: str) -> Callable[..., Any]:
+    def method(self: DeferredModel, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._model(), name)(*args, **kwargs)
+
+    return method
+
+
+for _name in (
+    *(*ABILITIES, "plan", "estimate", "score_filled", "through_chat"),
+    *("knows", "can_score", "pieces", "describe_scoring"),
+):
+    setattr(DeferredModel, _name, _delegate(_name))
 
 
 def _state(name: str, options: ModelOptions) -> object:

@@ -104,6 +104,11 @@ class ModelOptions:
             object.__setattr__(self, name, choices(value) if value else None)
         if self.dtype is not None and self.dtype not in DTYPES:
             raise UserError(f"Unknown dtype '{self.dtype}': choose one of {', '.join(DTYPES)}.")
+        for name in ("batch_size", "concurrency", "workers"):
+            if (count := getattr(self, name)) is not None and count < 1:
+                raise UserError(f"--{name.replace('_', '-')} is {count}: give 1 or more.")
+        if self.budget is not None and not self.budget > 0:  # nor is NaN
+            raise UserError(f"--budget is {self.budget}: give an amount above 0.")
         if self.chat and self.endpoint == Endpoint.COMPLETIONS:
             raise UserError("--chat asks a server's chat endpoint, and --endpoint completions the other one: give one.")
         if self.system is not None and not self.chat and self.endpoint != Endpoint.CHAT:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
-from seesay.models.baselines import Baseline, labels_by_prompt
+from seesay.models.baselines import DOUBT, Baseline, labels_by_prompt
 from seesay.pictures.look import compared_size, dominant_color
 from seesay.pictures.plan import SIZES
 from seesay.questions import Prompt, Task
-
-DOUBT = 1e-6
 
 
 class _LabelRule(Baseline):

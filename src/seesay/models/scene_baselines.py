@@ -7,12 +7,11 @@
 from __future__ import annotations
 
 from seesay.errors import UserError
-from seesay.models.baselines import Baseline
+from seesay.models.baselines import DOUBT, Baseline
 from seesay.questions import Prompt
 from seesay.scenes.lookup import find_scene
 from seesay.scenes.rules import RULES, holds
 
-DOUBT = 1e-6
 _YES = frozenset(("true", "yes", "right", "correct"))
 _NO = frozenset(("false", "no", "wrong", "incorrect"))
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from seesay.errors import UserError, first_line
 from seesay.models.base import GREEDY, Model, Reply, Sampling
-from seesay.models.hf.causal import MAX_WINDOW, CausalModel, ScoredSpan
+from seesay.models.hf.causal import CausalModel, ScoredSpan
 from seesay.models.hf.generation import LINE
+from seesay.models.hf.precision import json_or_text
 from seesay.models.options import ModelOptions
 from seesay.questions import Prompt
 
@@ -55,10 +56,7 @@ def engine_options(pairs: Sequence[str]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not equals or not name.isidentifier():
             raise UserError(f"--engine-option is '{pair}': write it as KEY=VALUE.")
-        try:
-            values[name] = json.loads(value)
-        except ValueError:
-            values[name] = value
+        values[name] = json_or_text(value)
     return values
 
 
@@ -123,9 +121,5 @@ class VllmModel(CausalModel):
         prompts = [{"prompt_token_ids": list(ids)} for ids in rows]
         return self._engine.generate(prompts, parameters, use_tqdm=False)
 
-    def _window_and_step(self, stride: int | None) -> tuple[int, int]:
-        window = min(self._longest - 1, MAX_WINDOW)
-        step = stride or window // 2
-        if not 0 < step < window:
-            raise UserError(f"--stride is {stride}, but the window of '{self.name}' is {window} tokens: give less.")
-        return window, step
+    def _max_tokens(self) -> int:
+        return self._longest - 1

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.base import Model
+from seesay.models.base import Model, choice_scores
 from seesay.models.hf.batching import chunks
 from seesay.models.multiple_choice import with_options
 from seesay.probes.linear_layer import LinearLayer, ProbeConfig, log_softmax, train_layer, with_bias
@@ -27,8 +28,7 @@ from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template
 BATCH = 1024  # prompts
 
 
-@dataclass(frozen=True)
-class EncodedSplit:
+class EncodedSplit(NamedTuple):
     """A split as a probe takes it: the vectors of its questions, and which labels are gold."""
 
     vectors: NDArray[np.float32]
@@ -75,11 +75,7 @@ class LinearProbe(Model):
                 f"'{self.name}' was trained on {', '.join(self.labels)} and cannot answer '{unknown[0]}': ask it the "
                 "task that it was trained on."
             )
-        return Scores(
-            logp=tuple(float(row[self._columns[option]]) for option in prompt.options),
-            tokens=(1,) * len(prompt.options),
-            chars=tuple(map(len, prompt.options)),
-        )
+        return choice_scores(prompt, (float(row[self._columns[option]]) for option in prompt.options))
 
 
 def train_probe(
@@ -98,7 +94,7 @@ def train_probe(
     labels = splits["train"].labels
     vectors.rows([text for part in parts for text in probe_texts(part)], progress)  # together: one bar, one total
     train, validation = (encode_split(vectors, part, labels) for part in parts)
-    layer = train_layer(train.vectors, train.gold, validation.vectors, validation.gold, seed=seed, config=config)
+    layer = train_layer(*train, *validation, seed=seed, config=config)
     return LinearProbe(vectors, labels, layer, [part.fingerprint for part in parts], seed=seed)
 
 

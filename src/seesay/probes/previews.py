@@ -8,14 +8,13 @@ from seesay.models.multiple_choice import lettered, question, with_options
 from seesay.questions import Question, Task
 
 
-def previews(task: Task, asked: Question) -> list[tuple[str, str]]:
+def previews(task: Task, example: Question) -> list[tuple[str, str]]:
     """The kinds of models and ways of asking, each with the text it gets."""
-    prompt = task.templates[0].ask(asked)
+    prompt = task.templates[0].ask(example)
     before, after = prompt.parts
-    gold = max(asked.gold, key=lambda label: asked.gold[label])
-    word = prompt.options[asked.options.index(gold)]
-    choice = (task.choice_templates or task.templates)[0].ask(asked)
-    shown = [] if asked.picture is None else [("picture", Path(asked.picture).name)]
+    word = prompt.options[example.options.index(example.best_label)]
+    choice = (task.choice_templates or task.templates)[0].ask(example)
+    shown = [] if example.picture is None else [("picture", Path(example.picture).name)]
     shown += [
         ("masked", prompt.text),
         ("causal", f"{before}⟨{word}⟩{after}"),
@@ -23,5 +22,5 @@ def previews(task: Task, asked: Question) -> list[tuple[str, str]]:
         ("choice", f"{question(choice.text)} {lettered(choice.options)} Answer:"),
     ]
     if task.linear_text:
-        shown.append(("linear probe", task.linear_text.format_map(dict(asked.fields))))
+        shown.append(("linear probe", task.linear_text.format_map(dict(example.fields))))
     return shown

@@ -26,7 +26,7 @@ class TrainedReasoner:
 
 def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
     """The finished reasoners over scenes among some folders; others and unfinished ones are passed over."""
-    found = []
+    reasoners = []
     for folder in folders:
         result = folder / "training" / RESULT
         if not result.is_file() or not all((folder / name).is_file() for name in checkpoints.FILES):
@@ -37,8 +37,8 @@ def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
             continue
         with damage_as_user_error(result, "train the reasoner again"):
             best = float(json.loads(result.read_text(encoding="utf-8"))["best"])
-        found.append(TrainedReasoner(folder, network, task, best))
-    return found
+        reasoners.append(TrainedReasoner(folder, network, task, best))
+    return reasoners
 
 
 def best_reasoners(reasoners: Iterable[TrainedReasoner]) -> dict[tuple[str, str], TrainedReasoner]:

@@ -236,8 +236,8 @@ def limited(task: Task, limit: int, seed: int) -> Task:
     """
     by_object: dict[str, dict[object, list[str]]] = {}
     for question in task.questions:
-        asked = (tuple(question.fields.items()), question.picture) if task.nested_by else question.id
-        by_object.setdefault(question.object, {}).setdefault(asked, []).append(question.id)
+        content = (tuple(question.fields.items()), question.picture) if task.nested_by else question.id
+        by_object.setdefault(question.object, {}).setdefault(content, []).append(question.id)
     chosen: list[list[str]] = []
     for name in random.Random(seed).sample(sorted(by_object), len(by_object)):
         if len(chosen) + len(by_object[name]) <= limit:

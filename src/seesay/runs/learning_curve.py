@@ -71,9 +71,7 @@ def curve(
             # with one seed, a larger fraction contains all of a smaller one
             task = replace(splits["train"], questions=tuple(sample(splits["train"].questions, fraction, seed)))
             train = encode_split(vectors, task, labels)
-            layer = train_layer(
-                train.vectors, train.gold, validation.vectors, validation.gold, seed=seed, config=config
-            )
+            layer = train_layer(*train, *validation, seed=seed, config=config)
             items = ScoredItems(with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64))
             points.append(
                 Point(

@@ -66,8 +66,8 @@ def ranking_stability(runs: Sequence[Run], *, resamples: int = 10_000, seed: int
 
 def _of_task(runs: Sequence[Run], resamples: int, seed: int) -> Stability | None:
     task = runs[0].task
-    asked = [{(answer.question, answer.template) for answer in run.answers} for run in runs]
-    both = set.intersection(*asked)
+    answered = [{(answer.question, answer.template) for answer in run.answers} for run in runs]
+    both = set.intersection(*answered)
     templates = [t for t in task.templates if all(t in run.task.templates for run in runs)]
     names = [template.name for template in templates]
     questions = tuple(q for q in task.questions if names and all((q.id, name) in both for name in names))

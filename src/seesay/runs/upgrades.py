@@ -55,9 +55,9 @@ def upgrade_task(document: Any) -> Any:
     return {
         **document,
         "data": [
-            {"name": found["name"], "sha256": found["sha256"], "as_published": found["state"] == "as published"}
-            for _, found in sources
-            if found
+            {"name": match["name"], "sha256": match["sha256"], "as_published": match["state"] == "as published"}
+            for _, match in sources
+            if match
         ],
-        "data_notes": [entry for entry, found in sources if not found],
+        "data_notes": [entry for entry, match in sources if not match],
     }

@@ -97,17 +97,17 @@ def test_plan(name: str, items: int) -> ScenePlan:
 
 
 def _compositional(name: str, items: int) -> ScenePlan:
-    known = tuple(cell for cell in design_cells() if seen(cell))
+    familiar = tuple(cell for cell in design_cells() if seen(cell))
     new = tuple(cell for cell in design_cells() if not seen(cell))
-    held_out = _share(items, 11, len(known))
+    held_out = _share(items, 11, len(familiar))
     train = items - 3 * held_out
-    parts = [_part("train", known, train)]
+    parts = [_part("train", familiar, train)]
     if name != "compositional":
         unseen = int(name.removeprefix("mixture-"))
         if unseen >= train:
             raise UserError(f"{name} needs more than {unseen} training items: ask for {unseen * 11 // 8 + 40} or more.")
-        parts = [_part("train", known, train - unseen), PlanPart("train", _STREAMS["train unseen"], new, unseen)]
-    tests = {"val": known, "test_seen": known, "test_unseen": new} if held_out else {}
+        parts = [_part("train", familiar, train - unseen), PlanPart("train", _STREAMS["train unseen"], new, unseen)]
+    tests = {"val": familiar, "test_seen": familiar, "test_unseen": new} if held_out else {}
     return ScenePlan(name, "set+pos", (*parts, *(_part(split, cells, held_out) for split, cells in tests.items())))
 
 

@@ -166,7 +166,7 @@ def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
 
 
 def _column(file: Any, name: str) -> NDArray[np.int64]:
-    found = file[name]
-    if found.size > 1 << 28:
+    values = file[name]
+    if values.size > 1 << 28:
         raise ValueError(f"{name} is too large")
-    return np.asarray(found[:], dtype=np.int64)
+    return np.asarray(values[:], dtype=np.int64)

@@ -83,14 +83,16 @@ def read_areas(folder: Path) -> tuple[list[AskedArea], list[BadRow]]:
         scenes, bad_scenes = read(annotation_path(folder, file.stem))
         by_index = {scene.index: scene for scene in scenes}
         bad += [*bad_questions, *bad_scenes]
-        asked = [(by_index.get(str(item.index)), item.question, item.answer) for item in questions]
-        _collect(folder.name, asked, rows, bad)
+        sentences = [(by_index.get(str(item.index)), item.question, item.answer) for item in questions]
+        _collect(folder.name, sentences, rows, bad)
     for file in sorted(folder.glob("annotations_*.json")):
         scenes, bad_scenes = read(file)
         bad += bad_scenes
         pairs = [(scene, pair) for scene in scenes for pair in scene.captions]
-        asked = [(scene, text, holds) for scene, pair in pairs for text, holds in zip(pair, (True, False), strict=True)]
-        _collect(folder.name, asked, rows, bad)
+        sentences = [
+            (scene, text, holds) for scene, pair in pairs for text, holds in zip(pair, (True, False), strict=True)
+        ]
+        _collect(folder.name, sentences, rows, bad)
     if not rows:
         why = f" ({bad[0]})" if bad else ""
         raise UserError(f"'{folder}' has no questions with their annotation, as `seesay scenes make` writes them{why}.")
@@ -98,10 +100,10 @@ def read_areas(folder: Path) -> tuple[list[AskedArea], list[BadRow]]:
 
 
 def _collect(
-    task: str, asked: Iterable[tuple[AnnotatedScene | None, str, bool]], rows: list[AskedArea], bad: list[BadRow]
+    task: str, sentences: Iterable[tuple[AnnotatedScene | None, str, bool]], rows: list[AskedArea], bad: list[BadRow]
 ) -> None:
     """Add the area of every sentence's target, or the reason why there is none."""
-    for number, (scene, text, holds) in enumerate(asked):
+    for number, (scene, text, holds) in enumerate(sentences):
         parsed = parse_sentence(text)
         if scene is None or parsed is None:
             bad.append(BadRow(number, f"{text!r} has no scene" if scene is None else f"{text!r} is not understood"))

@@ -165,11 +165,14 @@ class CausalModel(TransformersModel):
         return f"eos:{'yes' if ended else 'no'}|window:{window}|stride:{step}"
 
     def _window_and_step(self, stride: int | None) -> tuple[int, int]:
-        window = min(max_positions(self._network) or MAX_WINDOW, MAX_WINDOW)
+        window = min(self._max_tokens() or MAX_WINDOW, MAX_WINDOW)
         step = stride or window // 2
         if not 0 < step < window:
             raise UserError(f"--stride is {stride}, but the window of '{self.name}' is {window} tokens: give less.")
         return window, step
+
+    def _max_tokens(self) -> int | None:
+        return max_positions(self._network)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the last token; beginnings that texts share are computed once."""

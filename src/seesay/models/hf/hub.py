@@ -4,47 +4,52 @@ minute, where there is no network."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seesay.errors import UserError
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfFileMetadata
 
 HUB_TIMEOUT = 5  # seconds
 
 
 def on_hub(hub_id: str, revision: str | None = None) -> bool:
     """Whether the hub, asked once, gives the model's configuration, or a copy of it is on this machine."""
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-
-    try:
-        if isinstance(try_to_load_from_cache(hub_id, "config.json", revision=revision), str):
-            return True
-        get_hf_file_metadata(hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_TIMEOUT)
-    except Exception:  # each version of the library has another HTTP client with errors of its own
-        return False
-    return True
+    return _copied_commit(hub_id, revision) is not None or _metadata(hub_id, revision) is not None
 
 
 def hub_commit(hub_id: str, revision: str | None) -> str | None:
     """The commit of a model on the hub, which is asked once; offline, that of the copy on this machine, if any."""
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-
-    try:
-        url = hf_hub_url(hub_id, "config.json", revision=revision)
-        return get_hf_file_metadata(url, timeout=HUB_TIMEOUT).commit_hash
-    except Exception:  # each version of the library has another HTTP client with errors of its own
-        try:
-            copy = try_to_load_from_cache(hub_id, "config.json", revision=revision)
-        except ValueError:  # not a name that the hub could have
-            return None
-    return Path(copy).parent.name if isinstance(copy, str) else None
+    metadata = _metadata(hub_id, revision)
+    return _copied_commit(hub_id, revision) if metadata is None else metadata.commit_hash
 
 
 def commit(hub_id: str, revision: str | None) -> str:
-    """The commit of a Hub model whose configuration has just been read: the name of the copy's folder."""
-    from huggingface_hub import try_to_load_from_cache
-
-    copy = try_to_load_from_cache(hub_id, "config.json", revision=revision)
-    if not isinstance(copy, str):
+    """The commit of a Hub model whose configuration has just been read."""
+    copied = _copied_commit(hub_id, revision)
+    if copied is None:
         raise UserError(
             f"The hub provided '{hub_id}', but no copy of it was cached on this machine: download it to a folder."
         )
-    return Path(copy).parent.name
+    return copied
+
+
+def _metadata(hub_id: str, revision: str | None) -> HfFileMetadata | None:
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+    try:
+        return get_hf_file_metadata(hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_TIMEOUT)
+    except Exception:  # each version of the library has another HTTP client with errors of its own
+        return None
+
+
+def _copied_commit(hub_id: str, revision: str | None) -> str | None:
+    """The commit of the copy on this machine, which is the name of its folder."""
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        path = try_to_load_from_cache(hub_id, "config.json", revision=revision)
+    except ValueError:  # not a name that the hub could have
+        return None
+    return Path(path).parent.name if isinstance(path, str) else None

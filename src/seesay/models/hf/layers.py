@@ -65,9 +65,9 @@ def _final_norm(network: PreTrainedModel) -> torch.nn.Module | None:
 @contextmanager
 def _returning(base: torch.nn.Module, outputs: Any, states: torch.Tensor) -> Iterator[None]:
     """Let the network below the head return these states, whatever it is given."""
-    given = copy(outputs)
-    given["last_hidden_state"] = states
-    base.forward = lambda *args, **kwargs: given
+    replaced = copy(outputs)
+    replaced["last_hidden_state"] = states
+    base.forward = lambda *args, **kwargs: replaced
     try:
         yield
     finally:

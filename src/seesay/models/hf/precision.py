@@ -75,7 +75,7 @@ def quantization_config(text: str) -> Any:
     if method not in methods:
         raise UserError(f"transformers knows no quantization '{method}': choose one of {', '.join(sorted(methods))}.")
     pairs = dict(pair.partition("=")[::2] for pair in settings.split(",") if pair)
-    values = {name: _value(value) for name, value in pairs.items()}
+    values = {name: json_or_text(value) for name, value in pairs.items()}
     if method.startswith("bitsandbytes_"):
         values.setdefault(f"load_in_{method.removeprefix('bitsandbytes_')}", True)
     try:
@@ -94,7 +94,8 @@ def _device_map(text: str) -> Any:
         raise UserError(f"--device-map is not a JSON object from modules to devices: {first_line(error)}") from error
 
 
-def _value(text: str) -> Any:
+def json_or_text(text: str) -> Any:
+    """The value of an option: as JSON where it is JSON."""
     try:
         return json.loads(text)
     except ValueError:

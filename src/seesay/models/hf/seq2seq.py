@@ -65,8 +65,8 @@ class EncoderDecoderModel(TransformersModel):
         texts = [after_shots(prompt.shots, user_turn(prompt.asked)) for prompt in prompts]
         inputs = dict(self._tokenizer(texts, padding=True, return_tensors="pt").to(self._network.device))
         refuse_too_long(self.name, self._network, inputs["input_ids"].shape[1])
-        asked = {name: inputs[name] for name in ("input_ids", "attention_mask")}
-        return generate_replies(self._network, self._tokenizer, asked, sampling)
+        arguments = {name: inputs[name] for name in ("input_ids", "attention_mask")}
+        return generate_replies(self._network, self._tokenizer, arguments, sampling)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""

@@ -39,6 +39,16 @@ class TokenizedOption:
     stop: int
     chars: int
 
+    @property
+    def tokens(self) -> Ids:
+        """The option's own."""
+        return self.ids[self.start : self.stop]
+
+    @property
+    def around(self) -> tuple[Ids, Ids]:
+        """Those before it and after it."""
+        return self.ids[: self.start], self.ids[self.stop :]
+
 
 def resolve_separator(text: str, separator: str | None) -> str:
     """`[SEP]` becomes the model's own separator, or nothing where it has none.
@@ -101,20 +111,16 @@ def _tokenize_many(
     pieces = contexts.get(context)
     if pieces is None:
         whole = _tokenize(tokenizer, [(sides, option) for option in options], rendered)
-        around = Counter((o.ids[: o.start], o.ids[o.stop :]) for o in whole).most_common(1)[0][0]
+        around = Counter(o.around for o in whole).most_common(1)[0][0]
         if len(contexts) >= _MOST_CONTEXTS:
             contexts.clear()
-        contexts[context] = {
-            option: o.ids[o.start : o.stop]
-            for option, o in zip(options, whole, strict=True)
-            if (o.ids[: o.start], o.ids[o.stop :]) == around
-        }
+        contexts[context] = {option: o.tokens for option, o in zip(options, whole, strict=True) if o.around == around}
         return whole
     samples = [*list(pieces)[:1], *list(pieces)[-1:]]
     once = [*samples, *(option for option in options if option not in pieces)]
-    found = dict(zip(once, _tokenize(tokenizer, [(sides, option) for option in once], rendered), strict=True))
-    around_samples = {(found[o].ids[: found[o].start], found[o].ids[found[o].stop :]) for o in samples}
-    if len(around_samples) != 1 or any(pieces[o] != found[o].ids[found[o].start : found[o].stop] for o in samples):
+    tokenized = dict(zip(once, _tokenize(tokenizer, [(sides, option) for option in once], rendered), strict=True))
+    around_samples = {tokenized[option].around for option in samples}
+    if len(around_samples) != 1 or any(pieces[option] != tokenized[option].tokens for option in samples):
         return _tokenize(tokenizer, [(sides, option) for option in options], rendered)
     ((prefix, suffix),) = around_samples
     return [
@@ -122,7 +128,7 @@ def _tokenize_many(
             prefix + pieces[option] + suffix, len(prefix), len(prefix) + len(pieces[option]), len(option) + len(after)
         )
         if option in pieces
-        else found[option]
+        else tokenized[option]
         for option in options
     ]
 

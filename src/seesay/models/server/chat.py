@@ -20,9 +20,10 @@ from seesay.errors import UserError
 from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
 from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.multiple_choice import BLANK
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.constraints import FORMS, reply_text
-from seesay.models.server.replies import STEPS, TOPS, positions, request_replies, score_reply
+from seesay.models.server.replies import STEPS, TOPS, positions, reply_of, request_replies, score_reply
 from seesay.questions import SLOT, Prompt, Scores
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
@@ -103,7 +104,7 @@ class ChatServer(Model):
         for name, form in FORMS.items():
             body = {"messages": [{"role": "user", "content": "Say hello."}], "temperature": 0, **form(TRIAL)}
             try:
-                content = self._message(self._client.post("chat/completions", body))
+                content = self._write(body)
             except RefusedError as error:
                 refusals.append(error)
             else:
@@ -150,7 +151,7 @@ class ChatServer(Model):
         return choice_scores(prompt, [0.0 if option == choice else rest for option in prompt.options])
 
     def _request(self, text: str, options: Sequence[str]) -> str:
-        text = resolve_separator(text, None).replace(SLOT, "___")
+        text = resolve_separator(text, None).replace(SLOT, BLANK)
         return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(options)}."
 
     def _choose(self, prompt: Prompt) -> str:
@@ -159,11 +160,7 @@ class ChatServer(Model):
             if message["role"] == "assistant" and self._form == "json_schema":  # examples answer in the same form
                 message["content"] = json.dumps({"answer": message["content"]})
         body = {"messages": messages, "temperature": 0, **FORMS[self._form](prompt.options)}
-        return reply_text(self._message(self._client.post("chat/completions", body, reuse=True)), prompt.options)
+        return reply_text(self._write(body, reuse=True), prompt.options)
 
-    def _message(self, answer: dict[str, Any]) -> str:
-        """The text of a chat server's answer."""
-        try:
-            return str(answer["choices"][0]["message"]["content"] or "")
-        except (KeyError, IndexError, TypeError) as error:
-            raise UserError(f"{self._client.base} answered without a message: is it a chat server?") from error
+    def _write(self, body: dict[str, Any], *, reuse: bool = False) -> str:
+        return reply_of(self._client.post("chat/completions", body, reuse=reuse), self._client.base).text

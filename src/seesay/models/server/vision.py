@@ -19,7 +19,7 @@ from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choic
 from seesay.models.chat import conversation
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
-from seesay.models.server.replies import positions, request_replies
+from seesay.models.server.replies import positions, reply_of, request_replies
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.questions import Prompt, Scores
 
@@ -64,7 +64,7 @@ class VisionServer(ChatServer):
         body = self._body(messages, self._logprobs)
         answer = self._client.post("chat/completions", body, reuse=True)
         if not self._logprobs:
-            reply = self._message(answer).strip().lower()
+            reply = reply_of(answer, self._client.base).text.lower()
             chosen = [reply.startswith(option.lower()) for option in prompt.options]
             rest = REFUSED if sum(chosen) == 1 else NO_ANSWER
             return [0.0 if named and sum(chosen) == 1 else rest for named in chosen]

@@ -102,10 +102,10 @@ class Processor:
         """The token ids of a reply, in each way that it may be written: with a capital or not, after a space or not."""
         texts = [f"{space}{word}" for space in ("", " ") for word in (option, option[:1].upper() + option[1:])]
         ids = [tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
-        known = dict.fromkeys(i for i in ids if i and self.tokenizer.unk_token_id not in i)
-        if not known:
+        writable = dict.fromkeys(i for i in ids if i and self.tokenizer.unk_token_id not in i)
+        if not writable:
             raise UserError(f"The model's tokenizer cannot write the option {option!r}: it becomes an unknown token.")
-        return list(known)
+        return list(writable)
 
 
 def tiles(rows: int, columns: int, tokens: int) -> str:

@@ -39,9 +39,9 @@ class Ngrams:
         weight = 0.0
         for start in range(max(0, len(history) - self.order + 1), len(history) + 1):
             context = history[start:]
-            known = self.probabilities.get((*context, word))
-            if known is not None:
-                return weight + known
+            logp = self.probabilities.get((*context, word))
+            if logp is not None:
+                return weight + logp
             weight += self.backoffs.get(context, 0.0)
         raise KeyError(word)
 

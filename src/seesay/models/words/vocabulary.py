@@ -67,7 +67,7 @@ def joiner(phrases: Iterable[str]) -> Callable[[str], str]:
     if not several:
         return lambda text: text
     pattern = phrase_pattern(several)
-    return lambda text: pattern.sub(lambda found: joined(found[0]), text)
+    return lambda text: pattern.sub(lambda match: joined(match[0]), text)
 
 
 class Vocabulary:

@@ -292,7 +292,8 @@ def layers(
 
 def results(runs: Paths) -> Results:
     """Runs that exist: run folders, or folders of runs such as `runs/`."""
-    return Results(tuple(find_runs([Path(path) for path in _listed(runs)])))
+    paths = [runs] if isinstance(runs, str | Path) else runs
+    return Results(tuple(find_runs([Path(path) for path in paths])))
 
 
 def compare(
@@ -344,7 +345,3 @@ def _prepare(
     if categories is not None:
         loaded = with_categories(loaded, categories, asker.options)
     return chosen, loaded, errors
-
-
-def _listed(paths: Paths) -> list[str | Path]:
-    return [paths] if isinstance(paths, str | Path) else list(paths)

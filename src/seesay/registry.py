@@ -40,7 +40,7 @@ def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
 
 
 def _near(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
-    lowered = {known.lower(): known for known in names}
+    lowered = {each.lower(): each for each in names}
     return " or ".join(
         f"'{lowered[match]}'" for match in difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=cutoff)
     )
@@ -62,11 +62,11 @@ class Registry(Generic[T]):
     def _added(self) -> dict[str, EntryPoint]:
         from importlib.metadata import entry_points
 
-        found: dict[str, EntryPoint] = {}
+        points: dict[str, EntryPoint] = {}
         for point in sorted(entry_points(group=self.group), key=lambda point: (point.name, _package(point))):
             if point.name not in self.builtin:
-                found.setdefault(point.name, point)
-        return found
+                points.setdefault(point.name, point)
+        return points
 
     def names(self) -> list[str]:
         """Every name: the built-in ones in their own order, then the others by alphabet."""

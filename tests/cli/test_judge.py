@@ -20,7 +20,6 @@ from typer.testing import CliRunner, Result
 from seesay.cli.judge import app
 from seesay.errors import UserError
 from seesay.judge import security
-from seesay.judge.progress import study_progress
 from seesay.judge.storage.studies import OpenStudy, create_or_open_study, open_study
 from seesay.reports.pages import runs as runs_page
 from seesay.runs.store import find_runs
@@ -109,7 +108,7 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     shown = served.client.post(f"/a/{token}/consent", data=consent).text  # they stay withdrawn
     assert "Your answers have been deleted, as you asked." in shown
     assert "are saved" not in shown
-    progress = served.database.submit(lambda tx: study_progress(tx, served.study, served.clock())).result()
+    progress = served.progress()
     assert (progress.invited, progress.begun, progress.finished) == (1, 0, 0)
     served.database.close()
 

@@ -6,7 +6,9 @@ import ast
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from tests.cli.program import refused_here
 from tests.shared_data import shared
@@ -184,3 +186,39 @@ def test_an_inspect_task_takes_no_name_of_its_module(tmp_path: Path, name: str, 
     export(replace(pictured(tmp_path), name=name), tmp_path / "out", "inspect")
     tree = ast.parse((tmp_path / "out" / f"{function}.py").read_text())
     assert function in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def small_task(**changes: Any) -> Task:
+    questions = tuple(
+        Question(f"q{i}", {"thing": name, "tag_kind": "field"}, ("red", "green"), {"red": 1.0}, name, {"kind": "tag"})
+        for i, name in enumerate(("apple", "leaf"))
+    )
+    templates = (Template("is", "The {thing} is [MASK]."),)
+    return replace(Task("small-one", "1", "", templates, questions, ("accuracy",)), **changes)
+
+
+def test_a_field_that_is_called_like_a_tag_stays(tmp_path: Path) -> None:
+    export(small_task(), tmp_path / "out", "seesay")
+    again = load_task(str(tmp_path / "out" / "task.yaml"))
+    assert [(dict(q.fields), dict(q.tags)) for q in again.questions] == [
+        ({"thing": name, "tag_kind": "field"}, {"kind": "tag"}) for name in ("apple", "leaf")
+    ]
+
+
+def test_a_title_of_several_lines_is_one_comment_for_lm_eval(tmp_path: Path) -> None:
+    export(small_task(title="What colour?\ntask: other"), tmp_path / "out", "lm-eval")
+    lines = (tmp_path / "out" / "small_one_is.yaml").read_text().splitlines()
+    assert lines[:2] == ['# What colour? task: other: "The {thing} is [MASK]."', "task: small_one_is"]
+
+
+def test_an_inspect_module_names_its_own_file(tmp_path: Path) -> None:
+    export(small_task(), tmp_path / "out", "inspect")
+    assert "`inspect eval small_one.py --model" in (tmp_path / "out" / "small_one.py").read_text()
+
+
+def test_every_split_of_a_data_set_has_the_same_columns(tmp_path: Path) -> None:
+    more = Question("t", {"thing": "sky"}, ("red", "green"), {"red": 1.0}, "sky", {"level": "high"})
+    export(small_task(load_splits=lambda: {"train": (more,)}), tmp_path / "out", "datasets")
+    schemas = [pq.read_schema(tmp_path / "out" / "data" / f"{split}.parquet") for split in ("test", "train")]
+    assert schemas[0].names == schemas[1].names
+    assert {"field_tag_kind", "tag_kind", "tag_level"} <= set(schemas[0].names)

@@ -89,3 +89,13 @@ def test_what_is_no_picture_has_no_thumbnail(tmp_path: Path) -> None:
     (tmp_path / "x.png").write_text("rubbish")
     assert knowledge.small_jpeg(tmp_path / "x.png") is None
     assert knowledge.small_jpeg(tmp_path / "none.png") is None
+
+
+def test_a_pair_that_was_never_counted_is_on_no_ladder() -> None:
+    facts = [
+        PlaceFact("kitchen", "lamp", "floor", 3, 0, 0, (">",)),
+        PlaceFact("kitchen", "cup", "lid", 0, 0, 0, (">",)),
+    ]
+    (chart,) = knowledge.ladders(facts)
+    assert "lamp" in chart
+    assert "cup" not in chart

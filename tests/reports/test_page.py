@@ -238,3 +238,8 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         render([])
     with pytest.raises(UserError, match="is a folder"):
         write(tmp_path, [run(task())])
+
+
+def test_a_headline_that_is_not_registered_is_shown() -> None:
+    other = replace(task(), metrics=("another_packages_metric", "accuracy"))
+    assert "another_packages_metric" in render([run(other)])

@@ -16,7 +16,7 @@ from tests.browser import chromium
 from tests.reports.made_up import comparison, hostile_run, run, task
 
 from seesay.errors import UserError
-from seesay.questions import Published
+from seesay.questions import Published, Template
 from seesay.reports.site import parameters, write_site
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
@@ -120,6 +120,15 @@ def test_the_hub_reads_its_files(site: Path) -> None:
     assert (entry.source_url or "").startswith("https://example.org/board/models/owner_model-70M")
     assert entry.notes is not None
     assert "95 % interval 0.362–0.462, n = 3; task:core-size|" in entry.notes
+
+
+def test_a_task_asked_in_two_ways_has_two_files_for_the_hub(tmp_path: Path) -> None:
+    asked = task()
+    other = replace(asked, templates=(Template("question", "What colour is the {object}? [MASK]"),))
+    write_site(tmp_path, [run(asked), run(other, signature="other")])
+    files = sorted(tmp_path.glob("hub/*/.eval_results/*.yaml"))
+    assert [file.name for file in files] == ["made-up-2.yaml", "made-up.yaml"]
+    assert ["other" in file.read_text() for file in files] == [True, False]
 
 
 def test_sizes_are_read_from_names() -> None:

@@ -15,7 +15,7 @@ from seesay.api import load_tasks, probe
 from seesay.data import store
 from seesay.errors import UserError
 from seesay.questions import Task
-from seesay.tasks import GROUPS, TASK_FILES, TASKS, expand, load_task
+from seesay.tasks import GROUPS, TASK_FILES, TASKS, expand, load_task, prost
 
 # Questions that are asked, and all with those of the other splits.
 COUNTS = {
@@ -216,3 +216,12 @@ def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(tmp
         assert 0 <= run.figures[0].low <= run.figures[0].value <= run.figures[0].high <= 1
     logp = [tuple(answer.scores.logp) for answer in results.runs[0].answers]
     assert len(set(logp)) == len(logp)  # every picture and sentence gets its own numbers
+
+
+@pytest.mark.parametrize(
+    ("choices", "rule"), [(("{w}", "{w}", "{w}", "{w}"), "pick_odd_one_out"), (("x",) * 4, "turning")]
+)
+def test_a_prost_template_that_does_not_fit_its_rule_is_one_sentence(choices: tuple[str, ...], rule: str) -> None:
+    pattern = prost.Pattern("p1", "mass", "A {w}.", "It is [MASK].", "", choices, rule)
+    with pytest.raises(UserError, match=f"PROST's p1 does not fit its rule, '{rule}'"):
+        list(prost.expand(pattern, {"w": ["cup", "lid"]}))

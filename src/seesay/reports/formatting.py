@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable
 
 from seesay import metrics
 from seesay.questions import Slice
@@ -95,6 +96,16 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
     ('1 model', '1,200 questions')
     """
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def count_range(counts: Iterable[int]) -> str:
+    """The least and the greatest of some counts, or the one that all are.
+
+    >>> count_range([1200, 30, 400]), count_range([7, 7]), count_range([])
+    ('30–1,200', '7', '')
+    """
+    different = sorted(set(counts))
+    return "–".join(f"{n:,}" for n in dict.fromkeys((*different[:1], *different[-1:])))
 
 
 def printable(text: str) -> str:

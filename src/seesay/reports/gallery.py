@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from markupsafe import Markup
 
-from seesay.data.pictures import open_rgb
+from seesay.data.pictures import open_rgb, png_address
 from seesay.metrics.pull import LEAST
 from seesay.questions import Question
 from seesay.reports.answers import Choices, shared_options
@@ -106,6 +104,4 @@ def thumbnail(path: str) -> str:
     """A small PNG as a data address."""
     picture = open_rgb(path)
     picture.thumbnail((_SIZE, _SIZE))
-    buffer = io.BytesIO()
-    picture.quantize(64).save(buffer, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return png_address(picture)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from seesay.data.pictures import png_address
 from seesay.reports.charts import histograms
 from seesay.reports.charts.kernel import WIDTH, chart, element, text
 from seesay.reports.pages.sections import DataTable
@@ -34,11 +33,11 @@ def area_charts(rows: Sequence[AskedArea]) -> list[Markup]:
     return charts
 
 
-def area_table(found: Sequence[AreaSummary]) -> DataTable:
+def area_table(summaries: Sequence[AreaSummary]) -> DataTable:
     """The distributions as numbers."""
     header = ["task", "grouped", "adjective", "items", "mean", "sd", "least", "25 %", "median", "75 %", "greatest"]
     body = []
-    for row in found:
+    for row in summaries:
         numbers = (row.mean, row.sd, row.low, *row.quartiles, row.high)
         group = [title_of(row.task), _GROUPED[row.by], row.adjective]
         body.append([*group, f"{row.items:,}", *(f"{value:,.0f}" for value in numbers)])
@@ -60,6 +59,4 @@ def png(pixels: NDArray[np.uint8]) -> str:
     """A picture as a data address."""
     from PIL import Image
 
-    buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).quantize(64).save(buffer, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return png_address(Image.fromarray(np.ascontiguousarray(pixels)))

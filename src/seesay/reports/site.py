@@ -134,6 +134,7 @@ def eval_results(
     model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]], url: str | None, dataset: str
 ) -> Iterator[tuple[str, str]]:
     """The Hub's `.eval_results/*.yaml` of a model: one file per run, its headline figures with how they were made."""
+    names: set[str] = set()
     for group, entry in entries:
         results: list[dict[str, Any]] = []
         for part in group.parts:
@@ -153,8 +154,10 @@ def eval_results(
                 )
         if results:
             settings = entry.label.removeprefix(model).strip(" ·")
-            name = f"{slug(group.task.name)}{f'-{slug(settings)}' if settings else ''}.yaml"
-            yield name, yaml.safe_dump(results, sort_keys=False, allow_unicode=True)
+            name = f"{slug(group.task.name)}{f'-{slug(settings)}' if settings else ''}"
+            name = f"{name}-{len(names) + 1}" if name in names else name  # the same task, asked in other ways
+            names.add(name)
+            yield f"{name}.yaml", yaml.safe_dump(results, sort_keys=False, allow_unicode=True)
 
 
 def _by_model(groups: Sequence[TaskRuns]) -> dict[str, list[tuple[TaskRuns, LabelledRun]]]:
@@ -170,7 +173,7 @@ def _page_of(model: str) -> str:
 
 
 def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> list[BoardRow]:
-    """A row for every label, the best mean of its ranks first."""
+    """A row for every label, in the order of `_order`."""
     best = {column: significantly_best(column.group, column.part, comparisons) for column in columns}
     labels: dict[str, dict[Column, LabelledRun]] = {}
     for column in columns:
@@ -179,24 +182,17 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
     rows = []
     for label, entries in labels.items():
         manifest = next(iter(entries.values())).run.manifest
-        page = _page_of(manifest.model)
-        cells = []
-        for column in columns:
-            figure = column.figure(entries[column]) if column in entries else None
-            cells.append(
-                Cell(
-                    figure.value,
-                    interval(figure.low, figure.high),
-                    figure.n,
-                    best[column] is entries[column],
-                    f"{page}#{column.group.anchor}",
-                    f"{figure.signature}\n{entries[column].run.manifest.command}",
-                )
-                if figure
-                else None
-            )
-        rows.append(BoardRow(label, manifest.family, page, parameters(manifest.model), tuple(cells)))
+        cells = tuple(_cell(column, entries.get(column), best[column]) for column in columns)
+        rows.append(BoardRow(label, manifest.family, _page_of(manifest.model), parameters(manifest.model), cells))
     return sorted(rows, key=lambda row: _order(row, columns))
+
+
+def _cell(column: Column, entry: LabelledRun | None, best: LabelledRun | None) -> Cell | None:
+    if entry is None or (figure := column.figure(entry)) is None:
+        return None
+    manifest = entry.run.manifest
+    link, origin = f"{_page_of(manifest.model)}#{column.group.anchor}", f"{figure.signature}\n{manifest.command}"
+    return Cell(figure.value, interval(figure.low, figure.high), figure.n, entry is best, link, origin)
 
 
 def _order(row: BoardRow, columns: Sequence[Column]) -> tuple[int, float]:
@@ -264,9 +260,9 @@ def _model_page(model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]]) -> 
 
 
 def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
-    own = [c for c in comparisons if c.task == group.task.name and c.metric == group.headline]
     signatures = {entry.run.manifest.signature for entry in group.entries}
-    own = [c for c in own if {c.signature_a, c.signature_b} <= signatures]
+    compared = (c for c in comparisons if (c.task, c.metric) == (group.task.name, group.headline))
+    own = [c for c in compared if {c.signature_a, c.signature_b} <= signatures]
     sign = 1 if lower_is_better(group.headline) else -1
 
     def rank(entry: LabelledRun) -> float:
@@ -298,7 +294,6 @@ def _slices(group: TaskRuns) -> list[dict[str, Any]]:
     for tags, parts in by_tag.items():
         rows = [(entry, [entry.figure(group.headline, part=part) for part in parts]) for entry in group.entries]
         counts = [max((f.n for _, figures in rows if (f := figures[i])), default=0) for i in range(len(parts))]
-        title = " × ".join(run_views.TAG_TITLES.get(tag, tag) for tag in tags)
         names = [(part_name(part), n) for part, n in zip(parts, counts, strict=True)]
-        tables.append({"title": title, "parts": names, "rows": rows})
+        tables.append({"title": run_views.tags_title(tags), "parts": names, "rows": rows})
     return tables

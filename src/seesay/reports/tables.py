@@ -24,6 +24,7 @@ from seesay.runs.run import Run
 from seesay.runs.seeds import SeedSummary
 from seesay.runs.stability import Stability
 
+FIGURE = ("value", "95 % interval", "spread", "chance", "n")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -34,9 +35,7 @@ def overview(runs: Sequence[Run]) -> Table:
     models += [row.model for g in groups for row in g.task.published]
     names = _shorten(models)
     several = len(names) > 1
-    table = _table("task, model" if several else "task", "metric")
-    for title in ("value", "95 % interval", "spread", "chance", "n"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("task, model" if several else "task", "metric", numbers=FIGURE)
     sources: dict[str, str] = {}
     for g in groups:
         if several:
@@ -125,9 +124,8 @@ def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
 def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     """Paired tests; a significant difference is bold. Several models with one reference have a line each."""
     names = _shorten([name for c in comparisons for name in (c.a, c.b)])
-    table = _table("task, metric, a − b")
-    for column in ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n"):
-        table.add_column(column, justify="right", no_wrap=True)
+    numbers = ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n")
+    table = _table("task, metric, a − b", numbers=numbers)
     task = ""
     by_metric: dict[tuple[str, str, Slice | None], list[Comparison]] = {}
     for c in comparisons:
@@ -154,10 +152,12 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     return table
 
 
-def _table(*columns: str) -> Table:
+def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
     for column in columns:
         table.add_column(column, min_width=8)
+    for column in numbers:
+        table.add_column(column, justify="right", no_wrap=True)
     return table
 
 
@@ -178,9 +178,7 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
     """The headline figure for every combination of these tags' values."""
     groups = group_runs(runs)
     names = _shorten([entry.label for g in groups for entry in g.entries])
-    table = _table("task, slice, model")
-    for title in ("value", "95 % interval", "spread", "chance", "n"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table("task, slice, model", numbers=FIGURE)
     for g in groups:
         table.add_row(_name(f"{g.task.name}, {metric_name(g.headline)}", "bold"))
         for part in g.crossed(tags):

@@ -187,9 +187,8 @@ def load_task(name: str, data: Path | None = None) -> Task:
             "update that package or uninstall it."
         )
     task = replace(task, title=task.title or summary(name).title, licence=task.licence or summary(name).licence)
-    if task.data or (data is None and name not in _BUILTIN):  # a task that records itself what it read
-        return task if data is None or task.as_published else own_data(task, data)
-    task = with_provenance(task, data, summary(name).needs)
+    if not task.data and (data is not None or name in _BUILTIN):  # else it records itself what it read
+        task = with_provenance(task, data, summary(name).needs)
     return task if data is None or task.as_published else own_data(task, data)
 
 
@@ -209,8 +208,8 @@ def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task
     files = [(file, store.find_file(need, file.name, data)) for need in needs for file in store.get_dataset(need).files]
     expected = {path: file.sha256 for file, path in files if path is not None}
     if data is not None and data.is_file():
-        published = next((file.sha256 for file, _ in files if file.sha256 == store.checksum(data)), None)
-        expected = {data: published} | expected
+        digest = store.checksum(data)
+        expected = {data: digest if any(file.sha256 == digest for file, _ in files) else None} | expected
     sources = []
     for path, sha256 in expected.items():
         digest = store.checksum(path)

@@ -41,8 +41,3 @@ def noun_phrase(cells: Cells, column: str) -> str:
     """The noun of a row with its article, where it takes one."""
     article, noun = one_of(cells["article"], ARTICLES, "article"), filled(cells, column)
     return f"{article} {noun}" if article else noun
-
-
-def capital(text: str) -> str:
-    """The text as it opens a sentence."""
-    return text[:1].upper() + text[1:]

@@ -8,8 +8,9 @@ from pathlib import Path
 from seesay.data import core
 from seesay.data.colors import COLORS
 from seesay.data.tables import Cells, one_of, read_csv, split_words
+from seesay.data.task_files.texts import capital
 from seesay.questions import Question, Task, Template
-from seesay.tasks._core import capital, core_task, filled, noun_phrase
+from seesay.tasks._core import core_task, filled, noun_phrase
 
 # No verb agrees with the thing, so that every template fits singular, plural and mass nouns.
 TEMPLATES = (

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from seesay.data import core
 from seesay.data.tables import Cells, one_of, read_csv, split_words
+from seesay.data.task_files.texts import capital
 from seesay.questions import Question, Task, Template
-from seesay.tasks._core import capital, core_task, filled, noun_phrase
+from seesay.tasks._core import core_task, filled, noun_phrase
 
 # The words around the thing in a question of each relation: "What DOES a dog HAVE?", "What IS a nail MADE OF?"
 RELATIONS = {"has": ("does", "have"), "is made of": ("is", "made of")}

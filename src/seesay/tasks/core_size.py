@@ -13,9 +13,10 @@ from pathlib import Path
 from seesay.data import core
 from seesay.data.jsonl import BadValueError
 from seesay.data.tables import Cells, read_csv
+from seesay.data.task_files.texts import capital
 from seesay.errors import UserError
 from seesay.questions import Question, Task, Template
-from seesay.tasks._core import capital, core_task, filled, noun_phrase
+from seesay.tasks._core import core_task, filled, noun_phrase
 
 PAIRS = 300
 MOST_THINGS = 2000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from seesay.data import easy_vqa
+from seesay.data.task_files.texts import capital
 from seesay.errors import UserError
 from seesay.questions import Question, Task, Template
 
@@ -23,7 +24,7 @@ def load(data: Path | None = None) -> Task:
     questions = tuple(
         Question(
             id=f"test/{number}",
-            fields={"question": f"{item.question[:1].upper()}{item.question[1:]}"},
+            fields={"question": capital(item.question)},
             options=names,
             gold={item.answer: 1.0},
             object=str(item.image),

@@ -90,7 +90,10 @@ def expand(pattern: Pattern, lexicons: Lexicons) -> Iterator[Question]:
     for number, drawn in enumerate(itertools.product(*orders)):
         words = dict(zip(slots, itertools.chain(*drawn), strict=True))
         options = tuple(_filled(choice, words) for choice in pattern.choices)
-        right = _right(pattern, words, options, lexicons)
+        try:
+            right = _right(pattern, words, options, lexicons)
+        except (LookupError, ValueError):
+            raise UserError(f"PROST's {pattern.name} does not fit its rule, '{pattern.rule}'.") from None
         before, _, after = capital(_filled(pattern.question, words)).partition(SLOT)
         yield Question(
             id=f"{pattern.name}/{number}",
@@ -124,7 +127,7 @@ def _right(pattern: Pattern, words: Mapping[str, str], options: Sequence[str], l
         return (lexicons["coord"].index(words["coord"]) + lexicons["turn"].index(words["turn"]) + 1) % 4
     lists = [match[2] for choice in pattern.choices if (match := _PLACEHOLDER.fullmatch(choice))]
     if rule == "pick_odd_one_out":
-        return next(place for place, lexicon in enumerate(lists) if lists.count(lexicon) == 1)
+        return [lists.count(lexicon) for lexicon in lists].index(1)
     among = options[:2] if "filtered" in rule else options
     ranks = [lexicons[lists[0]].index(option) for option in among]
     return ranks.index(max(ranks) if rule.endswith("max") else min(ranks))

@@ -6,10 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.reports.made_up import run, task
 from tests.shared_data import shared
 from tests.tasks.test_property_norms import LOOKS, line, write
 
 from seesay import api
+from seesay.reports.groups import group_runs
 from seesay.reports.papers import load_paper
 from seesay.reports.papers.material import Material
 from seesay.reports.papers.memory_colors.figures import read_results
@@ -31,8 +33,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Page:
     runs = tmp_path_factory.mktemp("runs")
-    for task, folder in (("memory-colors", "memory_colors"), ("property-norms", "cslb-norms")):
-        api.probe("mock", task, data=data / folder, output=runs, resamples=200)
+    for name, folder in (("memory-colors", "memory_colors"), ("property-norms", "cslb-norms")):
+        api.probe("mock", name, data=data / folder, output=runs, resamples=200)
     return render_entries(load_paper("memory-colors"), Material([runs], data))
 
 
@@ -123,3 +125,12 @@ def test_without_runs_the_published_values_are_still_there() -> None:
     assert len(shown["Figures 2 to 5, Memory Colors"].tables[0].rows) == 8
     assert shown["Figures 2 to 5, segments"].status is Status.NOT_HERE
     assert "norms.dat" in shown["Table 4"].text
+
+
+def test_a_run_in_other_templates_has_no_column() -> None:
+    other = run(task("memory-colors"))
+    material = Material()
+    vars(material)["groups"] = group_runs([other])
+    shown = by_number(render_entries(load_paper("memory-colors"), material))["Results file"]
+    assert shown.status is Status.NOT_HERE
+    assert "in its templates" in shown.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def load_captions(source: CaptionSource) -> CaptionSet:
     if isinstance(source, str | Path):
         return read_captions(Path(source), single=True)
     captions = CaptionSet("the captions", unit="entry", plain=not isinstance(source, Mapping))
-    rows = source.items() if isinstance(source, Mapping) else zip(count(1), source, strict=False)
+    rows = source.items() if isinstance(source, Mapping) else enumerate(source, 1)
     for number, (image, text) in enumerate(rows, 1):
         captions.add(number, str(image), [text], single=True)
     return captions
@@ -85,8 +85,7 @@ def load_references(source: ReferenceSource) -> CaptionSet:
     if isinstance(source, Sequence) and source and all(isinstance(path, Path) for path in source):
         return read_references([path for path in source if isinstance(path, Path)])
     references = CaptionSet("the references", unit="entry", plain=not isinstance(source, Mapping))
-    rows: Iterable[tuple[object, Any]]
-    rows = source.items() if isinstance(source, Mapping) else zip(count(1), source, strict=False)
+    rows: Iterable[tuple[object, Any]] = source.items() if isinstance(source, Mapping) else enumerate(source, 1)
     for number, (image, texts) in enumerate(rows, 1):
         if isinstance(texts, str | Path):
             raise UserError("Give the references of each caption as a list of texts, or files as Path objects.")

@@ -29,9 +29,8 @@ def expanded(fields: Any) -> Any:
     """A task file that declares `pairs`, with the fields that this stands for."""
     if not isinstance(fields, dict) or "pairs" not in fields:
         return fields
-    given = [name for name in STANDS_FOR if name in fields]
-    if given:
-        raise ValueError(f"'pairs' says what is asked: leave out {', '.join(given)}")
+    if superfluous := [name for name in STANDS_FOR if name in fields]:
+        raise ValueError(f"'pairs' says what is asked: leave out {', '.join(superfluous)}")
     pairs = fields["pairs"]
     words = {place: f"{{{place}}}" for place in PLACES}
     return {

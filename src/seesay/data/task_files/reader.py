@@ -131,9 +131,9 @@ def _message(detail: ErrorDetails) -> str:
     if kind == "string_pattern_mismatch":
         return f"'{name}' is {detail['input']!r}: use small letters, digits, '-', '.' and '_'"
     wanted = detail["msg"].removeprefix("Input should be ")
-    given = detail["input"]
-    shown = "empty" if given is None else f"a {'list' if isinstance(given, list) else 'mapping'}"
-    shown = repr(given) if isinstance(given, str) else shown
+    value = detail["input"]
+    shown = "empty" if value is None else f"a {'list' if isinstance(value, list) else 'mapping'}"
+    shown = repr(value) if isinstance(value, str) else shown
     return f"'{name}' is {shown}: it should be {wanted[:1].lower()}{wanted[1:]}"
 
 

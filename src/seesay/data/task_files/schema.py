@@ -292,8 +292,8 @@ class TaskFile(Part):
         if not isinstance(self.rows, SplitRows):
             return cast("dict[str, str | list[str] | list[dict[str, Any]]]", {"test": self.rows})
         parts = {"test": self.rows.test, "train": self.rows.train, "validation": self.rows.validation}
-        given = {name: source for name, source in parts.items() if source is not None}
-        return cast("dict[str, str | list[str] | list[dict[str, Any]]]", given)
+        declared = {name: source for name, source in parts.items() if source is not None}
+        return cast("dict[str, str | list[str] | list[dict[str, Any]]]", declared)
 
     @property
     def tag_sources(self) -> Mapping[str, str]:

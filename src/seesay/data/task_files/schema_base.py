@@ -38,7 +38,7 @@ def kind_of(value: Any) -> str:
 
 def exactly_one(part: Part, *names: str) -> None:
     """Refuse a part that gives none, or more than one, of these fields."""
-    given = [name for name in names if name in part.model_fields_set]
-    if len(given) != 1:
-        state = f"has {' and '.join(given)}" if given else "has none of them"
+    present = [name for name in names if name in part.model_fields_set]
+    if len(present) != 1:
+        state = f"has {' and '.join(present)}" if present else "has none of them"
         raise ValueError(f"give one of {', '.join(names)}; this {state}")

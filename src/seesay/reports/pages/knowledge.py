@@ -58,7 +58,7 @@ def write(
     """Write the page as one file that opens offline."""
     shown_colors = _most_frequent(colors, lambda fact: fact.seen)
     shown_sizes = _most_frequent(_one_direction(sizes), lambda fact: fact.larger + fact.smaller)
-    shown_places = _most_frequent(places, lambda fact: fact.above + fact.level + fact.below)
+    shown_places = _most_frequent(places, _place_count)
     pictures = _thumbnails((*shown_colors, *shown_sizes, *shown_places), thumbnail)
     index = {name: i for i, name in enumerate(pictures)}
 
@@ -70,14 +70,7 @@ def write(
         "colors": [[f.object, f.seen, [round(1000 * s) for s in f.shares], examples(f)] for f in shown_colors],
         "sizes": [[f.a, f.b, f.larger, f.smaller, examples(f)] for f in shown_sizes],
         "places": [[f.scene, f.a, f.b, f.above, f.level, f.below, examples(f)] for f in shown_places],
-        "pictures": [
-            [
-                name,
-                source,
-                [[region, *(round(1000 * side) for side in sides)] for region, *sides in boxes.get(name, ())],
-            ]
-            for name, source in pictures.items()
-        ],
+        "pictures": [[name, source, _per_mille(boxes.get(name, ()))] for name, source in pictures.items()],
     }
     text = render_page(
         "knowledge.html", script="knowledge.js", payload=payload, ladders=ladders(places),
@@ -98,12 +91,12 @@ def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
         counts: Counter[str] = Counter()
         for fact in facts:
             for name in (fact.a, fact.b):
-                counts[name] += fact.above + fact.level + fact.below
+                counts[name] += _place_count(fact)
         frequent = set(sorted(counts, key=lambda name: (-counts[name], name))[:MAX_RUNGS])
         pairs = [
-            (fact.a, fact.b, (fact.above - fact.below) / (fact.above + fact.level + fact.below))
+            (fact.a, fact.b, (fact.above - fact.below) / _place_count(fact))
             for fact in facts
-            if fact.a in frequent and fact.b in frequent
+            if fact.a in frequent and fact.b in frequent and _place_count(fact)
         ]
         charts.append(ladder(pairs, title=scene.replace("_", " ") or "all scenes"))
     return charts
@@ -125,9 +118,17 @@ def small_jpeg(path: Path) -> bytes | None:
     return buffer.getvalue()
 
 
+def _per_mille(boxes: Iterable[tuple[str, float, float, float, float]]) -> list[list[str | int]]:
+    return [[region, *(round(1000 * side) for side in sides)] for region, *sides in boxes]
+
+
 def _one_direction(sizes: Sequence[SizeFact]) -> list[SizeFact]:
     """Each pair once, the larger object first: the other direction says the same."""
     return [fact for fact in sizes if (fact.larger, fact.b) > (fact.smaller, fact.a)]
+
+
+def _place_count(fact: PlaceFact) -> int:
+    return fact.above + fact.level + fact.below
 
 
 def _most_frequent(facts: Sequence[F], count: Callable[[F], int]) -> list[F]:

@@ -72,7 +72,7 @@ CURVES = (
 CHART = "Whiskers are one standard deviation to either side."
 _TABLES = {"Table 1": "the four tasks", "Table 2": "hard tests", "Table 3": "seen and unseen combinations"}
 _CEILING = "ceiling, k = 0.29"
-_COLUMNS = ("right", "items", "accuracy", "95 % interval")
+ACCURACY_COLUMNS = ("right", "items", "accuracy", "95 % interval")
 
 Named = Sequence[tuple[str, Diagnosis]]
 Charts = dict[str, Markup]
@@ -181,13 +181,16 @@ def _best_table(best: Sequence[BestConfiguration]) -> DataTable:
     header = ["network and task", "learning rate", "dropout", "batch norm", "seeds", "mean", "maximum", "best run"]
     body = []
     for line in best:
-        rate = NONE if line.learning_rate is None else f"{line.learning_rate:g}"
-        dropout = NONE if line.dropout is None else f"{line.dropout:g}"
-        norm = NONE if line.batch_norm is None else ("yes" if line.batch_norm else "no")
         mean = number(line.mean) + ("" if line.sd is None else f" ± {number(line.sd)}")
         run = [f"{line.seeds}", mean, number(line.highest), line.best_run.name]
-        body.append([f"{NAMES[line.network]}, {title_of(line.task)}", rate, dropout, norm, *run])
+        body.append([f"{NAMES[line.network]}, {title_of(line.task)}", *grid_cells(line), *run])
     return DataTable(header, body)
+
+
+def grid_cells(best: BestConfiguration) -> list[str]:
+    """Learning rate, dropout and batch norm of a configuration."""
+    numbers = [NONE if value is None else f"{value:g}" for value in (best.learning_rate, best.dropout)]
+    return [*numbers, NONE if best.batch_norm is None else "yes" if best.batch_norm else "no"]
 
 
 def _ceiling(diagnoses: Sequence[Diagnosis], column: str) -> float | None:
@@ -231,8 +234,8 @@ def _accuracy_table(named: Named) -> DataTable:
 
 def _types_table(named: Named) -> DataTable:
     rows = [(name, row) for name, diagnosis in named for row in (*diagnosis.types, *diagnosis.colors)]
-    body = [[name, title_of(row.test), ", ".join(row.group), *_numbers(row)] for name, row in rows]
-    return DataTable(["reasoner", "test", "group", *_COLUMNS], body)
+    body = [[name, title_of(row.test), ", ".join(row.group), *accuracy_cells(row)] for name, row in rows]
+    return DataTable(["reasoner", "test", "group", *ACCURACY_COLUMNS], body)
 
 
 def _bins_table(named: Named, what: str) -> DataTable:
@@ -241,17 +244,18 @@ def _bins_table(named: Named, what: str) -> DataTable:
     body = []
     for name, row in rows:
         group = [name, title_of(row.share.test), ", ".join(row.share.group), reasoner_charts.between(row)]
-        body.append([*group, number(row.mean), *_numbers(row.share), number(row.ceiling)])
-    return DataTable(["reasoner", "test", "group", what, "mean", *_COLUMNS, "k = 0.29"], body)
+        body.append([*group, number(row.mean), *accuracy_cells(row.share), number(row.ceiling)])
+    return DataTable(["reasoner", "test", "group", what, "mean", *ACCURACY_COLUMNS, "k = 0.29"], body)
 
 
 def _unseen_table(diagnoses: Sequence[Diagnosis]) -> DataTable:
     rows = mixtures(diagnoses)
-    body = [[NAMES[network], f"{count:,}", title_of(row.test), *_numbers(row)] for network, count, row in rows]
-    return DataTable(["network", "unseen examples", "test", *_COLUMNS], body)
+    body = [[NAMES[network], f"{count:,}", title_of(row.test), *accuracy_cells(row)] for network, count, row in rows]
+    return DataTable(["network", "unseen examples", "test", *ACCURACY_COLUMNS], body)
 
 
-def _numbers(row: GroupAccuracy) -> list[str]:
+def accuracy_cells(row: GroupAccuracy) -> list[str]:
+    """The cells of `ACCURACYACCURACY_COLUMNS`."""
     return [f"{row.right:,}", f"{row.items:,}", number(row.accuracy), interval(row.low, row.high)]
 
 

@@ -9,14 +9,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seesay import metrics
 from seesay.questions import SLOT, Published, Slice, Template
 from seesay.reports import answers
 from seesay.reports.answers import Choices
 from seesay.reports.charts.dotplot import DotMark, describe, dot_row, percent_axis, share_bar, tick_labels
 from seesay.reports.charts.kernel import Axis, swatch, swatches
 from seesay.reports.charts.lines import Series, lines
-from seesay.reports.formatting import finding, is_shown, metric_name, number, part_name
+from seesay.reports.formatting import count_range, finding, is_shown, lower_is_better, metric_name, number, part_name
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Figure
@@ -42,8 +41,7 @@ class PlotRow:
     @property
     def n(self) -> str:
         """How many questions the figures rest on; both ends where models were asked differently many."""
-        counts = sorted({figure.n for figure in self.figures if figure})
-        return "–".join(f"{n:,}" for n in (counts[0], counts[-1])[: len(counts)]) if counts else ""
+        return count_range([figure.n for figure in self.figures if figure])
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def templates(group: TaskRuns) -> DotPlot:
     for template in group.task.templates:
         if any(figures := [entry.figure(group.headline, template.name) for entry in group.entries]):
             by_template.append((template, figures))
-    sign = 1 if metrics.get(group.headline).lower_is_better else -1
+    sign = 1 if lower_is_better(group.headline) else -1
     by_template.sort(key=lambda item: sign * next(figure.value for figure in item[1] if figure))
     x = _axis([figure for _, figures in by_template for figure in figures])
     rows = [
@@ -99,14 +97,14 @@ def slices(group: TaskRuns) -> list[DotPlot]:
         rows.append(PlotRow(part_name(part), drawing, tuple(figures), paint=paint))
         rows += [_published_row(x, row) for row in group.published(part)]
     return [
-        DotPlot(
-            " × ".join(TAG_TITLES.get(tag, tag) for tag in tags),
-            tick_labels(x),
-            tuple(rows),
-            len(rows) > MAX_OPEN_ROWS,
-        )
+        DotPlot(tags_title(tags), tick_labels(x), tuple(rows), len(rows) > MAX_OPEN_ROWS)
         for tags, rows in plots.items()
     ]
+
+
+def tags_title(tags: Sequence[str]) -> str:
+    """The tags of a slice in words."""
+    return " × ".join(TAG_TITLES.get(tag, tag) for tag in tags)
 
 
 def curves(group: TaskRuns) -> list[tuple[str, list[Markup]]]:

@@ -67,8 +67,8 @@ def write(
     path = Path(path)
     if path.is_dir():
         raise UserError(f"'{path}' is a folder: name a file for the report, such as '{path / 'report.html'}'.")
-    write_text(path, render(runs, comparisons, more))
-    groups = group_runs(runs)
+    groups = _groups(runs)
+    write_text(path, render_groups(groups, comparisons, more, questions=True))
     analyses = [analysis for group in groups for analysis in viphy.group_analyses(group)]
     viphy.write_rows(path, [*analyses, *viphy.cross_task_analyses(groups), *more])
     return path

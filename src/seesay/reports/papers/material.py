@@ -45,14 +45,14 @@ class Material:
     items: int = 2_000
     brief: bool = False
     progress: ProgressBars = field(default=no_progress, repr=False)
-    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, key: str, make: Callable[[], T]) -> T:
         """What several entries need, made when the first asks for it."""
-        if key not in self._made:
-            self._made[key] = make()
-        made: T = self._made[key]
-        return made
+        if key not in self._cache:
+            self._cache[key] = make()
+        value: T = self._cache[key]
+        return value
 
     @cached_property
     def _folders(self) -> dict[str, list[Path]]:
@@ -61,14 +61,16 @@ class Material:
         for path in self.paths:
             if not path.is_dir():
                 raise UserError(f"There is no folder '{path}'.")
-            recognized = False
-            for kind, marks in MARKS.items():
-                for mark in marks:
-                    below = sorted(file.parents[mark.count("/")] for file in path.rglob(mark))
-                    folders[kind].update(dict.fromkeys(below))
-                    recognized = recognized or bool(below)
-            if not recognized:
+            below = [
+                (kind, folder)
+                for kind, marks in MARKS.items()
+                for mark in marks
+                for folder in sorted(file.parents[mark.count("/")] for file in path.rglob(mark))
+            ]
+            if not below:
                 raise UserError(f"'{path}' holds no run, reasoner, sweep, matrix or knowledge that seesay wrote.")
+            for kind, folder in below:
+                folders[kind][folder] = None
         return {kind: list(members) for kind, members in folders.items()}
 
     def check(self) -> None:

@@ -101,7 +101,6 @@ def write_paper(path: Path, paper: Paper, page: Page) -> Path:
     """Write the page: an overview of all entries, then a section for each."""
     if path.is_dir():
         raise UserError(f"'{path}' is a folder: name a file for the page.")
-    path.parent.mkdir(parents=True, exist_ok=True)
     counts = {status: sum(rendered.status is status for _, rendered in page) for status in Status}
     write_text(path, render_page("paper.html", paper=paper, page=list(page), counts=counts))
     return path

@@ -155,8 +155,8 @@ class QuestionBuilder:
             return rule, ()
         if rule.columns:
             pairs = [(cells.get(column), column) for column in rule.columns]
-            given = [(value, column) for value, column in pairs if isinstance(value, str) and value]
-            return self._distinct(tuple(value for value, _ in given)), tuple(column for _, column in given)
+            filled = [(value, column) for value, column in pairs if isinstance(value, str) and value]
+            return self._distinct(tuple(value for value, _ in filled)), tuple(column for _, column in filled)
         if rule.column:
             return self._distinct(tuple(entries(cells.get(rule.column), rule.separator, rule.column))), ()
         if rule.sets:

@@ -81,8 +81,8 @@ class RowSources:
 
     def other_splits(self) -> list[str]:
         """The splits that have rows of their own; a file given in place of the rows is asked, and trains nothing."""
-        given = self.data is not None and self.data.is_file()
-        return [] if given else [name for name in self.file.sources if name != "test"]
+        is_one_file = self.data is not None and self.data.is_file()
+        return [] if is_one_file else [name for name in self.file.sources if name != "test"]
 
     def provenance(self) -> tuple[tuple[DataSource, ...], bool]:
         """The files that the task was built from, and whether all are as published."""

@@ -70,10 +70,10 @@ def with_subtypes(facts: Sequence[SizeFact], subtypes: Sequence[SubtypeFact], se
         if kind.subtype != kind.object:
             kinds[kind.object].append(kind.subtype)
     draw = np.random.RandomState(seed)
-    made: dict[Pair, SizeFact] = {}
+    pairs: dict[Pair, SizeFact] = {}
     for fact in facts:
         if kinds.get(fact.a) and kinds.get(fact.b):
             a, b = (names[draw.randint(len(names))] for names in (kinds[fact.a], kinds[fact.b]))
             if a != b:
-                made.setdefault((a, b), replace(fact, a=a, b=b, examples=()))
-    return list(made.values())
+                pairs.setdefault((a, b), replace(fact, a=a, b=b, examples=()))
+    return list(pairs.values())

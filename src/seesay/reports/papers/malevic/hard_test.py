@@ -8,7 +8,6 @@ from math import nan
 from statistics import fmean, stdev
 
 from seesay.errors import UserError
-from seesay.reasoners.attention_maps import AttentionMap
 from seesay.reasoners.diagnostics import (
     DISTANCE_EDGES,
     DiagnosedExample,
@@ -24,6 +23,7 @@ from seesay.reasoners.selection import TrainedReasoner, best_reasoners, trained_
 from seesay.reports.attention_overlay import attention_chart
 from seesay.reports.charts import Bar, bars, histograms
 from seesay.reports.formatting import NONE, brief, interval, number
+from seesay.reports.pages.reasoners import ACCURACY_COLUMNS, accuracy_cells
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.malevic.scene_figures import scene_test
 from seesay.reports.papers.material import Material
@@ -167,8 +167,7 @@ def by_distance(material: Material) -> Rendered:
 def max_pooled_features(material: Material) -> Rendered:
     """Figure 7: where the features that FiLM keeps come from, on borderline items."""
     test = hard_test(material)
-    maps: list[AttentionMap] = [look for example in test.examples for look in example.attention]
-    if not maps:
+    if not any(example.attention for example in test.examples):
         raise UserError(f"{test.name} has no attention to show: give a FiLM or a stacked-attention reasoner.")
     text = (
         f"{test.about}\n\nBorderline items: those next to the threshold, half of them answered right and half wrong "
@@ -187,8 +186,4 @@ def _spread(values: Sequence[float]) -> list[str]:
 
 def share_table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:
     """Accuracies by group; `names` are the heads of the group's parts."""
-    body = [
-        [*row.group, brief(row.right), brief(row.items), number(row.accuracy), interval(row.low, row.high)]
-        for row in rows
-    ]
-    return DataTable([*names, "right", "items", "accuracy", "95 % interval"], body, title)
+    return DataTable([*names, *ACCURACY_COLUMNS], [[*row.group, *accuracy_cells(row)] for row in rows], title)

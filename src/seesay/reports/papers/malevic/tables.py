@@ -21,6 +21,7 @@ from seesay.reasoners.selection import best_reasoners
 from seesay.reasoners.sweep import SweepRow, read_results
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, interval, number
+from seesay.reports.pages.reasoners import grid_cells
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.malevic.hard_test import reasoners, share_table
 from seesay.reports.papers.malevic.scene_figures import scene_test
@@ -53,9 +54,8 @@ def published_table(table: str) -> DataTable:
     """A table as printed."""
     columns = list(TABLES[table])
     body = [[model, *(number(published(column, model)) for column in columns)] for model in MODELS]
-    return DataTable(
-        ["published", *columns], [row for row in body if any(cell != NONE for cell in row[1:])], "As published"
-    )
+    filled = [row for row in body if any(cell != NONE for cell in row[1:])]
+    return DataTable(["published", *columns], filled, "As published")
 
 
 def sweep_rows(material: Material) -> list[SweepRow]:
@@ -103,11 +103,9 @@ def rule_table(material: Material, table: str) -> DataTable:
 
 def _row(cell: TableCell, best: BestConfiguration, results: list[SweepRow]) -> list[str | float | None]:
     tried = len({row.config for row in results if (row.network, row.task) == (best.network, best.task)})
-    values = [NONE if value is None else f"{value:g}" for value in (best.learning_rate, best.dropout)]
-    values.append(NONE if best.batch_norm is None else "yes" if best.batch_norm else "no")
     away = None if cell.published is None else cell.mean - cell.published
     return [
-        cell.column, NAMES[cell.network], cell.config, str(tried), ", ".join(values), str(cell.seeds),
+        cell.column, NAMES[cell.network], cell.config, str(tried), ", ".join(grid_cells(best)), str(cell.seeds),
         number(best.highest), number(best.mean), number(best.sd), number(cell.mean), number(cell.sd),
         number(cell.published), number(away, sign=True),
     ]  # fmt: skip

@@ -65,8 +65,9 @@ def vector_sets(material: Material) -> list[tuple[str, str, WordVectors]]:
 
 def vector_tests(material: Material) -> list[tuple[str, str, list[VectorTest]]]:
     """All tests of all vectors."""
-    sets = vector_sets(material)
-    return material.once("vector tests", lambda: [(name, of, intrinsic(vectors)) for name, of, vectors in sets])
+    return material.once(
+        "vector tests", lambda: [(name, of, intrinsic(vectors)) for name, of, vectors in vector_sets(material)]
+    )
 
 
 def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:

@@ -50,7 +50,7 @@ def sliced(entry: LabelledRun, metric: str, tag: str) -> dict[str, float]:
 def published_cardinality() -> list[DataTable]:
     """Figure 5 as numbers, with the mean of the three models that the paper draws."""
     tables = []
-    for column, (_, name) in enumerate(METRICS.items()):
+    for column, name in enumerate(METRICS.values()):
         curves = {model: values[column] for model, values in CARDINALITY.items()}
         curves["average of the three models"] = _average(column)
         rows = [[model, *map(_two, values), *([None] * (7 - len(values)))] for model, values in curves.items()]

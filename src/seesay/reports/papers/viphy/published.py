@@ -82,13 +82,13 @@ NOT_RELEASED: Mapping[str, Mapping[str, float]] = {
 """The five of them that the released table does not have, with their shares in that earlier file."""
 
 
-def percent(value: float | None, digits: int = 2) -> str | None:
+def percent(value: float | None) -> str | None:
     """A share as the paper prints it.
 
     >>> percent(0.70452), percent(None)
     ('70.45', None)
     """
-    return None if value is None else f"{100 * value:.{digits}f}"
+    return None if value is None else f"{100 * value:.2f}"
 
 
 def with_averages(rows: Sequence[Published], metrics: Mapping[str, str], title: str) -> DataTable:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from seesay.data import viphy
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
 from seesay.questions import Answer, Scores, Slice
-from seesay.reports.groups import TaskRuns, asked_as
+from seesay.reports.groups import LabelledRun, TaskRuns, asked_as
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.papers.material import Material
 from seesay.reports.papers.paper import Rendered, Status
@@ -40,33 +41,25 @@ PRINTED_TABLE_1 = DataTable(
 
 def cell(figure: Figure | None) -> str | None:
     """A figure in percent with its interval."""
-    if figure is None or figure.value is None:
-        return None
-    ends = "" if figure.low is None or figure.high is None else f" ({100 * figure.low:.1f}–{100 * figure.high:.1f})"
-    return f"{percent(figure.value)}{ends}"
+    return None if figure is None else f"{percent(figure.value)} ({100 * figure.low:.1f}–{100 * figure.high:.1f})"
 
 
 def dataset(material: Material) -> Rendered:
     """Table 1: counts, label cardinality and the share of names that ConceptNet knows, from the published files."""
-    subtypes: dict[str, int] = {}
+    subtypes: Counter[str] = Counter()
     for fact in source.rows(material, SubtypeFact):
-        subtypes.setdefault(fact.object, 0)
         subtypes[fact.object] += fact.subtype != fact.object
-    colors, sizes, places = (
-        source.rows(material, ColorFact), source.rows(material, SizeFact), source.rows(material, PlaceFact)
-    )  # fmt: skip
-    known = source.conceptnet_names(material)
-    of_pairs = ({name for fact in facts for name in (fact.a, fact.b)} for facts in (sizes, places))
-    lines = [
-        _line(
-            "names of objects, subtypes included", len(subtypes), [n for n in subtypes.values() if n], subtypes, known
-        ),
-        _line(
-            "colour: objects", len(colors), [len(fact.typical) for fact in colors], (f.object for f in colors), known
-        ),
-        _line("size: pairs", len(sizes), [len(fact.typical) for fact in sizes], next(of_pairs), known),
-        _line("space: pairs in scenes", len(places), [len(fact.typical) for fact in places], next(of_pairs), known),
-    ]
+    colors, sizes = source.rows(material, ColorFact), source.rows(material, SizeFact)
+    places = source.rows(material, PlaceFact)
+    conceptnet = source.conceptnet_names(material)
+    counted: list[tuple[str, int, list[int], Iterable[str]]] = [
+        ("names of objects, subtypes included", len(subtypes), [n for n in subtypes.values() if n], subtypes),
+        ("colour: objects", len(colors), [len(f.typical) for f in colors], [f.object for f in colors]),
+        ("size: pairs", len(sizes), [len(f.typical) for f in sizes], [name for f in sizes for name in (f.a, f.b)]),
+        ("space: pairs in scenes", len(places), [len(f.typical) for f in places],
+         [name for f in places for name in (f.a, f.b)]),
+    ]  # fmt: skip
+    lines = [_line(*row, conceptnet) for row in counted]
     header = ["ours, from the published files", "count", "labels: mean (sd)", "names", "of them in ConceptNet"]
     parents = sum(n > 0 for n in subtypes.values())
     text = (
@@ -77,16 +70,17 @@ def dataset(material: Material) -> Rendered:
         "14,046 names have ten answers about colour or more (results/col_meta.csv); the table of colours leaves out "
         '796 of them, most of which name a colour or a material themselves ("steel tap", "wood tabletop", "bluejean").'
     )
-    if known is None:
+    if conceptnet is None:
         text += f"\n\nThe ConceptNet column needs {source.CONCEPTNET} of the published files."
-    return Rendered(Status.SHOWN if known else Status.IN_PART, text, [DataTable(header, lines, "Ours")])
+    return Rendered(Status.SHOWN if conceptnet else Status.IN_PART, text, [DataTable(header, lines, "Ours")])
 
 
 def _line(
-    name: str, count: int, labels: Sequence[int], names: Iterable[str], known: set[str] | None
+    name: str, count: int, labels: Sequence[int], names: Iterable[str], conceptnet: set[str] | None
 ) -> list[str | float | None]:
     unique = set(names)
-    overlap = None if known is None else f"{len(unique & known):,} ({len(unique & known) / len(unique):.1%})"
+    shared = None if conceptnet is None else len(unique & conceptnet)
+    overlap = None if shared is None else f"{shared:,} ({shared / len(unique):.1%})"
     return [name, f"{count:,}", f"{np.mean(labels):.2f} ({np.std(labels):.2f})", f"{len(unique):,}", overlap]
 
 
@@ -109,11 +103,10 @@ def zero_shot(material: Material) -> Rendered:
         if is_linear(group):
             continue
         for entry in group.entries:
-            rules = _zero_shot_rules(group, entry.run)
-            done |= {group.task.name} if rules else set()
-            for rule, figure in rules:
-                n = None if figure is None else f"{figure.n:,}"
-                lines.append([entry.label, group.task.name.removeprefix("viphy-"), rule, cell(figure), n])
+            for rule, figure in _zero_shot_rules(group, entry):
+                done.add(group.task.name)
+                name = group.task.name.removeprefix("viphy-")
+                lines.append([entry.label, name, rule, cell(figure), f"{figure.n:,}"])
     if not lines:
         raise UserError("There is no run of viphy-color, viphy-size or viphy-space among the folders.")
     header = ["ours, in percent", "task", "rule", "relaxed accuracy", "questions"]
@@ -137,25 +130,24 @@ def is_judged(run: Run) -> bool:
     return run.manifest.family == "people"
 
 
-def _zero_shot_rules(group: TaskRuns, run: Run) -> list[tuple[str, Figure | None]]:
+def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Figure]]:
     """The figures of a run by rule; those that it does not have are left out."""
-    by_key = {(figure.metric, figure.template, figure.slice): figure for figure in run.figures}
-    chosen = asked_as(group.task) == "question"
-    rules: list[tuple[str, Figure | None]] = []
+    by_choice = asked_as(group.task) == "question"
+    top, headline = "vocabulary_accuracy", group.headline
+    rules: dict[str, Figure | None] = {"top word": entry.figure(top), "options alone": entry.figure(headline)}
     if group.task.name == "viphy-space":
-        rules.append(("top word, pairs without a similar level", by_key.get(("vocabulary_accuracy", None, NOT_LEVEL))))
-        rules.append(("two labels (the paper's), the same pairs", two_labels(run)))
-        rules.append(("three labels (ours), all pairs", by_key.get((group.headline, None, None))))
-    elif group.task.name == "viphy-size" and not chosen:
-        prompts = {"bigger": "the paper's prompt", "code": "the code's prompt"}
-        for template, prompt in prompts.items():
-            rules.append((f"top word, {prompt}", by_key.get(("vocabulary_accuracy", template, None))))
-            rules.append((f"options alone, {prompt}", by_key.get((group.headline, template, None))))
-    else:
-        rules.append(("top word", by_key.get(("vocabulary_accuracy", None, None))))
-        rules.append(("options alone", by_key.get((group.headline, None, None))))
-    asked = ", by choice" if chosen else ""
-    return [(rule + asked, figure) for rule, figure in rules if figure is not None]
+        rules = {
+            "top word, pairs without a similar level": entry.figure(top, part=NOT_LEVEL),
+            "two labels (the paper's), the same pairs": two_labels(entry.run),
+            "three labels (ours), all pairs": entry.figure(headline),
+        }
+    elif group.task.name == "viphy-size" and not by_choice:
+        rules = {}
+        for template, prompt in (("bigger", "the paper's prompt"), ("code", "the code's prompt")):
+            rules[f"top word, {prompt}"] = entry.figure(top, template)
+            rules[f"options alone, {prompt}"] = entry.figure(headline, template)
+    suffix = ", by choice" if by_choice else ""
+    return [(rule + suffix, figure) for rule, figure in rules.items() if figure is not None]
 
 
 def two_labels(run: Run) -> Figure | None:
@@ -243,7 +235,7 @@ def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str 
     """People on the published annotated examples."""
 
     def people(material: Material) -> list[list[str | None]]:
-        right, of, _ = source.on_examples(material, kind)
+        right, of = source.on_examples(material, kind)
         return [[f"people on the annotated examples: {right} of {of}", None, percent(right / of), None, None]]
 
     return people
@@ -298,7 +290,7 @@ def categories(material: Material) -> Rendered:
     from seesay.models.encoders import load_encoder
     from seesay.probes.vector_cache import VectorCache
 
-    published: dict[str, str] = json.loads(source.require(material, "extra/obj2cat.json").read_text(encoding="utf-8"))
+    published, _ = viphy.categories(source.require(material, viphy.CATEGORIES))
     names = [list(published)[index] for index in even_steps(len(published), SAMPLE)]
     vectors = VectorCache(load_encoder(ENCODER))
     with material.progress(f"{ENCODER}: names of things", "texts") as advance:

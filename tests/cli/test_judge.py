@@ -20,7 +20,6 @@ from typer.testing import CliRunner, Result
 from seesay.cli.judge import app
 from seesay.errors import UserError
 from seesay.judge import security
-from seesay.judge.progress import study_progress
 from seesay.judge.storage.studies import OpenStudy, create_or_open_study, open_study
 from seesay.reports.pages import runs as runs_page
 from seesay.runs.store import find_runs
@@ -56,6 +55,11 @@ def test_preview_is_the_page_of_the_first_participant() -> None:
     assert "one page of up to 6 items" in shown
     assert "[MASK]" not in shown
     assert document["people_needed"] == 15  # 6 items x 10 judgements, of which everyone gives 4: two are their controls
+
+
+def test_a_list_of_controls_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "known.txt").write_text("lemon\nsnow\n", encoding="utf-8-sig")
+    assert printed_json("preview", "core-color", "--known", "known.txt")["controls"] == 2
 
 
 def test_plan_says_what_it_takes(tmp_path: Path) -> None:
@@ -109,7 +113,7 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     shown = served.client.post(f"/a/{token}/consent", data=consent).text  # they stay withdrawn
     assert "Your answers have been deleted, as you asked." in shown
     assert "are saved" not in shown
-    progress = served.database.submit(lambda tx: study_progress(tx, served.study, served.clock())).result()
+    progress = served.progress()
     assert (progress.invited, progress.begun, progress.finished) == (1, 0, 0)
     served.database.close()
 

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from seesay.judge import participants, security
+from seesay.judge.progress import StudyProgress, study_progress
 from seesay.judge.storage import studies
 from seesay.judge.storage.database import Database, set_setting
 from seesay.judge.study import Study, StudyDesign
@@ -93,6 +94,9 @@ class ServedStudy:
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return self.database.submit(lambda tx: tx.execute(sql, *values)).result()
+
+    def progress(self) -> StudyProgress:
+        return self.database.submit(lambda tx: study_progress(tx, self.study, self.clock())).result()
 
     def begin(self) -> str:
         """A person who has consented."""

@@ -131,7 +131,7 @@ def test_a_text_names_what_a_model_would_have_named() -> None:
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="'red' of 'colours' is no number"):
+    with pytest.raises(UserError, match="'red' of 'colours' is not a number"):
         study_from_task(task(), StudyDesign(), answer="number")
     with pytest.raises(UserError, match="--answer is one of choice, several, number, text"):
         study_from_task(task(), StudyDesign(), answer="slider")

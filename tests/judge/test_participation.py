@@ -84,6 +84,18 @@ def test_a_second_tab_changes_one_answer_and_doubles_none(serve: Opener, tmp_pat
     assert served.rows("SELECT COUNT(*) FROM answer WHERE value = 5")[0][0] == 0
 
 
+def test_the_researcher_sees_the_median_time(serve: Opener, tmp_path: Path) -> None:
+    served = serve(rating_study(tmp_path, controls=0))
+    token = served.begin()
+    served.client.get(f"/a/{token}")
+    medians = []
+    for place, seconds in enumerate((2, 10, 5), 1):
+        medians.append(served.progress().seconds)
+        served.clock.now += seconds
+        served.save(token, place, 50)
+    assert [*medians, served.progress().seconds] == [None, 2, 6, 5]
+
+
 def test_each_person_has_an_order_of_their_own_that_stays(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, per_page=12, judgements=5))
     orders = []

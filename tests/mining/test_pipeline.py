@@ -94,6 +94,19 @@ def test_workers_parts_and_a_stop_change_nothing(world: Path, tmp_path: Path) ->
         assert pq.read_table(tmp_path / "one" / name).equals(pq.read_table(tmp_path / "two" / name))
 
 
+def test_the_rate_is_that_of_the_pictures_counted_now(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: Options = {**BOXES, "colors": "none"}
+    ticks = iter(range(1000))
+    monkeypatch.setattr("seesay.mining.pipeline.time.perf_counter", lambda: next(ticks))  # a step takes a second
+    assert mine_world(world, tmp_path, **options).pictures_per_second == 40
+    (tmp_path / "work/counts/part-00001.done.json").unlink()
+    assert mine_world(world, tmp_path, **options).pictures_per_second == 15
+    again = mine_world(world, tmp_path, **options)
+    assert (again.pictures, again.pictures_per_second) == (40, 0)
+
+
 def test_other_settings_are_refused_and_other_thresholds_are_not(world: Path, tmp_path: Path) -> None:
     boxes: Options = {**BOXES, "colors": "none"}
     mine_world(world, tmp_path, **boxes)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.probes import vector_cache as module
 from seesay.probes.vector_cache import VectorCache
 
 
@@ -63,7 +62,7 @@ def test_another_encoder_has_a_folder_of_its_own(tmp_path: Path, monkeypatch: py
 
 
 def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SHARD", 2)
+    monkeypatch.setattr(VectorCache, "shard", 2)
     VectorCache(Letters(), tmp_path).rows(["a", "b", "c"])
     told: list[tuple[int, int]] = []
     VectorCache(Letters(), tmp_path).rows(
@@ -103,7 +102,7 @@ class Slow(Letters):
 
 
 def encode_slowly(folder: Path) -> None:
-    module.SHARD = 4
+    VectorCache.shard = 4
     VectorCache(Slow(), folder).rows([f"cab {i}" for i in range(400)])
 
 

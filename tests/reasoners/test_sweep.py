@@ -325,6 +325,14 @@ def test_the_papers_sweep_is_planned_and_timed(tmp_path: Path) -> None:
     assert lines[0].hours == pytest.approx(48 * 600 * lines[0].seconds_per_step / 3600)
 
 
+def test_the_tasks_of_a_curriculum_take_their_time(tmp_path: Path) -> None:
+    plan = {"networks": ["film"], "tasks": ["pos"], "seeds": 1, "grid": "preset", "preset": "cpu", "items": 640}
+    (alone,), (after,) = (
+        estimate(trainings_left(tmp_path, {**plan, "curriculum": first})) for first in ((), ("sup1", "pos1"))
+    )
+    assert after.steps == 3 * alone.steps
+
+
 def test_hours_of_a_cluster_by_hand() -> None:
     """Trainings of 3, 3, 2, 2 and 2 hours on two workers: 3 + 2 + 2 and 3 + 2."""
     lines = [

@@ -14,6 +14,8 @@ from tests.models.test_arpa import SMALL
 from tests.needs import absent
 from tests.shared_data import shared
 from tests.tiny import save_tiny
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoTokenizer
 
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
@@ -63,6 +65,18 @@ def test_words_add_up_to_the_text(kind: str, tmp_path: Path) -> None:
     assert [word.word for word in words] == text.split()
     assert len(words[1].pieces) > 1
     assert sum(word.bits for word in words) == pytest.approx(-sum(scores.logp) / math.log(2))
+
+
+def test_an_end_token_that_the_tokenizer_writes_itself_is_no_part_of_the_last_word(tmp_path: Path) -> None:
+    folder, text = save_tiny("gpt2", tmp_path), "The sky is blue"
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    end = tokenizer.eos_token
+    closing = TemplateProcessing(single=f"$A {end}", special_tokens=[(end, tokenizer.eos_token_id)])
+    tokenizer.backend_tokenizer.post_processor = closing
+    tokenizer.save_pretrained(folder)
+    (scores,) = load_model(str(folder)).score([text])
+    assert scores.spans[-1] == (len(text), len(text))
+    assert [word.word for word in word_surprisals(text, scores)] == [*text.split(), END]
 
 
 def test_models_that_share_no_sentence() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.options import Json, Resamples, Seed
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.runs.records import Comparison
@@ -41,7 +42,6 @@ def compare(
     """Is the difference real? Paired tests on the questions that runs share."""
     from seesay import api
     from seesay.cli.output import out, print_json, remark
-    from seesay.errors import UserError
     from seesay.reports.tables import comparison_table, stability_table
 
     if against is not None and all_pairs:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seesay.cli.options import Json, Quiet
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.data.store import FileStatus
@@ -129,7 +130,6 @@ def add(
 
 def _task_notes(task: str) -> list[str]:
     """What a task makes of the data folder's files; why it cannot, where it cannot be built."""
-    from seesay.errors import UserError
     from seesay.tasks import TASKS, load_task
 
     if task not in TASKS.names():

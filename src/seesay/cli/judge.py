@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.judge_options import (
-    AnswerKind,
-    ControlIds,
-    Controls,
-    Data,
-    Icons,
-    Judgements,
-    Limit,
-    Location,
-    Most,
-    OddWord,
-    Pages,
-    PerPage,
-    Seed,
-    Source,
-    StudyName,
-    TemplateName,
-    only_set,
-    read_lines,
-    read_text,
-    require_extra,
-)  # fmt: skip
+from seesay.cli import judge_options as options
 from seesay.cli.judge_plan import plan, preview
 from seesay.cli.options import Json, Quiet
+from seesay.command_line import recorded_command
 from seesay.judge import SliderStart
 
 if TYPE_CHECKING:
@@ -46,7 +27,7 @@ app.command()(plan)
 
 @app.command()
 def serve(
-    source: Source,
+    source: options.Source,
     study: Annotated[
         Path | None, typer.Option(help="The study file, new or existing. [default: NAME.judge.sqlite]")
     ] = None,
@@ -68,18 +49,18 @@ def serve(
     withdrawal: Annotated[str | None, typer.Option(help="How people withdraw their answers.")] = None,
     minutes: Annotated[float | None, typer.Option(help="How long it takes. [default: from --pilot]")] = None,
     pilot: Annotated[Path | None, typer.Option(help="A finished study, from which the time is taken.")] = None,
-    data: Data = None,
-    template: TemplateName = None,
-    limit: Limit = None,
-    known: ControlIds = None,
-    answer: AnswerKind = "choice",
-    most: Most = 0,
-    icons: Icons = None,
-    odd_word: OddWord = "green",
-    judgements: Judgements = None,
-    per_page: PerPage = None,
-    pages: Pages = None,
-    controls: Controls = None,
+    data: options.Data = None,
+    template: options.TemplateName = None,
+    limit: options.Limit = None,
+    known: options.ControlIds = None,
+    answer: options.AnswerKind = "choice",
+    most: options.Most = 0,
+    icons: options.Icons = None,
+    odd_word: options.OddWord = "green",
+    judgements: options.Judgements = None,
+    per_page: options.PerPage = None,
+    pages: options.Pages = None,
+    controls: options.Controls = None,
     design: Annotated[
         str | None, typer.Option(metavar="fixed|adaptive", help="adaptive: more judgements where people disagree.")
     ] = None,
@@ -91,7 +72,7 @@ def serve(
     slider_start: Annotated[SliderStart | None, typer.Option(help="Where sliders start. [default: middle]")] = None,
     completion_code: Annotated[str | None, typer.Option(help="One code for all. [default: a code each]")] = None,
     return_url: Annotated[str | None, typer.Option(help="Link at the end; {code} stands for the code.")] = None,
-    seed: Seed = None,
+    seed: options.Seed = None,
     links: Annotated[int, typer.Option(min=0, max=10_000, help="Create and print this many personal links.")] = 0,
     password_file: Annotated[
         Path | None,
@@ -108,7 +89,7 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve a study: a page where people rate pairs with a slider or answer a task. Stop it with Ctrl-C."""
-    require_extra()
+    options.require_extra()
     from seesay.judge.storage.studies import create_or_open_study
     from seesay.judge.web.languages import check_languages
     from seesay.judge.web.server import check_contact, serve_study
@@ -121,7 +102,7 @@ def serve(
         source,
         location=database or (str(study) if study else None),
         name=name,
-        design=only_set(
+        design=options.only_set(
             judgements=judgements,
             per_page=per_page,
             pages=pages,
@@ -137,10 +118,10 @@ def serve(
             minutes=minutes,
             seed=seed,
         ),
-        texts=only_set(
+        texts=options.only_set(
             title=title,
-            consent=read_text(consent),
-            instructions=read_text(instructions),
+            consent=options.read_text(consent),
+            instructions=options.read_text(instructions),
             researcher=researcher,
             institution=institution,
             contact=contact,
@@ -152,18 +133,16 @@ def serve(
         data=data,
         template=template,
         limit=limit,
-        known=read_lines(known),
+        known=options.read_lines(known),
         answer=answer,
         most=most,
         icons=icons,
         odd_word=odd_word,
-        password=read_text(password_file),
+        password=options.read_text(password_file),
         check=check,
     )
 
     def announce(addresses: ServerAddresses) -> None:
-        from dataclasses import asdict
-
         from seesay.cli.output import out, print_json
 
         if as_json:
@@ -195,14 +174,14 @@ def serve(
 
 @app.command()
 def link(
-    location: Location,
+    location: options.Location,
     count: Annotated[int, typer.Option("--count", "-n", min=1, max=10_000, help="Number of links.")] = 1,
-    name: StudyName = "",
+    name: options.StudyName = "",
     public_url: Annotated[str, typer.Option(help="The public address.")] = "http://127.0.0.1:8080",
     as_json: Json = False,
 ) -> None:
     """Create personal links, one per participant. They are shown only once."""
-    require_extra()
+    options.require_extra()
     from seesay.cli.output import print_json
     from seesay.judge.storage.studies import open_study
 
@@ -216,12 +195,12 @@ def link(
 
 @app.command()
 def withdraw(
-    location: Location,
+    location: options.Location,
     code: Annotated[str, typer.Argument(metavar="CODE_OR_LINK", help="A completion code, or a personal link.")],
-    name: StudyName = "",
+    name: options.StudyName = "",
 ) -> None:
     """Delete what a participant answered who withdraws. It cannot be undone."""
-    require_extra()
+    options.require_extra()
     from seesay.cli.output import out
     from seesay.judge import participants
     from seesay.judge.storage.studies import open_study
@@ -234,9 +213,9 @@ def withdraw(
 
 @app.command()
 def export(
-    location: Location,
+    location: options.Location,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
-    name: StudyName = "",
+    name: options.StudyName = "",
     model_name: Annotated[str, typer.Option("--as", help="The name of the participants in reports.")] = "people",
     distinct_above: Annotated[
         float, typer.Option(min=0, max=1, help="Exclude people who rate a control of unlike words above this.")
@@ -259,9 +238,8 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Exclude careless participants and aggregate: tables, agreement, and a run in which people stand as a model."""
-    require_extra()
+    options.require_extra()
     from seesay.cli.output import out, print_json, table
-    from seesay.command_line import recorded_command
     from seesay.judge.results.agreement import AGREEMENT_SCALE
     from seesay.judge.results.export import export_study
     from seesay.judge.results.quality import QualityCriteria

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from seesay.errors import UserError, missing_extra
+
 Source = Annotated[
     str, typer.Argument(metavar="TASK_OR_PAIRS", help="A task, a CSV file with the columns a,b, or a study file.")
 ]
@@ -37,12 +39,10 @@ def only_set(**options: Any) -> dict[str, Any]:
 
 
 def read_text(path: Path | None) -> str | None:
-    from seesay.errors import UserError
-
     if path is None:
         return None
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"'{path}' cannot be read: {error}.") from error
 
@@ -53,8 +53,6 @@ def read_lines(path: Path | None) -> list[str] | None:
 
 
 def require_extra() -> None:
-    from seesay.errors import missing_extra
-
     try:
         import markdown_it  # noqa: F401
         import starlette  # noqa: F401

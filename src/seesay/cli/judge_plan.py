@@ -2,64 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from seesay.cli.judge_options import (
-    AnswerKind,
-    ControlIds,
-    Controls,
-    Data,
-    Icons,
-    Judgements,
-    Limit,
-    Most,
-    OddWord,
-    Pages,
-    PerPage,
-    Seed,
-    Source,
-    TemplateName,
-    only_set,
-    read_lines,
-    require_extra,
-)  # fmt: skip
+from seesay.cli import judge_options as options
 from seesay.cli.options import Json
 
 
 def preview(
-    source: Source,
-    data: Data = None,
-    template: TemplateName = None,
-    limit: Limit = None,
-    known: ControlIds = None,
-    answer: AnswerKind = "choice",
-    most: Most = 0,
-    icons: Icons = None,
-    odd_word: OddWord = "green",
-    judgements: Judgements = None,
-    per_page: PerPage = None,
-    pages: Pages = None,
-    controls: Controls = None,
-    seed: Seed = None,
+    source: options.Source,
+    data: options.Data = None,
+    template: options.TemplateName = None,
+    limit: options.Limit = None,
+    known: options.ControlIds = None,
+    answer: options.AnswerKind = "choice",
+    most: options.Most = 0,
+    icons: options.Icons = None,
+    odd_word: options.OddWord = "green",
+    judgements: options.Judgements = None,
+    per_page: options.PerPage = None,
+    pages: options.Pages = None,
+    controls: options.Controls = None,
+    seed: options.Seed = None,
     as_json: Json = False,
 ) -> None:
     """Show a page of a study and how many participants it needs, without creating it."""
-    require_extra()
+    options.require_extra()
     from seesay.cli.output import out, print_json, table
     from seesay.judge.study_builder import build_study
     from seesay.judge.web.pages import sample_page
 
-    design = only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    design = options.only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
     study = build_study(
         source,
         design,
         data=data,
         template=template,
         limit=limit,
-        known=read_lines(known),
+        known=options.read_lines(known),
         odd_word=odd_word,
         answer=answer,
         most=most,
@@ -91,7 +74,7 @@ def preview(
 
 
 def plan(
-    source: Source,
+    source: options.Source,
     width: Annotated[
         float | None,
         typer.Option(min=0.01, max=1, help="Width of each item's 95 % interval that is enough; else --judgements."),
@@ -100,30 +83,27 @@ def plan(
         float, typer.Option(min=0.05, max=1, help="How often people give an item's most frequent answer.")
     ] = 0.8,
     spread: Annotated[
-        float,
-        typer.Option(min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1."),
+        float, typer.Option(min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1.")
     ] = 0.2,
     pilot: Annotated[Path | None, typer.Option(help="A study to take agreement and time per item from.")] = None,
     pay: Annotated[float | None, typer.Option(min=0, help="Pay per judgement, in any currency.")] = None,
     fee: Annotated[float, typer.Option(min=0, max=5, help="The site's fee as a share of the pay, such as 0.33.")] = 0.0,
-    data: Data = None,
-    limit: Limit = None,
-    judgements: Judgements = None,
-    per_page: PerPage = None,
-    pages: Pages = None,
-    controls: Controls = None,
-    seed: Seed = None,
+    data: options.Data = None,
+    limit: options.Limit = None,
+    judgements: options.Judgements = None,
+    per_page: options.PerPage = None,
+    pages: options.Pages = None,
+    controls: options.Controls = None,
+    seed: options.Seed = None,
     as_json: Json = False,
 ) -> None:
     """How many people a study takes, how long they are busy and what it costs, in both designs."""
-    require_extra()
-    from dataclasses import asdict
-
+    options.require_extra()
     from seesay.cli.output import out, print_json, table
     from seesay.judge.planning import plan_study
     from seesay.judge.study_builder import build_study
 
-    design = only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    design = options.only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
     study = build_study(source, design, data=data, limit=limit)
     plan = plan_study(study, width=width, agreement=agreement, spread=spread, pilot=pilot, pay=pay, fee=fee)
     items, plans = len(study.measured), plan.designs

@@ -89,8 +89,8 @@ def mine(
             out.print(f"{lexicon_name} covers {covered} and adds {counts['subtypes']:,} subtypes")
         for reason, count in result.bad.items():
             out.print(f"left out: {count:,} times: {reason}")
-        if result.pictures_per_second is not None:
-            out.print(f"{result.pictures:,} pictures, {result.pictures_per_second:,.0f} per second")
+        if (rate := result.pictures_per_second) is not None:
+            out.print(f"{result.pictures:,} pictures" + (f", {rate:,.0f} per second" if rate else ""))
         out.print(f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}")
         if facts.get("places") and not facts["places with a scene"]:
             out.print("No picture names its scene, so viphy-space, which asks by scene, has no questions.")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from seesay.cli.options import Json
 
 
-def models(
-    as_json: Json = False,
-) -> None:
+def models(as_json: Json = False) -> None:
     """List the models known by name, and the ways to name any other."""
     from seesay.cli.output import out, print_json, table
     from seesay.models import MODELS

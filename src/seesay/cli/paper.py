@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from seesay.cli.options import Json, Quiet
+from seesay.errors import UserError
 
 
 def paper(
@@ -29,7 +30,6 @@ def paper(
 ) -> None:
     """Go through a paper table by table and figure by figure: published values, ours, and how to make the rest."""
     from seesay.cli.output import out, print_json, progress_bars, table
-    from seesay.errors import UserError
     from seesay.reports.papers import load_paper
     from seesay.reports.papers.material import Material
     from seesay.reports.papers.paper import as_records, render_entries, write_paper

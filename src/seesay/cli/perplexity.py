@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -69,7 +70,6 @@ def perplexity(
 
     from seesay.cli.output import print_json, progress_bar
     from seesay.data.captions import Corpus
-    from seesay.errors import UserError
     from seesay.models import ModelOptions, locate
     from seesay.runs.perplexity import perplexity as compute
     from seesay.runs.perplexity import require_scoring
@@ -81,6 +81,8 @@ def perplexity(
     load, load_other = locate(model, options), locate(beside, options) if beside else None
     if beside and (not tokens or file == "-"):
         raise UserError("--beside goes with --tokens and a file, which both models read.")
+    if per_sentence is not None and per_sentence == per_token:
+        raise UserError("--per-sentence and --per-token name the same file: give each its own.")
     kept: list[ScoredText] = []
     with ExitStack() as stack:
         stack.enter_context(_explain_interrupt())

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from seesay.cli.options import Json, Quiet
+from seesay.errors import UserError
 
 app = typer.Typer(help="Pictures of things whose colour and size are controlled.", no_args_is_help=True)
 
@@ -33,7 +34,6 @@ def make(
     import time
 
     from seesay.cli.output import out, print_json, progress_bar
-    from seesay.errors import UserError
     from seesay.export.datasets_target import write
     from seesay.files import lock_folder
     from seesay.pictures.dataset_writer import write_arrays, write_pictures, write_questions
@@ -76,7 +76,6 @@ def show(
 ) -> None:
     """Draw a contact sheet of every picture of a task."""
     from seesay.cli.output import out, print_json, table
-    from seesay.errors import UserError
     from seesay.files import atomic_write
     from seesay.pictures.contact_sheet import contact_sheet
     from seesay.pictures.dataset_writer import plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ import typer
 
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary, training_bar
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.training.captions import CaptionSplit
@@ -186,7 +188,6 @@ def _captions(
 ) -> CaptionSplit:
     """The captions of the files, and on stderr how much of each source was read, `mixed` in ones too."""
     from seesay.cli.output import err, sources_table
-    from seesay.errors import UserError
     from seesay.training.captions import split
 
     if held_out == 0:
@@ -207,7 +208,6 @@ def _captions(
 
 def _mixed(text: str) -> tuple[CaptionSplit, float]:
     """`FILE:WEIGHT` as texts and their weight."""
-    from seesay.errors import UserError
     from seesay.training.captions import read_texts
 
     name, _, weight = text.rpartition(":")
@@ -221,8 +221,6 @@ def _mixed(text: str) -> tuple[CaptionSplit, float]:
 
 
 def _report(output: Path, captions: CaptionSplit, result: Result, as_json: bool) -> None:
-    from dataclasses import asdict
-
     from seesay.cli.output import out, print_json
     from seesay.reports.pages.training import write_curve
     from seesay.training.checkpoint import best_line

@@ -10,10 +10,11 @@ import typer
 from typer.core import TyperCommand
 
 from seesay.cli.options import AllowPickle, Device, Json, Quiet, Revision, TrustRemoteCode
+from seesay.command_line import recorded_command
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.api import Results
-    from seesay.errors import UserError
     from seesay.runs.layers import LayerCurve
     from seesay.runs.learning_curve import Point
     from seesay.runs.ways import How
@@ -163,8 +164,6 @@ def probe(
     """Ask models what they know, score the answers, and write a report."""
     from seesay import api
     from seesay.cli.output import progress_bars
-    from seesay.command_line import recorded_command
-    from seesay.errors import UserError
     from seesay.models.catalogue import DEFAULT
     from seesay.runs.ask import Settings
     from seesay.runs.ways import How
@@ -243,7 +242,6 @@ def probe(
 
 def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool, sampled: bool) -> None:
     """Reject what makes no sense, alone or together."""
-    from seesay.errors import UserError
     from seesay.runs.ways import How
 
     if seeds is not None and not how.trains:
@@ -316,8 +314,6 @@ def _show(results: Results, target: Path, output: Path, seed: int, resamples: in
 
 
 def _batch_size(text: str) -> int | None:
-    from seesay.errors import UserError
-
     if text == "auto":
         return None
     if not text.isdecimal() or not 1 <= int(text[:12]) <= 1 << 30:

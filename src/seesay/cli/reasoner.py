@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -80,8 +81,6 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a reasoner and test it. If interrupted, the same command resumes."""
-    from dataclasses import asdict, replace
-
     from seesay.cli.output import out, print_json
     from seesay.reasoners.config import preset_config
     from seesay.reasoners.experiment import with_features

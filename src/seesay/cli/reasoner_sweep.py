@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from seesay.cli.reasoner_training import (
 )
 from seesay.cli.training_output import Device, TrainingDevice
 from seesay.cluster import Engine
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.reasoners.diagnostics import Diagnosis
@@ -75,10 +77,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Train networks on tasks, and show the paper's tables beside ours. If stopped, the same command resumes."""
-    from dataclasses import asdict
-
     from seesay.cli.output import err, out, print_json, table
-    from seesay.errors import UserError
     from seesay.files import lock_folder
     from seesay.reasoners import sweep as sweeps
     from seesay.reasoners.networks.registry import NAMES
@@ -157,8 +156,6 @@ def _train_numbered(
 
 def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool) -> None:
     """The trainings of a sweep that are left, and the hours that they would take."""
-    from dataclasses import asdict
-
     from seesay.cli.output import out, print_json, table
     from seesay.reasoners.sweep_estimate import cluster_hours, estimate, trainings_left
 
@@ -191,7 +188,6 @@ def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: 
     """Diagnose the first seed of each network's best configuration on each task. A reasoner that cannot be loaded any
     more (its folder is gone, its feature extractor has other weights) is reported and left out."""
     from seesay.cli.output import err
-    from seesay.errors import UserError
     from seesay.reasoners.sweep import best
 
     options, diagnoses = {"items": items, "examples": 2, "device": device, "tests": {}}, []
@@ -206,8 +202,6 @@ def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: 
 
 def _names(texts: Sequence[str] | None, default: Iterable[str]) -> list[str]:
     """Names separated by commas or repeated, each once."""
-    from seesay.errors import UserError
-
     if texts is None:
         return list(default)
     names = names_of(texts)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
+from seesay.command_line import recorded_command
+from seesay.errors import missing_extra
 from seesay.relations import ContextPart, PerplexityLevel
 
 if TYPE_CHECKING:
@@ -99,7 +101,6 @@ def matrix(
 ) -> None:
     """Perplexity of every relation in every relation's contexts, and the P-vectors made from it."""
     from seesay.cli.output import out, print_json, progress_bar
-    from seesay.command_line import recorded_command
     from seesay.models import ModelOptions, locate
     from seesay.relations.contexts import collect_contexts
     from seesay.relations.lexicon import read_lexicon
@@ -208,8 +209,6 @@ def published(
 def _require_extra() -> None:
     """Reject an installation without SciPy or scikit-learn, with the install line."""
     from importlib import import_module
-
-    from seesay.errors import missing_extra
 
     for name in ("scipy", "sklearn"):
         try:

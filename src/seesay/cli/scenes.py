@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from seesay.cli.options import Json, Quiet
+from seesay.command_line import recorded_command
+from seesay.errors import UserError
 
 app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
 
@@ -46,7 +49,6 @@ def make(
     import time
 
     from seesay.cli.output import out, print_json, progress_bar
-    from seesay.command_line import recorded_command
     from seesay.scenes.dataset_writer import make_scenes
 
     chosen = None if formats is None else [name.strip() for name in formats.split(",") if name.strip()]
@@ -118,8 +120,6 @@ def stats(
     as_json: Json = False,
 ) -> None:
     """Which areas are asked about, by task and adjective (the paper's Figure 3)."""
-    from dataclasses import asdict
-
     from seesay.cli.output import err, out, print_json, progress_bar, table
     from seesay.questions import BadRow
     from seesay.reports.pages.sections import Section, write_page
@@ -149,8 +149,6 @@ def stats(
 
 
 def _object_range(text: str) -> tuple[int, int]:
-    from seesay.errors import UserError
-
     match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", text, re.ASCII)
     if match is None:
         raise UserError(f"--objects is '{text}': give a number or a range, as in 5-9.")

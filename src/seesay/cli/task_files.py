@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ from typer.core import TyperGroup
 
 from seesay.cli.options import Json, Quiet
 from seesay.cli.tasks import tasks
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.tasks.from_file.load import Examination
@@ -67,8 +69,6 @@ def check(
 
 
 def _as_json(examination: Examination) -> dict[str, Any]:
-    from dataclasses import asdict
-
     from seesay.probes.previews import previews
     from seesay.tasks.from_file.check import slices
 
@@ -117,7 +117,6 @@ def new(
 ) -> None:
     """Look at the columns of a table and write a first task file for it, with comments."""
     from seesay.cli.output import out
-    from seesay.errors import UserError
     from seesay.files import write_text
     from seesay.tasks.from_file.draft import draft_file
 
@@ -156,7 +155,6 @@ def export(
     """Write a task for another program, or as a task file with its rows."""
     from seesay.api import load_tasks
     from seesay.cli.output import out
-    from seesay.errors import UserError
     from seesay.export import export as export_task
     from seesay.runs.ask import limited
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seesay.cli.options import Json
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.questions import Task
@@ -35,7 +36,6 @@ def tasks(
     as_json: Json = False,
 ) -> None:
     """List the tasks, or show one."""
-    from seesay.errors import UserError
     from seesay.tasks import GROUPS, expand, load_task
 
     if page is not None and (name is None or len(expand([name])) != 1):
@@ -64,7 +64,6 @@ def tasks(
 
 
 def _write_page(task: Task, page: Path, encoder: str | None) -> None:
-    from seesay.errors import UserError
     from seesay.models import ModelOptions
     from seesay.reports.papers import viphy
     from seesay.runs.ways import with_categories

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.options import Json, Quiet
+from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.progress import ProgressCallback
@@ -21,8 +22,6 @@ TrainingDevice = StrEnum("TrainingDevice", ["cpu", "auto"])
 
 
 def _possible(learning_rate: float | None) -> float | None:
-    from seesay.errors import UserError
-
     if learning_rate is not None and not 0 < learning_rate < 10:
         raise UserError(f"--learning-rate is {learning_rate}: give a number above 0, as in 0.001.")
     return learning_rate

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from pydantic import Field
 
 from seesay.judge.documents import FrozenModel
-from seesay.judge.storage.database import Transaction, first_row, get_setting
+from seesay.judge.storage.database import Transaction, get_setting
 from seesay.judge.study import Study
 
 _ACTIVE_SECONDS = 5 * 60
@@ -33,13 +35,16 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
     """All counts at one moment."""
 
     def count(sql: str, *values: object) -> int:
-        row = first_row(tx, sql, *values)
-        return int(row[0] or 0) if row else 0
+        return int(tx.execute(sql, *values)[0][0] or 0)
 
     measured = "FROM answer a JOIN item i ON i.id = a.item WHERE i.control = ''"
     first = study.first_judgements
     judgements = count(f"SELECT COUNT(*) {measured}")
-    median = first_row(tx, f"SELECT a.seconds {measured} ORDER BY a.seconds LIMIT 1 OFFSET ?", judgements // 2)
+    middle = tx.execute(  # the middle row, or the two of an even number
+        f"SELECT a.seconds {measured} ORDER BY a.seconds LIMIT ? OFFSET ?",
+        2 - judgements % 2,
+        max(judgements - 1, 0) // 2,
+    )
     return StudyProgress(
         state=get_setting(tx, "state") or "",
         invited=count("SELECT COUNT(*) FROM person"),
@@ -62,5 +67,5 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
             COALESCE((SELECT wanted FROM need WHERE need.item = a.item), ?)) AS full_items""",
             first,
         ),
-        seconds=None if median is None else float(median[0]),
+        seconds=median(float(seconds) for (seconds,) in middle) if middle else None,
     )

@@ -13,14 +13,7 @@ from pydantic import ValidationError
 from seesay.data.jsonl import BadValueError
 from seesay.data.tables import Cells, read_csv
 from seesay.errors import UserError
-from seesay.judge.items import (
-    ITEM_TYPES,
-    MAX_SEVERAL,
-    RatingItem,
-    SentenceItem,
-    StudyItem,
-    TextItem,
-)
+from seesay.judge.items import ITEM_TYPES, MAX_SEVERAL, RatingItem, SentenceItem, StudyItem, TextItem
 from seesay.judge.messages import mark
 from seesay.judge.numbers import option_number
 from seesay.judge.pictures import PICTURES

@@ -104,12 +104,14 @@ class MinedCounts:
 
 @dataclass(frozen=True, slots=True)
 class CountedParts:
-    """Where the counts of all parts are, by kind, the number of pictures, and what could not be used, by reason."""
+    """Where the counts of all parts are, by kind, the number of pictures, what could not be used, by reason, and how
+    many pictures were counted by this run, not by an earlier one."""
 
     folder: Path
     spilled: Mapping[str, SpilledCounts]
     pictures: int
     bad: Counter[str]
+    counted_now: int = 0
 
 
 def spilled_counts(folder: Path, stems: Sequence[str], pictures: int) -> dict[str, SpilledCounts]:
@@ -175,7 +177,8 @@ def count_parts(
     spilled = spilled_counts(folder, list(paths), total)
     create_task = partial(PartCounter, paths, spilled, folder, config, names)
     is_done = partial(_is_done, spilled, folder)
-    progress(sum(rows[stem] for stem in filter(is_done, paths)), total)
+    counted = sum(rows[stem] for stem in filter(is_done, paths))
+    progress(counted, total)
     engines.run(
         list(paths), create_task, is_done,
         engine=engine, workers=workers, finished=lambda stem: progress(rows[stem], total),
@@ -183,7 +186,7 @@ def count_parts(
     bad: Counter[str] = Counter()
     for stem in paths:
         bad.update(read_state(folder / f"{stem}.done.json", _Done, DELETE_WORK).bad)
-    return CountedParts(folder, spilled, total, bad)
+    return CountedParts(folder, spilled, total, bad, total - counted)
 
 
 class PartCounter:

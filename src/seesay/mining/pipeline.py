@@ -145,7 +145,7 @@ def mine(
                 output, counts, thresholds, subtypes_of, by_ending,
                 transitive=transitive, engine=engine, workers=workers,
             )  # fmt: skip
-            rate = round(counts.pictures / max(time.perf_counter() - count_start, 1e-9), 1)
+            rate = round(counts.counted_now / max(time.perf_counter() - count_start, 1e-9), 1)
             bad += nameless + counts.bad + unused
             result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
         if subtype_counts or without_pictures:

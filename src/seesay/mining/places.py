@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seesay.metrics.base import BoolArray, FloatArray, IntArray
+from seesay.metrics.base import BoolArray, IntArray
 from seesay.mining.aggregate import Observations, pairs
 from seesay.mining.choices import SpaceRule
 from seesay.mining.regions import PictureBlock, RegionArrays, blocks
@@ -64,23 +64,17 @@ def compare(regions: RegionArrays, rule: DepthPartitions) -> Iterator[Observatio
     """The pairs of a batch that can be compared. An object of unknown depth belongs to no partition."""
     for block in blocks(regions):
         member = np.where(block.mask, _members(regions, block, rule), 0).astype(np.uint8)
+        # (n, n, B): whether the first object is above the second in the picture, where y grows downwards
         if rule.published:
-            above = _above(block.take(regions.corner_mean), block.take(regions.top), highest=True)
+            above = block.take(regions.top)[None] > block.take(regions.corner_mean)[:, None]
         else:
-            above = _above(block.take(regions.centroid), block.take(regions.lowest), highest=False)
+            above = block.take(regions.lowest)[:, None] < block.take(regions.centroid)[None]
         first, second = pairs(len(member))
         comparable = (member[first] & member[second]) != 0
         label = LEVEL + above[second, first].view(np.int8) - above[first, second].view(np.int8)
         if rule.overlap:
             _propagate(member, above, rule.partitions, comparable, label)
         yield Observations.from_pairs(block.pictures, block.take_names(regions.names), label, comparable, 3)
-
-
-def _above(centroid: FloatArray, edge: FloatArray, *, highest: bool) -> BoolArray:
-    """(n, n, B): whether the first object is above the second in the picture, where y grows downwards."""
-    if highest:
-        return edge[None] > centroid[:, None]
-    return edge[:, None] < centroid[None]
 
 
 def _members(regions: RegionArrays, block: PictureBlock, rule: DepthPartitions) -> IntArray:

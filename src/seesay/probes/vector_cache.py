@@ -20,7 +20,7 @@ from seesay.models.base import Model
 from seesay.models.hf.batching import chunks
 from seesay.progress import ProgressCallback
 
-SHARD = 2048  # texts: at a few hundred a second, what a kill can lose is seconds
+SHARD = 2048  # texts that are encoded and written together: at a few hundred a second, what a kill can lose is seconds
 KEY = 16  # bytes of a text's digest
 
 Rows = NDArray[np.float32]
@@ -29,7 +29,7 @@ Rows = NDArray[np.float32]
 class VectorCache:
     """An encoder's vectors: read from disk where they exist, else encoded and kept there."""
 
-    dimensions, kind = 2, ""
+    dimensions, kind, shard = 2, "", SHARD
 
     def __init__(self, encoder: Model, folder: Path | None = None) -> None:
         digest = hashlib.blake2b((encoder.fingerprint + self.kind).encode(), digest_size=12).hexdigest()
@@ -51,15 +51,10 @@ class VectorCache:
         new = [text for text in unique if key_of(text) not in self._rows]
         if progress and len(new) < len(unique):
             progress(len(unique) - len(new), len(unique))
-        for shard in chunks(new, self._shard):
+        for shard in chunks(new, self.shard):
             self._save(shard, self._encode(shard))
             if progress:
                 progress(len(shard), len(unique))
-
-    @property
-    def _shard(self) -> int:
-        """Texts that are encoded and written together."""
-        return SHARD
 
     def _encode(self, texts: Sequence[str]) -> Rows:
         return self.encoder.encode(texts)
@@ -95,7 +90,7 @@ class VectorCache:
 class LayerCache(VectorCache):
     """The same for every layer of an encoder; a layer is read by itself, since all of them may not fit into memory."""
 
-    dimensions, kind = 3, "-layers"
+    dimensions, kind, shard = 3, "-layers", SHARD // 8  # a text has as many vectors as the encoder has layers
 
     def layers(self, texts: Sequence[str]) -> int:
         """How many layers the kept vectors of these texts have, the embedding included."""
@@ -109,10 +104,6 @@ class LayerCache(VectorCache):
     def size(self, texts: Sequence[str]) -> int:
         """The bytes that the vectors of these texts take."""
         return sum(rows[i].nbytes for rows, i in {key: self._rows[key] for key in map(key_of, texts)}.values())
-
-    @property
-    def _shard(self) -> int:
-        return SHARD // 8  # a text has as many vectors as the encoder has layers
 
     def _encode(self, texts: Sequence[str]) -> Rows:
         return self.encoder.encode_layers(texts)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,20 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
 from seesay.folders import cache_folder
+from seesay.models.hf.batching import chunks
 from seesay.progress import ProgressCallback
 from seesay.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
 from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
 from seesay.scenes.plan import ScenePlan
-from seesay.scenes.published import read_questions
+from seesay.scenes.published import SceneQuestion, read_questions
 
 NO_YES = ("no", "yes")
 BATCH = 64
 
+T = TypeVar("T")
+LabelledPicture = tuple[Pictures, str, int]
 LabelledPictures = tuple[Pictures, Sequence[str], Sequence[int]]
 """A batch before its features are extracted: pictures, sentences, and the index of each answer."""
 
@@ -109,16 +112,22 @@ def from_folder(
         raise UserError(f"{file}: {bad_rows[0].reason} (row {bad_rows[0].row}); a training set must be complete.")
     paths = [picture_path(folder, split, question.image) for question in questions]
 
-    def labelled() -> Iterator[LabelledPictures]:
-        for start in range(0, len(questions), BATCH):
-            batch = questions[start : start + BATCH]
-            pictures = [read_picture(str(path), extractor.image_size) for path in paths[start : start + BATCH]]
-            yield np.stack(pictures), [row.question for row in batch], [int(row.answer) for row in batch]
+    def label(row: tuple[SceneQuestion, Path]) -> LabelledPicture:
+        question, path = row
+        return read_picture(str(path), extractor.image_size), question.question, int(question.answer)
 
+    labelled = in_batches(zip(questions, paths, strict=True), label)
     pictures = f"{folder.resolve()} {[size_and_time(path) for path in paths]}"
     digest = hashlib.blake2b(file.read_bytes() + pictures.encode(), digest_size=8).hexdigest()
     name = f"{folder.resolve().name}-{split}-{digest}"
-    return extract_cached(name, labelled(), len(questions), extractor, NO_YES, progress)
+    return extract_cached(name, labelled, len(questions), extractor, NO_YES, progress)
+
+
+def in_batches(rows: Iterable[T], label: Callable[[T], LabelledPicture]) -> Iterator[LabelledPictures]:
+    """The rows as labelled pictures, some at a time."""
+    for batch in chunks(rows, BATCH):
+        pictures, sentences, answers = zip(*map(label, batch), strict=True)
+        yield np.stack(pictures), sentences, answers
 
 
 def size_and_time(path: Path) -> tuple[int, int]:

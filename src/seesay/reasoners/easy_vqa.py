@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from seesay.data import easy_vqa
 from seesay.errors import UserError
 from seesay.progress import ProgressCallback
-from seesay.reasoners.dataset import BATCH, LabelledPictures, ReasonerDataset, extract_cached
-from seesay.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
+from seesay.reasoners.dataset import LabelledPicture, ReasonerDataset, extract_cached, in_batches
+from seesay.reasoners.features.extractor import FeatureExtractor, read_picture
 
 SPLITS = ("train", "val", "test")
 HELD_OUT = 0.1
@@ -29,21 +29,15 @@ def from_easy_vqa(
     """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own), or the first
     `count` of them."""
     names, rows = easy_vqa.answers(), _rows(split, seed)[:count]
-    indices = {answer: i for i, answer in enumerate(names)}
+    read_once = lru_cache(maxsize=1)(read_picture)  # about ten questions per picture, one after the other
 
-    def labelled() -> Iterator[LabelledPictures]:
-        last: tuple[str, Pictures] | None = None
-        for start in range(0, len(rows), BATCH):
-            batch, pictures = rows[start : start + BATCH], []
-            for row in batch:  # about ten questions per picture, one after the other: it is read once
-                if last is None or last[0] != row.path:
-                    last = row.path, read_picture(row.path, extractor.image_size)
-                pictures.append(last[1])
-            yield np.stack(pictures), [row.question for row in batch], [indices[row.answer] for row in batch]
+    def label(row: easy_vqa.VqaQuestion) -> LabelledPicture:
+        return read_once(row.path, extractor.image_size), row.question, names.index(row.answer)
 
     part = split if split == "test" else f"{split}-{HELD_OUT}-{seed}"
     part += "" if count is None else f"-{count}"
-    return extract_cached(f"easy-vqa-{easy_vqa.release()}-{part}", labelled(), len(rows), extractor, names, progress)
+    name = f"easy-vqa-{easy_vqa.release()}-{part}"
+    return extract_cached(name, in_batches(rows, label), len(rows), extractor, names, progress)
 
 
 @dataclass(frozen=True, slots=True)

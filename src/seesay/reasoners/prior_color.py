@@ -7,7 +7,6 @@ met in training; the tests are things met and not met, in their typical colour a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +19,7 @@ from seesay.pictures.plan import ColorPicture, is_held_out, recolored
 from seesay.pictures.questions import color_here
 from seesay.pictures.things import Thing, color_things
 from seesay.progress import ProgressCallback
-from seesay.reasoners.dataset import BATCH, LabelledPictures, ReasonerDataset, extract_cached
+from seesay.reasoners.dataset import LabelledPicture, ReasonerDataset, extract_cached, in_batches
 from seesay.reasoners.features.extractor import FeatureExtractor
 
 NAME = "prior-color"
@@ -67,14 +66,12 @@ class PriorColorSource:
         """One of the splits, with its features."""
         pictures = self.pictures(split)
 
-        def labelled() -> Iterator[LabelledPictures]:
-            for start in range(0, len(pictures), BATCH):
-                batch = pictures[start : start + BATCH]
-                drawn = np.stack([rgb(picture, extractor.image_size) for picture in batch])
-                yield drawn, [_sentence(picture) for picture in batch], [COLORS.index(p.color) for p in batch]
+        def label(picture: ColorPicture) -> LabelledPicture:
+            return rgb(picture, extractor.image_size), _sentence(picture), COLORS.index(picture.color)
 
         part = f"{split if split in TESTS else f'{split}-{self.percent}'}-{len(pictures)}"
-        return extract_cached(f"{NAME}-{VERSION}-{part}", labelled(), len(pictures), extractor, COLORS, progress)
+        labelled, total = in_batches(pictures, label), len(pictures)
+        return extract_cached(f"{NAME}-{VERSION}-{part}", labelled, total, extractor, COLORS, progress)
 
     def pictures(self, split: str) -> list[ColorPicture]:
         """The pictures of a split: so many percent of the items in another colour, or a test's all or none."""

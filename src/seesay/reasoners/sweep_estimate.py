@@ -69,7 +69,8 @@ def estimate(trainings: Sequence[SweepTraining]) -> list[SweepEstimate]:
         setting = network, config.image_size, config.batch_size
         if setting not in seconds:
             seconds[setting] = _seconds_per_step(config)
-        steps = config.schedule.epochs * -(-group[0].source.splits["train"] // config.batch_size)
+        epochs = config.schedule.epochs * (1 + len(config.curriculum))  # first tasks have as many items
+        steps = epochs * -(-group[0].source.splits["train"] // config.batch_size)
         lines.append(SweepEstimate(network, task, len(group), steps, seconds[setting]))
     return lines
 

@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
+from seesay.scenes.published import SPECIAL as SPECIAL
+
 NULL, START, END, UNKNOWN = range(4)
 _WORD = re.compile(r"[\w'-]+")
 

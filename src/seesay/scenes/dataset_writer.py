@@ -175,8 +175,6 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
         if is_used(folder):
             raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
         write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
-        (folder / "parts").mkdir(exist_ok=True)
-        return True
     existing = annotation.load_json(manifest)
     if not isinstance(existing, dict) or {**existing, "complete": None} != {**settings, "complete": None}:
         raise UserError(

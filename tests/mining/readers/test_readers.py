@@ -177,6 +177,7 @@ def test_coco_in_any_order(tmp_path: Path) -> None:
     (tmp_path / "i.json").write_text(json.dumps(instances))
     (tmp_path / "c.json").write_text(json.dumps(captions))
     good, bad = split(f"coco:{tmp_path / 'i.json'},{tmp_path / 'c.json'}")
+    assert split(f"coco:{tmp_path / 'i.json'},{tmp_path / 'c.json'},{tmp_path / 'i.json'}") == (good, bad)
     dog = (0.0, 0.0, 10.0, 10.0)
     assert good == [Picture("7", 20, 20, (Region("dog", dog, tuple(map(float, ring))), Region("dog", dog)), ("a dog",))]
     assert [b.reason for b in bad] == [

@@ -100,12 +100,12 @@ def people_rows(
     judgements: Sequence[Judgement],
     excluded: Sequence[ExcludedParticipant],
     codes: Mapping[int, str],
-    columns: Mapping[int, Mapping[str, Any]] | None = None,
-    details: Mapping[int, Mapping[str, str]] | None = None,
+    columns: Mapping[int, Mapping[str, Any]],
+    details: Mapping[int, Mapping[str, str]],
 ) -> list[TableRow]:
     """One row per participant with a judgement, with whether they count and why not, and what else is known of them:
     how their answers look (`annotators`), their language, check and practice."""
-    noted = sorted({key for notes in (details or {}).values() for key in notes})
+    noted = sorted({key for notes in details.values() for key in notes})
     reasons = {participant.person: "; ".join(participant.reasons) for participant in excluded}
     return [
         {
@@ -116,8 +116,8 @@ def people_rows(
             "judgements": sum(not j.item.control for j in theirs),
             "controls": sum(bool(j.item.control) for j in theirs),
             "seconds": median(j.seconds for j in theirs),
-            **{name: (columns or {}).get(person, {}).get(name) for name in ANNOTATOR_COLUMNS},
-            **{key: (details or {}).get(person, {}).get(key, "") for key in noted},
+            **{name: columns.get(person, {}).get(name) for name in ANNOTATOR_COLUMNS},
+            **{key: details.get(person, {}).get(key, "") for key in noted},
         }
         for person, theirs in by_participant(judgements).items()
     ]

@@ -15,14 +15,7 @@ from seesay import __version__
 from seesay.judge.answers import RequestRejectedError
 from seesay.judge.items import MAX_TYPED, SLIDER_MAX
 from seesay.judge.messages import mark
-from seesay.judge.web.languages import (
-    DRAFTS,
-    LANGUAGES,
-    current_language,
-    describe_rejection,
-    direction,
-    translations,
-)
+from seesay.judge.web.languages import DRAFTS, LANGUAGES, current_language, describe_rejection, direction, translations
 
 ASSETS = {
     "icon.svg": "image/svg+xml",

@@ -18,7 +18,8 @@ from seesay.mining.records import BadAnnotation, Picture
 
 
 def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """The pictures of COCO files, and what had to be left out."""
+    """The pictures of COCO files, each read once, and what had to be left out."""
+    paths = list({path.resolve(): path for path in paths}.values())
     for path in paths:
         if not path.is_file():
             raise UserError(f"There is no file '{path}'.")

@@ -154,8 +154,11 @@ class CausalModel(TransformersModel):
                 logp = tuple(logp for _ in cut for logp in next(results)[0])
                 tokens = tuple(self._tokenizer.convert_ids_to_tokens(list(ids[1:])))
                 own = len(encoded["input_ids"][row]) and encoded["input_ids"][row][0] == ids[0]  # the beginning token
-                offsets = [*encoded["offset_mapping"][row][int(own) :], (len(batch[row]),) * 2][: len(tokens)]
-                yield TokenScores(tokens, logp, spans=tuple((start, stop) for start, stop in offsets))
+                end_of_text = (len(batch[row]), len(batch[row]))
+                offsets = [*map(tuple, encoded["offset_mapping"][row][int(own) :]), end_of_text][: len(tokens)]
+                if offsets and offsets[-1] == (0, 0):  # an end token that the tokenizer writes itself
+                    offsets[-1] = end_of_text
+                yield TokenScores(tokens, logp, spans=tuple(offsets))
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """Whether texts end with the end token, and the window that moves over long ones."""

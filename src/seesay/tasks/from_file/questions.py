@@ -67,10 +67,17 @@ class QuestionBuilder:
         if not isinstance(self.options, Options) or not self.options.answers:
             return
         column, within = self.options.answers, self.options.within
+        separated = bool(self.gold.separator)
         for row in table.rows:
+            value = row.cells.get(column)
             answers = self._answers.setdefault(str(row.cells.get(within)) if within else "", {})
-            with suppress(BadValueError):  # such a row is reported when its question is built
-                answers.update(dict.fromkeys(label for label in self._labels(row.cells.get(column), column) if label))
+            if type(value) is str and not separated:  # nearly every row of nearly every file
+                answers[value] = None
+            else:
+                with suppress(BadValueError):  # such a row is reported when its question is built
+                    answers.update(dict.fromkeys(self._labels(value, column)))
+        for answers in self._answers.values():
+            answers.pop("", None)
 
     def questions(self, table: Table, prefix: str = "") -> tuple[list[tuple[Row, Question]], list[BadRow]]:
         """The questions with their rows, and the rows that are none."""

@@ -57,6 +57,11 @@ def test_preview_is_the_page_of_the_first_participant() -> None:
     assert document["people_needed"] == 15  # 6 items x 10 judgements, of which everyone gives 4: two are their controls
 
 
+def test_a_list_of_controls_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "known.txt").write_text("lemon\nsnow\n", encoding="utf-8-sig")
+    assert printed_json("preview", "core-color", "--known", "known.txt")["controls"] == 2
+
+
 def test_plan_says_what_it_takes(tmp_path: Path) -> None:
     document = printed_json("plan", "core-color", "--limit", "50", "--width", "0.4", "--pay", "0.1", "--fee", "0.5")
     fixed, adaptive = document["plans"]

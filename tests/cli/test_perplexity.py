@@ -179,6 +179,8 @@ def test_a_model_that_cannot_score_leaves_files_alone(texts: Path, tmp_path: Pat
     kept = tmp_path / "kept.jsonl"
     kept.write_text("from the last run\n", encoding="utf-8")
     refused_here(capsys, "perplexity", "baseline:uniform", texts, "--per-sentence", kept)
+    both = ("--per-sentence", tmp_path / "rows.jsonl", "--per-token", tmp_path / "rows.jsonl")
+    assert "the same file" in refused_here(capsys, "perplexity", "baseline:uniform", texts, *both)
     assert kept.read_text(encoding="utf-8") == "from the last run\n"
 
 

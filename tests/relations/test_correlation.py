@@ -91,7 +91,7 @@ def test_tables_of_people(tmp_path: Path) -> None:
         ("word,value\nin,2\n", "is not a table"),
         ("a,b,value\nin,on,much\n", "'much' is not a number"),
         ("a,b,value\nin,on,1\non,in,1\n", "row 3, repeats the pair"),
-        ("a,b,value\nin,on\n", "has 2 cells"),
+        ("a,b,value\n\nin,on\n", "row 3, has 2 cells"),
         ("a,b,value\nin,in,1\n", "no pair with a rating"),
     ],
 )

@@ -81,6 +81,8 @@ def perplexity(
     load, load_other = locate(model, options), locate(beside, options) if beside else None
     if beside and (not tokens or file == "-"):
         raise UserError("--beside goes with --tokens and a file, which both models read.")
+    if per_sentence is not None and per_sentence == per_token:
+        raise UserError("--per-sentence and --per-token name the same file: give each its own.")
     kept: list[ScoredText] = []
     with ExitStack() as stack:
         stack.enter_context(_explain_interrupt())

@@ -23,6 +23,7 @@ from seesay.metrics.base import BoolArray, FloatArray
 from seesay.relations.vectors import WordVectors, cosine
 
 _VALUE_COLUMNS = ("similarity", "association", "mean", "value")
+_NumberedRows = Sequence[tuple[int, Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,15 @@ def read_human(path: Path) -> HumanRatings:
         return _read_study(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
+            rows = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path} cannot be read as a table of people's judgements ({error}).") from error
     if len(rows) < 2:
         raise UserError(f"{path} is empty: give a table of pairs (a, b, similarity) or a square one.")
-    header = [cell.strip() for cell in rows[0]]
+    header = [cell.strip() for cell in rows[0][1]]
     if {"a", "b"} <= set(header) and set(header) & set(_VALUE_COLUMNS):
         return _read_pairs(path, header, rows[1:])
-    if header[1:] == [row[0].strip() for row in rows[1:]]:
+    if header[1:] == [row[0].strip() for _, row in rows[1:]]:
         return _read_square(path, header[1:], rows[1:])
     raise UserError(
         f"{path} is not a table of people's judgements: give the columns a, b and {' or '.join(_VALUE_COLUMNS)}, "
@@ -131,11 +132,11 @@ def _p(rho: float, n: int) -> float:
     return float(2 * t.sf(abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)), n - 2))
 
 
-def _read_pairs(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> HumanRatings:
+def _read_pairs(path: Path, header: Sequence[str], rows: _NumberedRows) -> HumanRatings:
     value = next(header.index(name) for name in _VALUE_COLUMNS if name in header)
     a, b = header.index("a"), header.index("b")
     by_pair: dict[tuple[str, str], float] = {}
-    for number, row in enumerate(rows, 2):
+    for number, row in rows:
         if len(row) != len(header):
             raise UserError(f"{path}, row {number}, has {len(row)} cells where the header has {len(header)}.")
         if not row[value].strip():
@@ -149,10 +150,10 @@ def _read_pairs(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]
     return _ratings(path, by_pair)
 
 
-def _read_square(path: Path, words: Sequence[str], rows: Sequence[Sequence[str]]) -> HumanRatings:
-    if any(len(row) != 1 + len(words) for row in rows):
+def _read_square(path: Path, words: Sequence[str], rows: _NumberedRows) -> HumanRatings:
+    if any(len(row) != 1 + len(words) for _, row in rows):
         raise UserError(f"{path} is not square: {len(words)} words need as many cells in every row.")
-    table = np.array([[_number(path, i, cell) for cell in row[1:]] for i, row in enumerate(rows, 2)], dtype=np.float64)
+    table = np.array([[_number(path, number, cell) for cell in row[1:]] for number, row in rows], dtype=np.float64)
     present = (table != 0).astype(np.float64)
     both = (table + table.T) / np.maximum(present + present.T, 1)
     return _ratings(path, {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)})

@@ -29,6 +29,8 @@ EQ_LABEL ADVP PRT
 def test_collins_is_the_default(tmp_path: Path) -> None:
     (tmp_path / "COLLINS.prm").write_text(COLLINS)
     assert read_parameters(tmp_path / "COLLINS.prm") == EvalbParameters()
+    (tmp_path / "windows.prm").write_text(COLLINS.lstrip(), encoding="utf-8-sig")
+    assert read_parameters(tmp_path / "windows.prm") == EvalbParameters()
 
 
 def test_equal_is_not_directional() -> None:

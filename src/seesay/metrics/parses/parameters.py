@@ -39,7 +39,7 @@ _SETS = {"DELETE_LABEL": 1, "DELETE_LABEL_FOR_LENGTH": 1, "EQ_LABEL": 2, "EQ_WOR
 def read_parameters(path: Path) -> EvalbParameters:
     """From a file as evalb reads it. `DEBUG` and `MAX_ERROR` are taken and change nothing: every error is reported."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"Cannot read the parameter file {path}: {error}.") from error
     numbers: dict[str, int] = {"CUTOFF_LEN": 9999, "LABELED": 1}

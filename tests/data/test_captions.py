@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,14 @@ def test_captions_in_memory(tmp_path: Path) -> None:
 def test_a_file_without_captions_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError):
         read_captions(_write(tmp_path / "x.json", text))
+
+
+def test_what_is_no_text_in_memory_is_reported_or_refused() -> None:
+    captions: Any = {"1": None, "2": "a dog"}
+    assert [row.reason for row in load_captions(captions).bad] == ["not a text"]
+    references: Any = {"1": None, "2": ["a dog"]}
+    with pytest.raises(UserError, match="as a list of texts"):
+        load_references(references)
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:

@@ -214,6 +214,12 @@ def test_lists_of_gold_labels_are_options_too(tmp_path: Path) -> None:
     assert [q.options for q in task.questions] == [("blue", "green", "red")] * 2
 
 
+def test_a_row_of_csv_ends_at_the_end_of_its_line_alone(tmp_path: Path) -> None:
+    rows = 'fruit,color,kind\n"lemon",yellow,a\u2028b\nlime,green,c\n'
+    task = task_of(tmp_path, FILE + "tags: [kind]\n", fruit=rows)
+    assert [(q.object, q.tags["kind"]) for q in task.questions] == [("lemon", "a\u2028b"), ("lime", "c")]
+
+
 def test_a_row_in_none_of_the_nested_sets_is_reported(tmp_path: Path) -> None:
     rows = [{"x": "a", "y": "1", "level": "low"}, {"x": "b", "y": "2", "level": "high"}, {"x": "c", "y": "2"}]
     task = inline(tmp_path, rows, "gold: y\ntags: [level]\nnested_by: level")

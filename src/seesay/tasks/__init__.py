@@ -154,7 +154,8 @@ def summary(name: str) -> Summary:
 def expand(names: Sequence[str]) -> list[str]:
     """Task names from what a user typed: comma lists split, groups expanded, duplicates removed, order kept."""
     expanded: dict[str, None] = {}
-    for name in (part.strip() for typed in names for part in ([typed] if Path(typed).exists() else typed.split(","))):
+    parts = [part for typed in names for part in ([typed] if _exists(typed) else typed.split(","))]
+    for name in map(str.strip, parts):
         if not name:
             continue
         if is_task_file(name):
@@ -171,7 +172,20 @@ def is_task_file(name: str) -> bool:
     """Whether a name is the path of a task file, of a folder with one, or of a table."""
     if not name or name == "all" or name in GROUPS or name in TASKS.names():
         return False
-    return name.lower().endswith(_FILE_SUFFIXES) or "/" in name or os.sep in name or Path(name).is_dir()
+    return (
+        name.lower().endswith(_FILE_SUFFIXES)
+        or "/" in name
+        or os.sep in name
+        or (_exists(name) and Path(name).is_dir())
+    )
+
+
+def _exists(name: str) -> bool:
+    """Whether this is a path; a list of names may be too long for one."""
+    try:
+        return Path(name).exists()
+    except OSError:
+        return False
 
 
 def load_task(name: str, data: Path | None = None) -> Task:

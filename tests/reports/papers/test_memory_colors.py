@@ -77,6 +77,16 @@ def test_table_4_counts_entries_and_says_how_far_they_are_from_print(page: Page)
     assert "PF ≥ 30 by −24" in shown.text
 
 
+def test_table_4_takes_the_answer_words_from_their_own_folder(tmp_path: Path) -> None:
+    for name in ("cslb-norms", "property_norms"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "cslb-norms", [line(row) for row in LOOKS])
+    (tmp_path / "property_norms" / "labels.txt").write_text("red\nblack\n")
+    shown = by_number(render_entries(load_paper("memory-colors"), Material(data=tmp_path)))["Table 4"]
+    rows = {row[0]: row for row in shown.tables[0].rows}
+    assert rows["PF ≥ 30"][1:-1] == ["2", "0", "0", "0", "2"]  # is red, is black
+
+
 def test_tables_that_no_source_has_are_listed_as_such(page: Page) -> None:
     shown = by_number(page)
     assert {number for number, rendered in shown.items() if rendered.status is Status.NOT_HERE} == {

@@ -44,6 +44,8 @@ class CaptionSet:
         """Add one row's captions; with `single`, a second caption of an image is a bad row."""
         if single and (image in self.texts or len(texts) != 1):
             self.bad.append(BadRow(row, f"a second caption for image {image}"))
+        elif not all(isinstance(text, str) for text in texts):
+            self.bad.append(BadRow(row, "not a text"))
         elif not all(map(is_text, (image, *texts))):
             self.bad.append(BadRow(row, "holds half of a surrogate pair"))
         elif any(len(text) > MOST_CHARACTERS or len(text.split()) > MOST_WORDS for text in texts):
@@ -87,7 +89,7 @@ def load_references(source: ReferenceSource) -> CaptionSet:
     references = CaptionSet("the references", unit="entry", plain=not isinstance(source, Mapping))
     rows: Iterable[tuple[object, Any]] = source.items() if isinstance(source, Mapping) else enumerate(source, 1)
     for number, (image, texts) in enumerate(rows, 1):
-        if isinstance(texts, str | Path):
+        if isinstance(texts, str | Path) or not isinstance(texts, Iterable):
             raise UserError("Give the references of each caption as a list of texts, or files as Path objects.")
         references.add(number, str(image), list(texts), single=False)
     return references

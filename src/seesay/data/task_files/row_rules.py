@@ -29,15 +29,7 @@ class Condition(Part):
         if self.values:
             return value in self.values
         number = as_number(value)
-        return not math.isnan(number) and self._low <= number <= self._high
-
-    @property
-    def _low(self) -> float:
-        return -math.inf if self.at_least is None else self.at_least
-
-    @property
-    def _high(self) -> float:
-        return math.inf if self.at_most is None else self.at_most
+        return (self.at_least is None or number >= self.at_least) and (self.at_most is None or number <= self.at_most)
 
 
 class Drop(Condition):

@@ -7,6 +7,7 @@ reported and costs only itself.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -214,7 +215,7 @@ def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str] | BadRow
             try:
                 if text.count('"') % 2:
                     raise csv.Error("a quote is never closed")
-                yield number, next(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
+                yield number, next(csv.reader(io.StringIO(text), delimiter=delimiter, strict=True))
             except csv.Error as error:
                 waiting = taken + waiting  # each of these lines is a row of its own after all
                 yield number, BadRow(number, f"not CSV ({error})")

@@ -304,7 +304,7 @@ class TaskFile(Part):
 def json_schema() -> dict[str, Any]:
     """The JSON schema of a task file."""
     schema = TaskFile.model_json_schema()
-    needed = [name for name in schema["required"] if name not in STANDS_FOR]
-    asked = [name for name in schema["required"] if name in STANDS_FOR]
-    schema |= {"required": needed, "anyOf": [{"required": asked}, {"required": ["pairs"]}]}
+    always = [name for name in schema["required"] if name not in STANDS_FOR]
+    without_pairs = [name for name in schema["required"] if name in STANDS_FOR]
+    schema |= {"required": always, "anyOf": [{"required": without_pairs}, {"required": ["pairs"]}]}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

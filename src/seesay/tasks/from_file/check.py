@@ -97,9 +97,8 @@ def estimated_tokens(text: str) -> int:
 
 def slices(task: Task) -> dict[str, dict[str, int]]:
     """The number of questions per tag and value."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, Counter[str]] = {}
     for question in task.questions:
         for name, value in question.tags.items():
-            by_value = counts.setdefault(name, {})
-            by_value[value] = by_value.get(value, 0) + 1
-    return counts
+            counts.setdefault(name, Counter())[value] += 1
+    return {name: dict(values) for name, values in counts.items()}

@@ -106,14 +106,13 @@ class _Builder:
     def bad(self, *, every_split: bool) -> list[BadRow]:
         """The rows that cannot be used, those of the other splits included if asked for."""
         bad_rows = list(self.bad_rows)
-        for name in self.sources.other_splits() if every_split and self.questions else ():
-            table = self.sources.table(name)
-            if table is not None and self.questions is not None:
-                file = self.file.sources[name]
-                bad_rows += [
-                    replace(row, file=row.file or (file if isinstance(file, str) else name))
-                    for row in self.questions.questions(table)[1]
-                ]
+        if not every_split or self.questions is None:
+            return bad_rows
+        for name in self.sources.other_splits():
+            if (table := self.sources.table(name)) is not None:
+                source = self.file.sources[name]
+                file = source if isinstance(source, str) else name
+                bad_rows += [replace(row, file=row.file or file) for row in self.questions.questions(table)[1]]
         return bad_rows
 
     def task(self) -> Task | None:

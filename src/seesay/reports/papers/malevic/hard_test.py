@@ -132,12 +132,12 @@ def k_of_agreeing_and_differing(material: Material) -> Rendered:
     numbers = DataTable(["thresholds", "items", "mean k", "sd", "mean distance of k from 0.29"], body)
     tables: list[DataTable] = []
     try:
-        asked = hard_test(material)
+        answered = hard_test(material)
     except UserError:
         text += "\n\nWith a trained reasoner among the folders, its accuracy on both groups is shown here, too."
     else:
-        rows = shares(asked.predictions, lambda row: ("agree" if row.agrees else "differ",))
-        tables.append(share_table(["thresholds"], rows, f"{asked.name} on the two groups"))
+        rows = shares(answered.predictions, lambda row: ("agree" if row.agrees else "differ",))
+        tables.append(share_table(["thresholds"], rows, f"{answered.name} on the two groups"))
     return Rendered(Status.SHOWN, text, tables, [chart], numbers)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
+from seesay.data import store
 from seesay.errors import UserError
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import interval, number
@@ -19,7 +20,7 @@ from seesay.reports.papers.memory_colors.figures import NORMS, bar_with_sd, few,
 from seesay.reports.papers.paper import Rendered, Status
 from seesay.runs.records import Figure
 from seesay.tasks import property_norms
-from seesay.tasks.property_norms import PUBLISHED_ENTRIES, TEMPLATES, entries_by_segment, read_files
+from seesay.tasks.property_norms import PUBLISHED_ENTRIES, TEMPLATES, entries_by_segment, read_files, read_words
 
 CHANCE = "chance"
 AP = "Mean average precision over the answer words (614 in print)."
@@ -28,6 +29,7 @@ AP = "Mean average precision over the answer words (614 in print)."
 def entries_table(material: Material) -> Rendered:
     """Table 4: entries in each segment, by relation."""
     entries, _, words, _ = read_files(material.task_data(NORMS))
+    words = read_words(store.find_file(NORMS, "labels.txt", material.data_of(NORMS))) or words
     relations = list(property_norms.RELATIONS.values())
     body, missed = [], []
     for segment, kept in entries_by_segment(entries, words).items():

@@ -57,7 +57,7 @@ def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
     return [_size_sets(of_set, f", asked as: {way}" if len(compared) > 1 else "") for way, of_set in compared.items()]
 
 
-def _size_sets(of_set: Mapping[str, TaskRuns], asked: str) -> Analysis:
+def _size_sets(of_set: Mapping[str, TaskRuns], suffix: str) -> Analysis:
     rows = [row for name, part in SIZE_SETS.items() if name in of_set for row in _overall(of_set[name], part)]
     drawn = []
     for row in sorted(rows, key=lambda row: row.source is not None):
@@ -68,7 +68,7 @@ def _size_sets(of_set: Mapping[str, TaskRuns], asked: str) -> Analysis:
         "published transitive set the first object is always the smaller one: a model that always says so scores 1."
     )
     chart = bars(drawn, title="Sizes: three sets of pairs", x_label=metric_name(rows[0].metric))
-    return Analysis("size-sets", "viphy-size", f"Sizes by inference{asked}", "Table 6", text, rows, (chart,))
+    return Analysis("size-sets", "viphy-size", f"Sizes by inference{suffix}", "Table 6", text, rows, (chart,))
 
 
 def learning_curves(bands: Sequence[Band]) -> list[Analysis]:

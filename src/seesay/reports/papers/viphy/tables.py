@@ -182,8 +182,8 @@ def probes(
     def render(material: Material) -> Rendered:
         rows = _rows_of(material, columns, lambda group, run: is_linear(group))
         judged = _rows_of(material, columns, lambda group, run: is_judged(run))
-        lines, own = (
-            [[model, asked, *(cells.get(head) for head in heads)] for model, asked, cells in each]
+        lines, judged_lines = (
+            [[model, way, *(cells.get(head) for head in heads)] for model, way, cells in each]
             for each in (rows, judged)
         )
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
@@ -192,7 +192,7 @@ def probes(
             human = people(material)
         except UserError as error:
             notes.append(f"People: {error}")
-        human += own
+        human += judged_lines
         if not lines and not human:
             raise UserError(" ".join([f"{missing}.", *notes, note]))
         whole = human and any(len(cells) == len(heads) for _, _, cells in rows)
@@ -209,13 +209,13 @@ def _rows_of(
     """Model, way of asking and cells; runs of several tasks share a row, two runs of one task do not."""
     rows: list[tuple[str, str, dict[str, str | None]]] = []
     for group in material.groups_of(*(task for task, _, _ in columns)):
-        own = [(metric or group.headline, head) for task, metric, head in columns if task == group.task.name]
+        metrics = [(metric or group.headline, head) for task, metric, head in columns if task == group.task.name]
         for entry in (entry for entry in group.entries if chosen(group, entry.run)):
-            asked = "judge" if is_judged(entry.run) else asked_as(group.task)
-            values = {head: cell(entry.figure(metric)) for metric, head in own}
-            same = (row for row in rows if row[:2] == (entry.label, asked) and not row[2].keys() & values.keys())
+            way = "judge" if is_judged(entry.run) else asked_as(group.task)
+            values = {head: cell(entry.figure(metric)) for metric, head in metrics}
+            same = (row for row in rows if row[:2] == (entry.label, way) and not row[2].keys() & values.keys())
             if (row := next(same, None)) is None:
-                rows.append((entry.label, asked, values))
+                rows.append((entry.label, way, values))
             else:
                 row[2].update(values)
     return rows

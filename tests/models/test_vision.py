@@ -20,7 +20,7 @@ from tests.models.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
 from tests.scenes.needed import needed
 
 from seesay.errors import UserError
-from seesay.models.base import Sampling
+from seesay.models.base import GREEDY, Sampling
 from seesay.models.options import ModelOptions
 from seesay.models.scene_baselines import SceneRule
 from seesay.models.server import load_vision_server
@@ -29,6 +29,7 @@ from seesay.models.vision import VisionModel, load_vision
 from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import tiles
 from seesay.models.vision.vision_language import MAX_NEW_TOKENS
+from seesay.probes.generated import GeneratedModel
 from seesay.questions import Prompt, Shot, after_shots
 from seesay.tasks import malevic
 
@@ -298,6 +299,13 @@ def test_server_without_log_probabilities(server: str, prompts: list[Prompt]) ->
     assert len(set(told[0].logp)) == 1
     with pytest.raises(UserError, match="an address"):
         load_vision_server("any", ModelOptions())
+
+
+def test_free_answers_of_a_server_are_counted_once(server: str, prompts: list[Prompt]) -> None:
+    Server.reply = "I cannot tell."
+    model = GeneratedModel(load_vision_server("any", ModelOptions(base_url=server, generates=True)), GREEDY)
+    (note,) = model.notes(model.answer(prompts[:2]))
+    assert note.startswith("2 of 2 replies named no option")
 
 
 def test_reply_scores() -> None:

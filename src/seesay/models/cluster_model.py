@@ -80,7 +80,8 @@ class ClusterModel(Model):
     def clear_notes(self) -> None:
         """Forget those of the copies, too."""
         super().clear_notes()
-        self._ray.get([worker.clear_notes.remote() for worker in self._workers])
+        with self._failures():
+            self._ray.get([worker.clear_notes.remote() for worker in self._workers])
 
     def close(self) -> None:
         """End the workers."""

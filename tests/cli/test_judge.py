@@ -85,7 +85,7 @@ def test_a_plan_from_a_pilot(tmp_path: Path) -> None:
         options = ("plan", "core-color", "--limit", "60", "--pilot", pilot, "--width", "0.4", "--per-page", "15")
         planned[right] = printed_json(*options, "--pages", "2")["plans"]
         assert "the pilot's 30 items" in run(*options).stdout
-    assert [plan["minutes"] for plan in planned[0.3]] == [30 * 2.0 / 60] * 2
+    assert [plan["minutes"] for plan in planned[0.3]] == [(30 + 2 * 2) * 2.0 / 60] * 2  # with two controls per page
     fixed, adaptive = zip(*planned.values(), strict=True)
     assert {plan["judgements_per_item"] for plan in fixed} == {21}  # whatever the agreement: a half takes so many
     assert adaptive[0]["judgements_per_item"] < 15 < adaptive[1]["judgements_per_item"] < 21

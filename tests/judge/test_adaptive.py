@@ -193,7 +193,7 @@ def test_rulings_drop_what_contradicts_them() -> None:
 
 
 def test_plans() -> None:
-    plan = plan_design("fixed", 10, items=66, items_per_person=60, most=10, seconds=4.0, pay=0.1, fee=0.5)
+    plan = plan_design("fixed", 10, items=66, items_per_person=60, most=10, minutes=4.0, pay=0.1, fee=0.5)
     assert (plan.judgements, plan.people, plan.minutes) == (660, 11, 4.0)
     assert plan.cost == pytest.approx(99.0)
     assert pilot_shares([[("a",)] * 4, [("a",), ("b",)]]) == [5 / 6, 1 / 2]

@@ -18,7 +18,7 @@ from statistics import stdev
 from seesay.judge.adaptive import Z, judgements_wanted, share_width
 from seesay.judge.items import ChoiceItem, ItemAnswer
 from seesay.judge.results.quality import pilot_judgements
-from seesay.judge.storage.studies import seconds_per_item
+from seesay.judge.storage.studies import minutes_per_person, seconds_per_item
 from seesay.judge.study import Study, StudyDesign
 
 MAX_JUDGEMENTS = 10_000
@@ -127,7 +127,7 @@ def plan_design(
     items: int,
     items_per_person: int,
     most: int,
-    seconds: float | None,
+    minutes: float | None,
     pay: float | None,
     fee: float,
 ) -> DesignPlan:
@@ -140,7 +140,7 @@ def plan_design(
         judgements_per_item=per_item,
         judgements=judgements,
         people=people,
-        minutes=None if seconds is None else items_per_person * seconds / 60,
+        minutes=minutes,
         cost=None if pay is None else judgements * pay * (1 + fee),
     )
 
@@ -156,7 +156,7 @@ def plan_study(
     """
     items, most = len(study.measured), study.design.judgements
     piloted = [] if pilot is None else pilot_judgements(str(pilot))
-    seconds = None if pilot is None else seconds_per_item(str(pilot))
+    minutes = None if pilot is None else minutes_per_person(study, seconds_per_item(str(pilot)))
     adaptive = study.design.model_copy(update={"allocation": "adaptive", "width": width or study.design.width})
     if study.kind == "rating":
         numbers = [[judgement.number or 0.0 for judgement in judged] for judged in piloted if len(judged) > 1]
@@ -172,7 +172,7 @@ def plan_study(
         mean = mean_judgements(adaptive.model_copy(update={"judgements": most}), shares, study.design.seed)
     items_per_person = max(min(study.design.per_page * study.max_pages, len(study.measured_for(1))), 1)
     plan = partial(
-        plan_design, items=items, items_per_person=items_per_person, most=most, seconds=seconds, pay=pay, fee=fee
+        plan_design, items=items, items_per_person=items_per_person, most=most, minutes=minutes, pay=pay, fee=fee
     )
     designs = [plan("fixed", most), plan("adaptive", min(mean, most))]
     return StudyPlan(designs, adaptive.width, min(adaptive.min_judgements, most), most, basis)

@@ -97,6 +97,23 @@ def test_a_killed_workers_batches_are_asked_again_and_the_bytes_are_the_same(
 
 
 @pytest.mark.slow
+def test_sentences_have_the_same_run_on_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its key holds how the model scores texts."""
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    rows = ["good,bad", *(f"Snow is white {n}.,Snow is green {n}." for n in range(12))]
+    (tmp_path / "pairs.csv").write_text("\n".join(rows))
+    (tmp_path / "pairs.yaml").write_text("rows: pairs.csv\npairs: {good: good, bad: bad}\n")
+    model, task = str(save_tiny("gpt2", tmp_path / "gpt2")), str(tmp_path / "pairs.yaml")
+    (here,) = seesay.probe(model, task, output=tmp_path / "runs").runs
+    try:
+        (again,) = seesay.probe(model, task, output=tmp_path / "runs", engine="ray").runs
+    finally:
+        ray.shutdown()
+    assert "window:" in here.manifest.signature
+    assert again.folder == here.folder
+
+
+@pytest.mark.slow
 def test_what_a_worker_refuses_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     try:

@@ -234,7 +234,9 @@ class Model:
         return None
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
-        """How `score` reads texts (end token, window, stride), for a signature."""
+        """How `score` reads texts (end token, window, stride), for a signature; "" where the model has no `score`."""
+        if "score" not in self.abilities:
+            return ""
         return f"eos:{ {None: 'own', True: 'yes', False: 'no'}[end] }|stride:{stride or 'own'}"
 
     def note(self, text: str, *, lasting: bool = False) -> None:

@@ -47,6 +47,10 @@ class ClusterModel(Model):
         counts: list[int] | None = self._first("pieces", words)
         return counts
 
+    def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
+        """That of one copy, for the signature of sentences."""
+        return str(self._first("describe_scoring", end, stride))
+
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """One batch, by the first worker."""
         return next(self.answer_batches([prompts]))[1]

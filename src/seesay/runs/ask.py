@@ -261,7 +261,7 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
             *([] if model.chat is None else [f"chat:{model.chat}"]),
             *shots_detail(task),
             *details,
-            *([model.describe_scoring()] if _asks_for_sentences(model, task) else []),
+            *_scoring_detail(model, task),
             f"scope:{model.scope}",
             f"length:{settings.length}",
             f"seed:{settings.seed}",
@@ -297,9 +297,10 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
     )
 
 
-def _asks_for_sentences(model: Model, task: Task) -> bool:
-    """Whether options are whole sentences, which the model scores as it scores texts."""
-    return "score" in model.abilities and any(template.text == SLOT for template in task.templates)
+def _scoring_detail(model: Model, task: Task) -> list[str]:
+    """How the model scores texts, where options are whole sentences."""
+    has_sentences = any(template.text == SLOT for template in task.templates)
+    return [scoring] if has_sentences and (scoring := model.describe_scoring()) else []
 
 
 def environment() -> dict[str, str]:

@@ -125,6 +125,37 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
+BESIDE_RAY = """
+import os, sys
+from functools import partial
+from pathlib import Path
+import ray
+from seesay.errors import UserError
+from seesay.mining import engine
+from tests.mining.test_engine import Touch, done
+
+ray.init(num_cpus=1, log_to_driver=False)
+os.chdir(sys.argv[1])
+engine.run(["a", "b"], partial(Touch, Path()), partial(done, Path()), workers=2)
+try:
+    engine.run(["c"], partial(Touch, Path()), partial(done, Path()), engine="ray")
+except UserError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_mining_here_in_a_process_that_uses_ray(tmp_path: Path) -> None:
+    """Daft would take that Ray, whose workers are in another folder, and it cannot change to it afterwards."""
+    ended = subprocess.run(
+        [sys.executable, "-c", BESIDE_RAY, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert [done(tmp_path, part) for part in "abc"] == [True, True, False]
+    assert "has mined with --engine local" in ended.stdout
+
+
 def KilledOnce(  # noqa: N802
     parts: Mapping[str, str],
     spilled: Mapping[str, SpilledCounts],

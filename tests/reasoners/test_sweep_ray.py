@@ -74,4 +74,5 @@ def test_a_killed_workers_training_resumes_and_the_table_is_the_same(
     assert (tmp_path / "ray" / "object-centred" / "set+pos" / "killed").exists()
     assert shown == [(1, 3)] * 3
     assert [row.error for row in on_ray] == ["", "", ""]
+    assert [row.key for row in on_ray] == [row.key for row in plain]
     assert digits(on_ray, tmp_path / "ray") == digits(plain, here)

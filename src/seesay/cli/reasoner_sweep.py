@@ -103,8 +103,10 @@ def sweep(
     diagnoses = _diagnose_best(
         results, sweeps.test_size(sweeps.plan_trainings(**plan, results=results)), device, quiet or as_json
     )
+    page = output / "report.html"
     with lock_folder(output, wait=True):
-        page = sweep_page(output / "report.html", ours, diagnoses, best)[0]
+        if results == sweeps.results_so_far(output):  # else another process that sweeps this folder knows more
+            sweep_page(page, ours, diagnoses, best)
     if as_json:
         rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
         chosen = [asdict(line) | {"best_run": str(line.best_run)} for line in best]

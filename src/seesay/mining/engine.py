@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from seesay.cluster import Engine, start_ray
@@ -59,8 +61,11 @@ def _run(
     parts: Sequence[str], create_task: Callable[[], PartTask], workers: int, *,
     in_process: bool, finished: Callable[[str], None],
 ) -> None:  # fmt: skip
+    here = Path.cwd()
+
     class Worker:
         def __init__(self) -> None:
+            os.chdir(here)  # on Ray, workers are elsewhere, and paths may be relative
             self._task, self._error = _catch(create_task)
 
         def do(self, part: str) -> str:
@@ -112,7 +117,14 @@ def _start(engine: Engine, workers: int) -> None:
         import daft
     except ImportError as error:
         raise missing_extra("Mining", "mine", error) from error
-    if engine == Engine.LOCAL:
+    if engine == Engine.RAY:
+        start_ray("Mining", workers)
+        daft.set_runner_ray(noop_if_initialized=True)
+    elif workers == 1:
         return
-    start_ray("Mining", workers)
-    daft.set_runner_ray(noop_if_initialized=True)
+    else:
+        with suppress(ValueError):  # set before; else Daft would take a Ray that this process uses for something else
+            daft.set_runner_native()
+    if daft.get_or_infer_runner_type() != ("ray" if engine == Engine.RAY else "native"):
+        other = Engine.LOCAL if engine == Engine.RAY else Engine.RAY
+        raise UserError(f"This process has mined with --engine {other}, and Daft cannot change: start another process.")

@@ -150,11 +150,13 @@ def _grid_names(network: str, task: str, results: Sequence[SweepRow], seeds: int
 
 
 def sweep(
-    folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest, deadline: float | None = None
-) -> list[SweepRow]:
+    folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest, deadline: float | None = None,
+    plan: Sequence[SweepTraining] = (),
+) -> list[SweepRow]:  # fmt: skip
     """Run what is not done yet, and return the whole table. A training that fails is a row with the reason.
 
     No training begins after the `deadline` (of `time.time`); `train_and_test` may interrupt one that is running then.
+    The table is in the order of the `plan`, of which the trainings may be a part.
     """
     refuse_other_trainings(folder, trainings)  # before the first one takes its time
     for training in trainings:
@@ -167,7 +169,7 @@ def sweep(
                 continue  # another process that sweeps the same folder is running it
             try:
                 if not _finished(folder, training):
-                    _record(folder, _run(folder, training, train_and_test))
+                    _record(folder, _run(folder, training, train_and_test), plan or trainings)
             except KeyboardInterrupt:
                 if not is_over(deadline):
                     raise
@@ -247,10 +249,12 @@ def results_so_far(folder: Path) -> list[SweepRow]:
     return read_results(folder) if (folder / RESULTS).is_file() else []
 
 
-def _record(folder: Path, row: SweepRow) -> None:
-    """Write the table with this row in it; it replaces a row that failed before."""
+def _record(folder: Path, row: SweepRow, plan: Sequence[SweepTraining]) -> None:
+    """Write the table with this row in it, in the order of the plan; it replaces a row that failed before."""
+    place = {training.key: number for number, training in enumerate(plan)}
     with lock_folder(folder, wait=True):
         rows = [*(other for other in results_so_far(folder) if other.key != row.key), row]
+        rows.sort(key=lambda row: place.get(row.key, -1))  # those of other plans first, as they are
         text = io.StringIO()
         table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
         table.writeheader()

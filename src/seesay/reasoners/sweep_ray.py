@@ -30,13 +30,13 @@ def sweep_on_ray(
     """
     import torch
 
-    folder = folder.resolve()
+    absolute = folder.resolve()
     refuse_other_trainings(folder, trainings)
     ray = start_ray("A sweep on Ray", workers)
 
     def work(training: SweepTraining, threads: int) -> None:
         torch.set_num_threads(threads)
-        sweep(folder, [training], train_and_test, deadline)
+        sweep(absolute, [training], train_and_test, deadline, trainings)
 
     remote = ray.remote(**worker_resources(ray), max_retries=MAX_RESTARTS)(work)
     running = {remote.remote(training, torch.get_num_threads()): training for training in trainings}

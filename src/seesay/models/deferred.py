@@ -97,10 +97,8 @@ def _delegate(name: str) -> Callable[..., Any]:
     return method
 
 
-for _name in (
-    *(*ABILITIES, "plan", "estimate", "score_filled", "through_chat"),
-    *("knows", "can_score", "pieces", "describe_scoring"),
-):
+DELEGATED = ("plan", "estimate", "score_filled", "through_chat", "knows", "can_score", "pieces", "describe_scoring")
+for _name in (*ABILITIES, *DELEGATED):
     setattr(DeferredModel, _name, _delegate(_name))
 
 

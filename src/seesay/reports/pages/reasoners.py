@@ -255,7 +255,7 @@ def _unseen_table(diagnoses: Sequence[Diagnosis]) -> DataTable:
 
 
 def accuracy_cells(row: GroupAccuracy) -> list[str]:
-    """The cells of `ACCURACYACCURACY_COLUMNS`."""
+    """The cells of `ACCURACY_COLUMNS`."""
     return [f"{row.right:,}", f"{row.items:,}", number(row.accuracy), interval(row.low, row.high)]
 
 

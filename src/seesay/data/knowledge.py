@@ -80,7 +80,7 @@ FILES: dict[type, str] = {
     PlaceFact: "places.parquet",
     SubtypeFact: "subtypes.parquet",
 }
-ROW_GROUP = 1 << 15
+ROW_GROUP = 1 << 14
 """Rows of a table in memory while it is written."""
 _ARROW = {
     str: pa.string(),

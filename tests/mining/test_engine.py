@@ -153,7 +153,7 @@ def test_mining_here_in_a_process_that_uses_ray(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert [done(tmp_path, part) for part in "abc"] == [True, True, False]
-    assert "has mined with --engine local" in ended.stdout
+    assert "has mined without Ray before" in ended.stdout
 
 
 def KilledOnce(  # noqa: N802

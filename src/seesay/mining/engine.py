@@ -7,6 +7,7 @@ killed worker, or a killed program, loses only the parts that were running.
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,8 @@ from typing import Any
 
 from seesay.cluster import Engine, start_ray
 from seesay.errors import UserError, first_line, missing_extra
+
+log = logging.getLogger(__name__)
 
 MAX_FAILED_ATTEMPTS = 2
 """Give up after this many attempts in a row that finish no part because workers die."""
@@ -30,13 +33,13 @@ def run(
     engine: str = Engine.LOCAL, workers: int = 1, finished: Callable[[str], None] = lambda part: None,
 ) -> None:  # fmt: skip
     """Process every part that is not done. Each worker calls `create_task` once; `finished` is called for each part."""
-    _start(Engine(engine), workers)
+    in_process = not _start(Engine(engine), workers)
     left = [part for part in parts if not is_done(part)]
     failed_attempts = 0
     while left:
         problem: Exception | None = None
         try:
-            _run(left, create_task, workers, in_process=engine == Engine.LOCAL and workers == 1, finished=finished)
+            _run(left, create_task, workers, in_process=in_process, finished=finished)
         except WorkerDiedError as error:
             problem = error
         before, left = len(left), [part for part in left if not is_done(part)]
@@ -110,21 +113,24 @@ def _catch(step: Callable[[], Any]) -> tuple[Any, str]:
         return None, _FAILURE + traceback.format_exc()
 
 
-def _start(engine: Engine, workers: int) -> None:
+def _start(engine: Engine, workers: int) -> bool:
+    """Prepare Daft; False where the work is done without it, in this process. Daft cannot change its engine."""
     os.environ.setdefault("DAFT_PROGRESS_BAR", "0")
     os.environ.setdefault("DO_NOT_TRACK", "true")
     try:
         import daft
     except ImportError as error:
         raise missing_extra("Mining", "mine", error) from error
-    if engine == Engine.RAY:
-        start_ray("Mining", workers)
-        daft.set_runner_ray(noop_if_initialized=True)
-    elif workers == 1:
-        return
-    else:
+    if engine == Engine.LOCAL:
+        if workers == 1:
+            return False
         with suppress(ValueError):  # set before; else Daft would take a Ray that this process uses for something else
             daft.set_runner_native()
-    if daft.get_or_infer_runner_type() != ("ray" if engine == Engine.RAY else "native"):
-        other = Engine.LOCAL if engine == Engine.RAY else Engine.RAY
-        raise UserError(f"This process has mined with --engine {other}, and Daft cannot change: start another process.")
+        if on_ray := daft.get_or_infer_runner_type() != "native":
+            log.warning("This process has mined on Ray before: it now mines without other workers.")
+        return not on_ray
+    start_ray("Mining", workers)
+    daft.set_runner_ray(noop_if_initialized=True)
+    if daft.get_or_infer_runner_type() != "ray":
+        raise UserError("This process has mined without Ray before, and Daft cannot change: start another process.")
+    return True

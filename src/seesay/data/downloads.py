@@ -48,7 +48,7 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def download(address: str, size: int, progress: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    """The bytes behind an address, never more than `size` of them; `progress` is told how many were received."""
+    """The bytes behind an address, at most `size` of them; `progress` gets the number received so far."""
     check_address(address)
     opener = urllib.request.build_opener(_CheckedRedirects)
     request = urllib.request.Request(address, headers={"User-Agent": "seesay"})

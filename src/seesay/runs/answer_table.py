@@ -94,9 +94,7 @@ def _score_array(scores: Sequence[Scores | None]) -> pa.StructArray:
     lists = []
     for field in _SCORES:
         values = [None if each is None else getattr(each, field.name) for each in scores]
-        arrays = [
-            None if value is None else np.asarray(value, field.type.value_type.to_pandas_dtype()) for value in values
-        ]
+        arrays = [None if value is None else np.asarray(value, str(field.type.value_type)) for value in values]
         lists.append(pa.array(arrays, field.type))
     return pa.StructArray.from_arrays(lists, fields=list(_SCORES), mask=pa.array([each is None for each in scores]))
 

@@ -18,6 +18,7 @@ from seesay.reports.answers import Choices, shared_options
 from seesay.reports.charts.dotplot import share_bar
 from seesay.reports.charts.kernel import swatches
 from seesay.reports.groups import LabelledRun, TaskRuns
+from seesay.reports.layout import templates
 
 SHOWN = 12
 """Pictures per model and source of the pull."""
@@ -52,6 +53,14 @@ TITLES = {
     "prior": "What is shown is asked for, and the usual answer pulls",
     "picture": "What is usual is asked for, and the picture pulls",
 }
+
+
+def render_galleries(group: TaskRuns, chosen: Sequence[Choices]) -> Markup:
+    """The galleries of a task's runs as HTML; empty for tasks without pulls."""
+    shown = galleries(group, chosen)
+    if not shown:
+        return Markup("")
+    return Markup(templates("seesay.pictures").get_template("gallery.html").render(galleries=shown))
 
 
 def galleries(group: TaskRuns, chosen: Sequence[Choices]) -> list[Gallery]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from seesay.data import core
+from seesay.data.core_tables import core_rows
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.questions import SLOT, Prompt, Task
@@ -97,7 +97,7 @@ class TestColor:
 
 class TestSize:
     task = core_size.load()
-    metres: ClassVar = {row["object"]: float(row["metres"]) for row in core.rows("sizes")}
+    metres: ClassVar = {row["object"]: float(row["metres"]) for row in core_rows("sizes")}
 
     def test_larger_and_smaller_are_equally_many_in_every_slice(self) -> None:
         counts = Counter(

@@ -17,7 +17,6 @@ from seesay.data.catalogue import CATALOGUE
 from seesay.data.jsonl import BadValueError, prompt_text, read_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task, Template
-from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED
 
 COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
 ARTICLES = frozenset({"", "a", "an", "the"})

@@ -37,6 +37,8 @@ class Examination:
     problems: list[Problem] = field(default_factory=list)
     bad_rows: list[BadRow] = field(default_factory=list)
     missing_pictures: list[str] = field(default_factory=list)
+    data_error: UserError | None = None
+    """What is wrong with the rows that were given in place of the task file's own."""
 
     @property
     def errors(self) -> list[Problem]:
@@ -50,6 +52,8 @@ def load(path: Path, data: Path | None = None) -> Task:
     `data` is a file or folder of rows to read in place of the task file's own.
     """
     examination = examine(path, data)
+    if examination.data_error is not None:
+        raise examination.data_error
     if examination.task is None:
         raise TaskFileError(examination.declaration.path, examination.errors)
     return examination.task
@@ -74,6 +78,7 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
             task = builder.task()
     except UserError as error:
         declaration.add(str(error).rstrip("."), "rows")
+        examination.data_error = error if data is not None else None
         return examination
     examination.bad_rows = builder.bad(every_split=every_split)
     examination.missing_pictures = builder.missing_pictures
@@ -135,6 +140,8 @@ class _Builder:
         questions = parts.get("test", ())
         if not questions:
             first = f" ({bad[0]})" if bad else ""
+            if self.sources.data is not None:
+                raise UserError(f"{self.sources.data} holds no row that can be used{first}. Is it the right file?")
             self.declaration.add(f"no row can be used{first}", "rows")
             return None
         self._check_labels(questions)
@@ -175,9 +182,7 @@ class _Builder:
     def _columns_exist(self, table: Table) -> bool:
         """Whether everything that the file refers to is there."""
         unknown = list(unknown_references(self.file, table.columns))
-        for path, message in unknown:
-            self.declaration.add(message, *path)
-        return not unknown
+        return not self.sources.report_unknown(unknown)
 
     def _splits_fit(self) -> bool:
         if self.file.split is not None and len(self.file.sources) > 1:

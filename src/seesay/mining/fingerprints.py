@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_PATTERNS = {"visual-genome": "*.json", "ade20k": "**/*.json", "plain": "*.parquet"}
-"""The files that a format reads in a folder."""
+from seesay.mining.readers import find_reader
 
 
 def digest(value: Any) -> str:
@@ -19,12 +18,13 @@ def digest(value: Any) -> str:
 
 def annotation(spec: str, output: Path) -> dict[str, str]:
     """Where an annotation is, and a digest of its files' paths, sizes and times; files in `output` are our own."""
-    kind, _, place = spec.partition(":")
+    reader, place = find_reader(spec)
+    kind = spec.partition(":")[0]
     paths = [Path(part).resolve() for part in place.split(",")]
     own = output.resolve()
     files: list[Path] = []
     for path in paths:
-        inside = sorted(path.glob(_PATTERNS.get(kind, "*.json"))) if path.is_dir() else [path]
+        inside = sorted(path.glob(reader.files)) if path.is_dir() else [path]
         files += [file for file in inside if own not in file.parents]
     return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": digest(_stamps(files))}
 

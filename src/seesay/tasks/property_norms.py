@@ -14,11 +14,13 @@ from pathlib import Path
 
 from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
+from seesay.data.colors import COLORS
 from seesay.data.jsonl import BadValueError, prompt_text, read_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task, Template
 
 COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
+COLORS_AS_PUBLISHED = frozenset("grey" if color == "gray" else color for color in COLORS)
 ARTICLES = frozenset({"", "a", "an", "the"})
 PUBLISHED_ENTRIES = {2: 6541, 5: 3641, 10: 2001, 20: 613, 30: 27}
 """The least production frequency of each segment, and the entries in it (Hagström & Johansson 2022, Table 4)."""

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.shared_data import shared
 from tests.tiny import wordpiece
 
 from seesay.language.training.masking import MaskedBatches, encode

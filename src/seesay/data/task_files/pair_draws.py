@@ -65,7 +65,7 @@ def ranked_pairs(rule: RankPairs, rows: Sequence[Row], bad: list[BadRow]) -> lis
     if len(numbered) > MOST_RANKED:
         raise UserError(f"There are {len(numbered):,} rows; pairs are ranked of {MOST_RANKED:,} at most: take fewer.")
     by_kind = _pairs_by_kind(rule, numbered)
-    if not any(by_kind.values()):
+    if numbered and not any(by_kind.values()):
         least = min(rule.ratios.values())
         raise UserError(f"There are no two rows of which one has {least:g} times the '{rule.by}' of the other.")
     generator = random.Random(rule.seed)

@@ -139,9 +139,8 @@ class _Builder:
         self.bad_rows = bad
         questions = parts.get("test", ())
         if not questions:
+            self.sources.refuse_unusable(bad)
             first = f" ({bad[0]})" if bad else ""
-            if self.sources.data is not None:
-                raise UserError(f"{self.sources.data} holds no row that can be used{first}. Is it the right file?")
             self.declaration.add(f"no row can be used{first}", "rows")
             return None
         self._check_labels(questions)

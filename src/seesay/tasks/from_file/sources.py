@@ -14,7 +14,7 @@ from seesay.data.task_files.rows import Table
 from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.yaml_text import Steps
 from seesay.errors import UserError
-from seesay.questions import DataSource
+from seesay.questions import BadRow, DataSource
 from seesay.tasks import TASK_FILES
 
 
@@ -32,6 +32,8 @@ class RowSources:
         """The rows of a split with all rules applied, or None where a rule names a column that does not exist."""
         if split not in self.tables:
             table = self._read(split)
+            if not table.rows:
+                self.refuse_unusable(table.bad)
             for number, rule in enumerate(self.file.rules):
                 unknown = rules.unknown_in(rule, table.columns)
                 if self.report_unknown([(("rules", number, place), message) for place, message in unknown]):
@@ -39,6 +41,11 @@ class RowSources:
                 table = rules.apply(rule, table)
             self.tables[split] = table
         return self.tables[split]
+
+    def refuse_unusable(self, bad: Sequence[BadRow]) -> None:
+        """Refuse rows given by a user of which none can be used."""
+        if self.data is not None and bad:
+            raise UserError(f"{self.data} holds no row that can be used ({bad[0]}). Is it the right file?")
 
     def report_unknown(self, unknown: Sequence[tuple[Steps, str]]) -> bool:
         """Report columns that do not exist, and whether there were any; rows given by a user are named."""

@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-all lint docs messages bench fuzz constraints system clean
+.PHONY: demo test test-all lint docs index messages bench fuzz constraints system clean
 
 # A first look at 20 questions per task within a minute, then all of them.
 demo: $(VENV)/.models
@@ -36,6 +36,10 @@ lint: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict
+
+# What `seesay tasks` says of the tasks that are files, from the files.
+index: $(VENV)/.dev
+	$(BIN)/python tools/task_index.py
 
 # The texts of the judge's page: collected, merged into the catalogues (to be translated by hand), compiled.
 JUDGE := src/seesay/judge

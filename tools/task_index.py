@@ -1,6 +1,7 @@
 """Write the index of the tasks that are files (`make index`): what lists say of each, taken from its task file.
 
-`seesay tasks` reads the index and no task file. Its order is the order of lists: a new task comes last, and may be moved.
+`seesay tasks` reads the index and no task file. Its order is the order of lists: a new task comes last, and may be
+moved.
 """
 
 from __future__ import annotations

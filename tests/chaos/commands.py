@@ -121,7 +121,12 @@ _LISTED = [
         "probe",
         ("probe", "mock:0:20", "--task", "core-color", "--limit", "40", "--resamples", "100", "-o", "out", "--quiet"),
         "out",
-        imports=("seesay.runs.ask", "seesay.reports.pages.runs", "seesay.models.baselines", "seesay.tasks.from_file.builtin"),
+        imports=(
+            "seesay.runs.ask",
+            "seesay.reports.pages.runs",
+            "seesay.models.baselines",
+            "seesay.tasks.from_file.builtin",
+        ),
     ),
     Command(
         "scenes make",

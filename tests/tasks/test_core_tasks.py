@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import pytest
 
-from seesay.data.core_tables import FOLDER, core_rows
 from seesay.data.colors import COLORS
+from seesay.data.core_tables import FOLDER, core_rows
 from seesay.data.task_files.pair_draws import MOST_RANKED
 from seesay.errors import UserError
 from seesay.questions import SLOT, Prompt, Task

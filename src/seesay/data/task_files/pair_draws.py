@@ -71,7 +71,7 @@ def ranked_pairs(rule: RankPairs, rows: Sequence[Row], bad: list[BadRow]) -> lis
     generator = random.Random(rule.seed)
     for pairs in by_kind.values():
         generator.shuffle(pairs)
-    drawn = []
+    drawn: list[Row] = []
     for (ratio, alike), pairs in _least_used_first(by_kind, rule.rank_pairs).items():
         kind = {"ratio": ratio, "alike": alike} if rule.alike else {"ratio": ratio}
         for larger, smaller in pairs:

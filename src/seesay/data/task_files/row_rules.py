@@ -106,7 +106,7 @@ class Unique(Part):
 class Expect(Part):
     """Refuse the rows that are not as they should be: they are bad rows, listed one by one with the reason."""
 
-    expect: OneOrMore = Field(description="The column, or columns; none may be empty, unless `values` has \"\".")
+    expect: OneOrMore = Field(description='The column, or columns; none may be empty, unless `values` has "".')
     values: OneOrMore = Field(default=(), description="The values that there may be.")
     separator: Text = Field(
         default="",

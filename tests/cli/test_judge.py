@@ -114,7 +114,7 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     assert "Your answers have been deleted, as you asked." in shown
     assert "are saved" not in shown
     progress = served.progress()
-    assert (progress.invited, progress.begun, progress.finished) == (1, 0, 0)
+    assert (progress.invited, progress.started, progress.finished) == (1, 0, 0)
     served.database.close()
 
 

@@ -102,7 +102,7 @@ def submit_page(
     renew_leases(tx, study, person, page, now)
     if progress.is_complete:
         _add_receipt(tx, person, key, content)
-        tx.execute("UPDATE person SET sent = ?, acted = ? WHERE id = ?", page, now, person)
+        tx.execute("UPDATE person SET pages_sent = ?, last_active = ? WHERE id = ?", page, now, person)
         if page >= study.pages_for(person):
             participants.finish(tx, study, person, now)
     return progress
@@ -157,8 +157,8 @@ def _read(
     """What an answer depends on, in one query: the participant, the receipt of its key, the item at its place, and how
     much of the page is answered."""
     row = tx.execute(
-        """SELECT p.consented, p.finished, p.sent, p.acted, p.code, (SELECT value FROM study WHERE key = 'state'),
-        r.digest, s.item, s.state, s.lease,
+        """SELECT p.consented, p.finished, p.pages_sent, p.last_active, p.code,
+        (SELECT value FROM study WHERE key = 'state'), r.digest, s.item, s.state, s.lease,
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ? AND c.state = 'answered'),
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ?)
         FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
@@ -170,9 +170,9 @@ def _read(
         place,
         person,
     )[0]
-    consented, finished, sent, acted, code, study_state, receipt, item, state, lease, answered, items = row
+    consented, finished, pages_sent, last_active, code, study_state, receipt, item, state, lease, answered, items = row
     participant = Participant(
-        person, consented is not None, finished is not None, int(sent), acted, code or "", str(study_state)
+        person, consented is not None, finished is not None, int(pages_sent), last_active, code or "", str(study_state)
     )
     assigned = None if item is None else _Assigned(str(item), str(state), float(lease))
     return participant, receipt, assigned, PageProgress(page=page, answered=int(answered), of=int(items))
@@ -183,7 +183,7 @@ def _check_open(participant: Participant, page: int) -> None:
         raise RequestRejectedError(409, "The study is not open at the moment. What you sent before is saved.")
     if not participant.consented:
         raise RequestRejectedError(403, "Please read and accept the first page before you answer.")
-    if participant.finished or page != participant.sent + 1:
+    if participant.finished or page != participant.pages_sent + 1:
         raise RequestRejectedError(409, "This page is closed: it was sent before.")
 
 
@@ -216,7 +216,7 @@ def _store(
         answer.value,
         study.initial_position(person, item),
         answer.how,
-        max(now - participant.acted, 0.0) / share,
+        max(now - participant.last_active, 0.0) / share,
         now,
     )
     if answer.text:
@@ -233,13 +233,13 @@ def _store(
         "UPDATE assignment SET state = 'answered' WHERE person = ? AND item = ? AND state = 'open'", person, item
     )
     if share == 1:
-        tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
+        tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
     return assigned
 
 
-def _content(answer: ItemAnswer) -> tuple[int | str, ...]:
-    """What a receipt remembers of an answer; texts were not always part of it."""
-    return (answer.value, answer.how, *([answer.text] if answer.text else []))
+def _content(answer: ItemAnswer) -> tuple[int, str, str]:
+    """What a receipt remembers of an answer."""
+    return answer.value, answer.how, answer.text
 
 
 def _is_repeated(receipt: str | None, content: object, conflict: str) -> bool:

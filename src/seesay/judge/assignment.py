@@ -53,9 +53,9 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
         return NextStep(participant.study_state, participant)
     if not participant.consented:
         return NextStep("consent", participant)
-    if participant.sent == 0 and (before := _before_first_page(tx, study, person)):
+    if participant.pages_sent == 0 and (before := _before_first_page(tx, study, person)):
         return NextStep(before, participant)
-    page = participant.sent + 1
+    page = participant.pages_sent + 1
     pages = study.pages_for(person)
     if page <= pages:
         _expire_leases(tx, now)
@@ -69,10 +69,10 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
             seen = {item for item, _, _ in assigned}
             items = _assign_page(tx, study, person, page, items, seen, last_place + 1, now)
         if items:
-            tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
+            tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
             tx.defer_sync()  # an answer that is on disk has its assignment there; without one, nothing is lost
             return NextStep("page", participant, page, pages, items)
-    if participant.sent == 0:
+    if participant.pages_sent == 0:
         return NextStep("full", participant)
     return NextStep("done", participants.finish(tx, study, person, now))
 

@@ -29,14 +29,14 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """The state of a participant, and whether the study is open. `sent` counts the pages they have completed, `acted`
-    is their last activity."""
+    """The state of a participant, and whether the study is open. `pages_sent` counts the pages they have completed,
+    `last_active` is the time of their last activity."""
 
     id: int
     consented: bool
     finished: bool
-    sent: int
-    acted: float
+    pages_sent: int
+    last_active: float
     code: str
     study_state: str
 
@@ -50,13 +50,13 @@ def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
 def get_participant(tx: Transaction, person: int) -> Participant:
     """The current state of a participant."""
     row = tx.execute(
-        """SELECT id, consented, finished, sent, acted, code, (SELECT value FROM study WHERE key = 'state')
+        """SELECT id, consented, finished, pages_sent, last_active, code, (SELECT value FROM study WHERE key = 'state')
         FROM person WHERE id = ?""",
         person,
     )[0]
-    number, consented, finished, sent, acted, code, state = row
+    number, consented, finished, pages_sent, last_active, code, state = row
     return Participant(
-        int(number), consented is not None, finished is not None, int(sent), acted, code or "", str(state)
+        int(number), consented is not None, finished is not None, int(pages_sent), last_active, code or "", str(state)
     )
 
 
@@ -77,17 +77,17 @@ def join(tx: Transaction, study: Study, visit: Visit, now: float) -> str | None:
     """
     tx.lock_study()
     key = get_setting(tx, "secret") or ""
-    worker_digest = security.sign(key, "outside", visit.site, visit.worker)
+    worker_digest = security.sign(key, "worker", visit.site, visit.worker)
     token = security.new_token()
     if visit.is_signed or visit.id:
         proof = "signed" if visit.is_signed else f"visit {visit.id}"
         token = security.sign(key, "token", visit.site, visit.worker, proof)[:32]
-    row = first_row(tx, "SELECT token FROM person WHERE outside = ?", worker_digest)
+    row = first_row(tx, "SELECT token FROM person WHERE worker = ?", worker_digest)
     if row is None:
         _make_room(tx, study, now)
         _add(tx, [token], visit.site, now, worker_digest)
     elif visit.is_signed:
-        tx.execute("UPDATE person SET token = ? WHERE outside = ?", security.digest(token), worker_digest)
+        tx.execute("UPDATE person SET token = ? WHERE worker = ?", security.digest(token), worker_digest)
     elif row[0] != security.digest(token):
         return None
     return token
@@ -103,11 +103,11 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 
     The last participant stays, so that no number is given out twice.
     """
-    count = "SELECT COUNT(*) FROM person WHERE outside IS NOT NULL"
+    count = "SELECT COUNT(*) FROM person WHERE worker IS NOT NULL"
     if tx.execute(count)[0][0] < max_workers(study):
         return
     tx.execute(
-        "DELETE FROM person WHERE outside IS NOT NULL AND consented IS NULL AND finished IS NULL AND created < ? "
+        "DELETE FROM person WHERE worker IS NOT NULL AND consented IS NULL AND finished IS NULL AND created < ? "
         "AND id < (SELECT MAX(id) FROM person)",
         now - _FORGET_AFTER,
     )
@@ -118,7 +118,7 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 def record_consent(tx: Transaction, person: int, now: float) -> None:
     """Record that a participant agreed; a second time, or after they have withdrawn, changes nothing."""
     undecided = "id = ? AND consented IS NULL AND finished IS NULL"
-    tx.execute(f"UPDATE person SET consented = ?, acted = ? WHERE {undecided}", now, now, person)
+    tx.execute(f"UPDATE person SET consented = ?, last_active = ? WHERE {undecided}", now, now, person)
 
 
 def get_details(tx: Transaction, person: int) -> dict[str, str]:
@@ -154,7 +154,9 @@ def withdraw(tx: Transaction, code_or_token: str) -> int:
     count = int(tx.execute("SELECT COUNT(*) FROM answer WHERE person = ?", person)[0][0])
     for table in ("answer", "typed", "assignment", "receipt", "detail"):
         tx.execute(f"DELETE FROM {table} WHERE person = ?", person)
-    tx.execute("UPDATE person SET code = NULL, consented = NULL, sent = 0, finished = acted WHERE id = ?", person)
+    tx.execute(
+        "UPDATE person SET code = NULL, consented = NULL, pages_sent = 0, finished = last_active WHERE id = ?", person
+    )
     return count
 
 
@@ -173,7 +175,11 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
     """Mark a participant as finished and give them a completion code."""
     code = study.design.completion_code or security.new_completion_code()
     tx.execute(
-        "UPDATE person SET finished = ?, acted = ?, code = ? WHERE id = ? AND finished IS NULL", now, now, code, person
+        "UPDATE person SET finished = ?, last_active = ?, code = ? WHERE id = ? AND finished IS NULL",
+        now,
+        now,
+        code,
+        person,
     )
     return get_participant(tx, person)
 
@@ -181,6 +187,6 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
 def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, worker_digest: str | None = None) -> None:
     first = 1 + int(tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0])
     tx.executemany(
-        "INSERT INTO person (id, token, outside, source, created, acted) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO person (id, token, worker, source, created, last_active) VALUES (?, ?, ?, ?, ?, ?)",
         [(first + i, security.digest(token), worker_digest, source, now, now) for i, token in enumerate(tokens)],
     )

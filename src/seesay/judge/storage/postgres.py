@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL, Identifier
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
+from seesay.judge.storage.database import SqlRow, UnavailableError, create_tables
 
 T = TypeVar("T")
 PREFIX = "seesay_"
@@ -95,8 +95,7 @@ class PostgresDatabase:
                     connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
                     connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(self._schema))
                     connection.execute(SQL("SET search_path TO {}").format(self._schema))
-                    for table in TABLES:
-                        connection.execute(table)
+                    create_tables(connection.execute)
             except psycopg.Error as error:
                 raise _unusable(error) from error
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="seesay-judge-postgres")

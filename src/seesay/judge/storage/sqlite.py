@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
+from seesay.judge.storage.database import SqlRow, UnavailableError, create_tables
 
 T = TypeVar("T")
 _MAX_BATCH = 64
@@ -59,8 +59,7 @@ class SqliteDatabase:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
-            for table in TABLES:
-                self._connection.execute(table)
+            create_tables(self._connection.execute)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its message quotes the file
             raise UserError(
                 f"'{path}' cannot be used as a study ({error}): choose another file with --study."

@@ -24,12 +24,12 @@ from seesay.metrics import Resamples
 from seesay.metrics.base import weighted_mean
 from seesay.metrics.bootstrap import Interval, not_degenerate, present
 from seesay.models.options import ModelOptions
+from seesay.pictures.tasks.prior_color import people_entropies
 from seesay.pictures.things import Thing
-from seesay.reasoners.model import load_reasoner
-from seesay.reasoners.prior_color import TESTS, PriorColorSource
+from seesay.pictures.training_set import TESTS, PriorColorSource
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.pages.sections import write_svg
-from seesay.tasks.prior_color import people_entropies
+from seesay.scenes.reasoners.model import load_reasoner
 
 NETWORKS = {"film": "FiLM", "stacked-attention": "attention"}
 PERCENTS = (0, 1, 5, 20, 50)

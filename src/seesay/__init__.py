@@ -12,16 +12,16 @@ __version__ = "0.1.0"
 
 _HOMES = {
     **dict.fromkeys(("Results", "compare", "load_model", "load_task", "perplexity", "probe", "report"), "seesay.api"),
-    **dict.fromkeys(("score_captions", "score_parses"), "seesay.scoring"),
+    **dict.fromkeys(("score_captions", "score_parses"), "seesay.captions.scoring"),
     "make_scenes": "seesay.scenes",
     "mine": "seesay.mining.pipeline",
 }
 
 if TYPE_CHECKING:
     from seesay.api import Results, compare, load_model, load_task, perplexity, probe, report
+    from seesay.captions.scoring import score_captions, score_parses
     from seesay.mining.pipeline import mine
     from seesay.scenes import make_scenes
-    from seesay.scoring import score_captions, score_parses
 
 __all__ = [
     "Results", "__version__", "compare", "load_model", "load_task", "make_scenes", "mine", "perplexity", "probe",

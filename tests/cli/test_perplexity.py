@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from tests.cli.program import refused_here
-from tests.models.test_arpa import SMALL
-from tests.models.word_lstm import reference, saved
+from tests.language.words.test_arpa import SMALL
+from tests.language.words.word_lstm import reference, saved
 
 from seesay.cli import main
 

@@ -15,22 +15,22 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
+from seesay.captions import pairs
+from seesay.captions.parses.trees import DEEPEST_TREE, MOST_BRACKETS, read_trees
+from seesay.captions.tokenize import tokenize
 from seesay.data import lines, pictures
-from seesay.data.captions import pairs
 from seesay.data.captions.corpus import Corpus
 from seesay.data.json_stream import DuplicateKeys, parse_json
 from seesay.errors import UserError
-from seesay.metrics.captions.tokenize import tokenize
-from seesay.metrics.parses.trees import DEEPEST_TREE, MOST_BRACKETS, read_trees
+from seesay.language.relations.vectors import read_vectors
+from seesay.language.words.arpa import read_arpa
 from seesay.mining.readers import read
 from seesay.mining.readers.plain import MAX_LINE
 from seesay.mining.readers.validation import MAX_CAPTION
 from seesay.mining.records import BadAnnotation, Picture, to_batch
 from seesay.mining.visual_features import PIXELS, VisualFeatureExtractor
 from seesay.models.vision.picture_prompt import open_picture
-from seesay.models.words.arpa import read_arpa
 from seesay.questions import BadRow
-from seesay.relations.vectors import read_vectors
 from seesay.scenes import annotation
 
 

@@ -17,7 +17,8 @@ from tests.tasks.full_norms import write_full_norms
 from seesay.errors import UserError
 from seesay.export import TARGETS, export
 from seesay.questions import Question, Task, Template
-from seesay.tasks import TASKS, load_task, malevic
+from seesay.scenes.tasks import malevic
+from seesay.tasks import TASKS, load_task
 
 DATA = {
     "memory-colors": "memory_colors",

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.models.word_lstm import saved
+from tests.language.words.word_lstm import saved
 
 from seesay.errors import UserError
+from seesay.language.words.lstm import LstmModel
 from seesay.models import MODELS, Model, ModelOptions, load_model
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.models.server.chat import ChatServer
-from seesay.models.words.lstm import LstmModel
-from seesay.reasoners.model import Reasoner
 from seesay.runs.ask import Settings, run
+from seesay.scenes.reasoners.model import Reasoner
 from seesay.tasks import load_task
 
 Folder = Callable[[str], Path]

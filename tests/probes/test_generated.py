@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.models.tiny_vision import save_tiny_vision
+from tests.models.vision.tiny_vision import save_tiny_vision
 from tests.scenes.needed import needed
 
 from seesay.errors import UserError

@@ -14,26 +14,26 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 from tests.browser import chromium, serious_violations
+from tests.mining.test_knowledge_page import COLORS_SEEN, PLACES_SEEN, SIZES_SEEN
+from tests.papers.viphy.test_gold import made_up as viphy_colors
 from tests.reports.made_up import comparison, run, task
-from tests.reports.papers.viphy.test_gold import made_up as viphy_colors
-from tests.reports.test_knowledge_page import COLORS_SEEN, PLACES_SEEN, SIZES_SEEN
-from tests.reports.test_reasoner_page import FILM, OBJECTS, row
 from tests.reports.test_site import board, paired_tests
+from tests.scenes.reports.test_reasoner_page import FILM, OBJECTS, row
 
-from seesay.reasoners.paper_tables import summary
-from seesay.relations.pvectors import PerplexityMatrix
+from seesay.language.relations.page import relations_page
+from seesay.language.relations.pvectors import PerplexityMatrix
+from seesay.mining import knowledge_page as knowledge
+from seesay.papers import load_paper
+from seesay.papers.material import Material
+from seesay.papers.paper import render_entries, write_paper
+from seesay.papers.viphy import task_analyses, write_analyses
 from seesay.reports import write
-from seesay.reports.pages import knowledge
-from seesay.reports.pages.reasoners import reasoner_page, sweep_page
-from seesay.reports.pages.relations import relations_page
 from seesay.reports.pages.sections import Section, write_page
 from seesay.reports.pages.training import training_page
-from seesay.reports.papers import load_paper
-from seesay.reports.papers.material import Material
-from seesay.reports.papers.paper import render_entries, write_paper
-from seesay.reports.papers.viphy import task_analyses, write_analyses
-from seesay.reports.scene_charts import area_charts, area_table
 from seesay.reports.site import write_site
+from seesay.scenes.reasoners.paper_tables import summary
+from seesay.scenes.reports.reasoner_page import reasoner_page, sweep_page
+from seesay.scenes.reports.scene_charts import area_charts, area_table
 from seesay.scenes.statistics import generated_areas, summaries
 
 RELATIONS = ("above", "below", "on top of", "to the left of", "to the right of", "in front of", "behind", "next to")

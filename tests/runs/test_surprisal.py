@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cli.test_perplexity import main_
-from tests.models.test_arpa import SMALL
+from tests.language.words.test_arpa import SMALL
 from tests.needs import absent
 from tests.shared_data import shared
 from tests.tiny import save_tiny

@@ -195,7 +195,7 @@ def test_every_file_is_a_task_of_its_name(path: Path) -> None:
 def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(tmp_path: Path) -> None:
     """COCO's pictures are not here, so others are drawn under their names; a tiny model of random weights answers."""
     image = pytest.importorskip("PIL.Image")
-    from tests.models.tiny_vision import save_tiny_vision
+    from tests.models.vision.tiny_vision import save_tiny_vision
 
     rows = (shared("vsr") / "random" / "test.jsonl").read_text(encoding="utf-8").splitlines()[:12]
     (tmp_path / "random").mkdir()

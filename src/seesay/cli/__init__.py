@@ -14,28 +14,28 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from seesay import __version__
+from seesay.captions.commands import app as score_app
 from seesay.cli.compare import compare
 from seesay.cli.data import app as data_app
-from seesay.cli.judge import app as judge_app
-from seesay.cli.mine import mine
 from seesay.cli.models import models
 from seesay.cli.options import Quiet
 from seesay.cli.output import is_silent, log_to_terminal, plain, set_quiet, set_silent
-from seesay.cli.paper import paper
 from seesay.cli.perplexity import perplexity
-from seesay.cli.pictures import app as pictures_app
-from seesay.cli.pretrain import app as pretrain_app
 from seesay.cli.probe import ProbeCommand, probe
-from seesay.cli.reasoner import app as reasoner_app
-from seesay.cli.relations import app as relations_app
 from seesay.cli.report import report
-from seesay.cli.rooms import rooms
-from seesay.cli.scenes import app as scenes_app
-from seesay.cli.score import app as score_app
 from seesay.cli.site import site
 from seesay.cli.task_files import app as tasks_app
 from seesay.command_line import typed_words
 from seesay.errors import UserError
+from seesay.judge.commands.judge import app as judge_app
+from seesay.language.commands.pretrain import app as pretrain_app
+from seesay.language.commands.relations import app as relations_app
+from seesay.mining.commands.mine import mine
+from seesay.mining.commands.rooms import rooms
+from seesay.papers.command import paper
+from seesay.pictures.commands import app as pictures_app
+from seesay.scenes.commands.reasoner import app as reasoner_app
+from seesay.scenes.commands.scenes import app as scenes_app
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error

@@ -11,7 +11,7 @@ def models(as_json: Json = False) -> None:
     from seesay.models import MODELS
     from seesay.models.baselines import BASELINES
     from seesay.models.catalogue import CATALOGUE, DEFAULT
-    from seesay.models.prior_baselines import PRIOR_BASELINES
+    from seesay.pictures.baselines import PRIOR_BASELINES
     from seesay.scenes.rules import RULES
 
     rule = "A rule that reads the scene, for malevic tasks."

@@ -65,7 +65,7 @@ def tasks(
 
 def _write_page(task: Task, page: Path, encoder: str | None) -> None:
     from seesay.models import ModelOptions
-    from seesay.reports.papers import viphy
+    from seesay.papers import viphy
     from seesay.runs.ways import with_categories
 
     analyses = [] if encoder is None else viphy.found_categories(task, encoder)

@@ -18,12 +18,12 @@ from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
 from seesay.metrics.majority_accuracy import MAJORITY_ACCURACY, SHARED_ACCURACY
 from seesay.metrics.paired import holm, mcnemar, paired_bootstrap, sign_flip
-from seesay.metrics.pull import GAIN_OVER_BLIND, PICTURE_LOG_ODDS, PICTURE_PULL, PRIOR_LOG_ODDS, PRIOR_PULL
 from seesay.metrics.rank_correlation import KENDALL, SPEARMAN
 from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
 from seesay.metrics.true_confidence import TRUE_CONFIDENCE
 from seesay.metrics.vocabulary_accuracy import VOCABULARY_ACCURACY
 from seesay.metrics.vocabulary_average_precision import VOCABULARY_AVERAGE_PRECISION
+from seesay.pictures.pull import GAIN_OVER_BLIND, PICTURE_LOG_ODDS, PICTURE_PULL, PRIOR_LOG_ODDS, PRIOR_PULL
 from seesay.registry import unknown
 
 METRICS: dict[str, Metric[ScoredItems]] = {

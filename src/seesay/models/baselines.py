@@ -128,11 +128,11 @@ def load_baseline(rest: str, options: ModelOptions) -> Baseline:
     from seesay.scenes.rules import RULES
 
     if rest in RULES:
-        from seesay.models.scene_baselines import SceneRule
+        from seesay.scenes.baselines import SceneRule
 
         return SceneRule(f"baseline:{rest}")
     if rest in ("prior", "pixels"):
-        from seesay.models.prior_baselines import PRIOR_BASELINES
+        from seesay.pictures.baselines import PRIOR_BASELINES
 
         return PRIOR_BASELINES[rest](f"baseline:{rest}")
     if rest not in BASELINES:

@@ -12,13 +12,13 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.files import write_text
+from seesay.papers import viphy
+from seesay.papers.viphy import Analysis
+from seesay.pictures.gallery import galleries
 from seesay.reports import answers
-from seesay.reports.gallery import galleries
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
-from seesay.reports.papers import viphy
-from seesay.reports.papers.viphy import Analysis
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Manifest
 from seesay.runs.run import Run

@@ -92,7 +92,7 @@ def test_the_tables(colours: tuple[ServedStudy, StudyExport], tmp_path: Path) ->
     people = pq.read_table(exported.folder / "people.parquet").to_pylist()
     assert [row["person"] for row in people] == list(range(1, 10))
     report = json.loads((exported.folder / "agreement.json").read_text(encoding="utf-8"))
-    assert report["people_kept"] == 9
+    assert report["people_counted"] == 9
     assert report["agreement"]["fleiss_kappa"]["low"] < report["agreement"]["fleiss_kappa"]["value"] < 1
 
 
@@ -223,7 +223,7 @@ def test_making_studies_says_what_is_wrong(tmp_path: Path) -> None:
         study_from_pairs(path, StudyDesign())
     study = study_from_pairs(path, StudyDesign(), odd_word="seven")
     assert [item.id for item in study.measured] == ["above|over", "green|blue"]
-    assert len(study.left_out) == 4
+    assert len(study.bad_rows) == 4
     assert {item.control for item in study.controls} == {"distinct", "same"}
     with pytest.raises(UserError, match="no template 'sung'"):
         study_from_task(task(), StudyDesign(), template="sung")
@@ -282,7 +282,9 @@ def test_a_study_of_a_newer_version_is_refused(tmp_path: Path, request: pytest.F
     database.submit(lambda tx: set_setting(tx, "format", "2")).result()
     database.submit(lambda tx: tx.execute("ALTER TABLE item RENAME COLUMN taken TO renamed")).result()
     database.close()
-    with pytest.raises(UserError, match=r"written by a newer version of seesay \(in format 2, .*: update seesay to open"):
+    with pytest.raises(
+        UserError, match=r"written by a newer version of seesay \(in format 2, .*: update seesay to open"
+    ):
         open_study(location, "newer")
 
 

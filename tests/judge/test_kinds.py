@@ -68,7 +68,7 @@ def test_texts_that_name_no_option_are_exported(tmp_path: Path) -> None:
     served.send(token, 1, {"form": form} | {f"t{place}": "xyzzy" for place in range(1, 7)})
     exported = export_study(served.database, served.study, tmp_path / "export", resamples=100)
     served.database.close()
-    assert exported.report.judgements_kept == 6
+    assert exported.report.judgements_counted == 6
     assert exported.report.agreement["fleiss_kappa_named"].value is None
 
 

@@ -230,7 +230,7 @@ def test_export(tmp_path: Path) -> None:
     put(served, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
     served.database.close()
     document = printed_json("export", "study.sqlite", "-o", "out", "--resamples", "200", "--as", "students")
-    assert document["agreement"]["people_kept"] == 9
+    assert document["agreement"]["people_counted"] == 9
     assert Path(document["run"]).parts[:3] == ("out", "runs", "students")
     shown = run("export", "study.sqlite", "-o", "out", "--resamples", "200", "--distinct-above", "0.1")
     assert shown.exit_code == 0, shown.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hmac
 import json
 import socket
 import threading
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jwt
 import pytest
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from starlette.testclient import TestClient
 from tests.judge.conftest import Opener
 from tests.judge.crowd import Server, free_port
@@ -213,24 +216,25 @@ def encoded(value: object) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
+CLAIMS = {
+    "iss": "https://www.prolific.com",
+    "aud": "study.example.org",
+    "exp": 1_800_000_300,
+    "prolific": {"PROLIFIC_PID": "ann", "SESSION_ID": "s1"},
+}
+
+
 def signed(key: RSAPrivateKey, header: dict[str, Any] | None = None, **changes: Any) -> str:
     """A token as Prolific makes it (docs.prolific.com, "Retrieve JSON Web Key Set"), signed by another library."""
-    claims = {
-        "iss": "https://www.prolific.com",
-        "aud": "study.example.org",
-        "exp": 1_800_000_300,
-        "prolific": {"PROLIFIC_PID": "ann", "SESSION_ID": "s1"},
-    } | changes
-    content = f"{encoded({'alg': 'RS256', 'kid': 'k1', 'typ': 'JWT'} | (header or {}))}.{encoded(claims)}"
+    content = f"{encoded({'alg': 'RS256', 'kid': 'k1', 'typ': 'JWT'} | (header or {}))}.{encoded(CLAIMS | changes)}"
     return f"{content}.{encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
 
 
 @pytest.fixture
 def keys_file(tmp_path: Path, private_key: RSAPrivateKey) -> Path:
-    numbers = private_key.public_key().public_numbers()
-    key = {"kty": "RSA", "kid": "k1", "alg": "RS256", "n": encoded(numbers.n.to_bytes(256)), "e": "AQAB"}
+    keys = [jwk(private_key, kid="k1", alg="RS256"), {"kty": "EC", "kid": "k2"}]
     path = tmp_path / "jwks.json"
-    path.write_text(json.dumps({"keys": [key, {"kty": "EC", "kid": "k2"}]}), encoding="utf-8")
+    path.write_text(json.dumps({"keys": keys}), encoding="utf-8")
     return path
 
 
@@ -279,6 +283,50 @@ def test_ids_that_prolific_signed(
         ids.check()
     with pytest.raises(UserError, match="--public-url"):
         SignedIds(keys_file, "").check()
+
+
+@pytest.fixture(scope="module")
+def short_key() -> RSAPrivateKey:
+    return generate_private_key(65537, 1024)
+
+
+def jwk(key: RSAPrivateKey, **fields: str) -> dict[str, str]:
+    numbers = key.public_key().public_numbers()
+    return {"kty": "RSA", "n": encoded(numbers.n.to_bytes(key.key_size // 8)), "e": "AQAB", **fields}
+
+
+def test_only_rsa_keys_of_2048_bits_with_sha256_sign_ids(
+    tmp_path: Path, private_key: RSAPrivateKey, short_key: RSAPrivateKey
+) -> None:
+    secret = b"a secret that someone published as a key"
+    keys = [
+        jwk(private_key, kid="rsa"),
+        jwk(private_key, kid="rs512", alg="RS512"),
+        jwk(private_key, kid="ps256", alg="PS256"),
+        jwk(short_key, kid="short"),
+        {"kty": "oct", "kid": "hmac", "k": encoded(secret)},
+    ]
+    path = tmp_path / "jwks.json"
+    path.write_text(json.dumps({"keys": keys}), encoding="utf-8")
+    ids = SignedIds(path, "https://study.example.org").check()
+    now = 1_800_000_000.0
+
+    def worker(key: RSAPrivateKey | bytes, algorithm: str, kid: str) -> str | None:
+        return ids.worker(jwt.encode(CLAIMS, key, algorithm, headers={"kid": kid}), now)
+
+    assert worker(private_key, "RS256", "rsa") == "ann"
+    assert worker(private_key, "RS512", "rs512") is None
+    assert worker(private_key, "RS512", "rsa") is None
+    assert worker(private_key, "PS256", "ps256") is None
+    assert ids.worker(signed(short_key, {"kid": "short"}), now) is None
+    assert worker(secret, "HS256", "hmac") is None
+    # The public key is public: it must not serve as the secret of a symmetric signature.
+    public = private_key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    content = f"{encoded({'alg': 'HS256', 'kid': 'rsa'})}.{encoded(CLAIMS)}"
+    assert ids.worker(f"{content}.{encoded(hmac.digest(public, content.encode(), 'sha256'))}", now) is None
+    path.write_text(json.dumps({"keys": keys[1:3] + keys[4:]}), encoding="utf-8")
+    with pytest.raises(UserError, match="holds no RSA key for RS256"):
+        ids.check()
 
 
 def test_invented_ids_are_capped(serve: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import hmac
+import inspect
 import json
+import operator
 import socket
 import threading
 import time
@@ -14,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import h11
 import httpx
 import jwt
 import pytest
@@ -26,6 +29,7 @@ from starlette.testclient import TestClient
 from tests.judge.conftest import Opener
 from tests.judge.crowd import Server, free_port
 from tests.judge.studies import ServedStudy, form_token, pairs_file, rating_study, serve_in_test
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from seesay.errors import UserError
 from seesay.judge import participants, security
@@ -153,6 +157,43 @@ def test_connections_at_work_are_not_dropped(served: ServedStudy) -> None:
             assert working.recv(10_000).startswith(b"HTTP/1.1 404")
 
 
+PROTOCOL_METHODS = {
+    "connection_made": ["self", "transport"],
+    "data_received": ["self", "data"],
+    "on_response_complete": ["self"],
+    "pause_writing": ["self"],
+    "resume_writing": ["self"],
+    "connection_lost": ["self", "exc"],
+}
+PROTOCOL_STATE = (
+    *("client", "loop", "transport.abort", "transport.is_closing", "transport.get_write_buffer_size"),
+    *("conn.their_state", "conn.trailing_data", "cycle.response_complete"),
+)
+
+
+def test_the_inside_of_uvicorn_is_as_the_limits_expect(served: ServedStudy) -> None:
+    """`LimitedProtocol` overrides methods of a class that uvicorn does not document, and reads its state."""
+    advice = (
+        f"uvicorn {uvicorn.__version__} is not as judge/web/connections.py expects it: read the changes of its "
+        "H11Protocol, adapt LimitedProtocol and this list, or lower the ceiling of uvicorn in pyproject.toml."
+    )
+    for name, parameters in PROTOCOL_METHODS.items():
+        method = getattr(H11Protocol, name, None)
+        assert method is not None, f"H11Protocol.{name} is gone. {advice}"
+        assert list(inspect.signature(method).parameters) == parameters, f"H11Protocol.{name} has changed. {advice}"
+    limits = ConnectionLimits()
+    with running(served, limits) as port, connect(port, HALF_REQUEST + b"\r\n") as connection:
+        assert connection.recv(10_000).startswith(b"HTTP/1.1 200")
+        assert limits.connections, f"H11Protocol.connection_made is no longer called. {advice}"
+        protocol = next(iter(limits.connections))
+        for name in PROTOCOL_STATE:
+            try:
+                operator.attrgetter(name)(protocol)
+            except AttributeError:
+                pytest.fail(f"H11Protocol has no {name}. {advice}")
+        assert isinstance(protocol.conn, h11.Connection), f"H11Protocol.conn is no connection of h11. {advice}"
+
+
 def test_connections_fit_into_the_open_files() -> None:
     assert 0 < allow_open_files(2000) <= 2000
     assert address_key("192.0.2.7") == "192.0.2.7" == address_key("::ffff:192.0.2.7")
@@ -161,9 +202,10 @@ def test_connections_fit_into_the_open_files() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("open_files", [None, 1024])
 @pytest.mark.parametrize("addresses", [1, 100], ids=["one address", "a hundred addresses"])
-def test_two_thousand_half_open_connections(tmp_path: Path, addresses: int) -> None:
-    server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"))
+def test_two_thousand_half_open_connections(tmp_path: Path, addresses: int, open_files: int | None) -> None:
+    server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"), open_files=open_files)
     attackers: list[socket.socket] = []
     slowest = 0.0
     try:

@@ -40,12 +40,14 @@ def put(served: ServedStudy, judgements: list[Judgement]) -> None:
     people = sorted({j.person for j in judgements})
 
     def work(tx: Transaction) -> None:
-        tx.executemany(
-            "INSERT INTO person (id, token, source, created, last_active, consented) VALUES (?, ?, 'link', 0, 0, 0)",
-            [(person, f"token {person}") for person in people],
+        tx.insert(
+            "person",
+            ("id", "token", "source", "created", "last_active", "consented"),
+            [(person, f"token {person}", "link", 0, 0, 0) for person in people],
         )
-        tx.executemany(
-            "INSERT INTO answer (person, item, value, start, how, seconds, given) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        tx.insert(
+            "answer",
+            ("person", "item", "value", "start", "how", "seconds", "given"),
             [(j.person, j.item.id, j.value, j.start, j.how, j.seconds, 1.8e9) for j in judgements],
         )
 

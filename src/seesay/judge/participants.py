@@ -149,8 +149,11 @@ def withdraw(tx: Transaction, code_or_token: str) -> int:
     if len(rows) > 1:
         raise UserError("Several participants share this completion code: give the participant's link instead.")
     person = int(rows[0][0])
-    items = tx.execute("SELECT item FROM assignment WHERE person = ? AND state != 'returned'", person)
-    tx.executemany("UPDATE item SET taken = taken - 1 WHERE id = ?", [(item,) for (item,) in items])
+    tx.execute(
+        """UPDATE item SET taken = taken - 1 WHERE id IN
+        (SELECT item FROM assignment WHERE person = ? AND state != 'returned')""",
+        person,
+    )
     count = int(tx.execute("SELECT COUNT(*) FROM answer WHERE person = ?", person)[0][0])
     for table in ("answer", "typed", "assignment", "receipt", "detail"):
         tx.execute(f"DELETE FROM {table} WHERE person = ?", person)
@@ -186,7 +189,8 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
 
 def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, worker_digest: str | None = None) -> None:
     first = 1 + int(tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0])
-    tx.executemany(
-        "INSERT INTO person (id, token, worker, source, created, last_active) VALUES (?, ?, ?, ?, ?, ?)",
+    tx.insert(
+        "person",
+        ("id", "token", "worker", "source", "created", "last_active"),
         [(first + i, security.digest(token), worker_digest, source, now, now) for i, token in enumerate(tokens)],
     )

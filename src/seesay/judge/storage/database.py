@@ -67,8 +67,8 @@ class Transaction(Protocol):
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         """Run a statement and return its rows."""
 
-    def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
-        """Run a statement once per row of values."""
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Insert rows into a table."""
 
     def lock_study(self) -> None:
         """Block other assignments until the end. Taken before `lock_person` where both are needed."""

@@ -30,8 +30,9 @@ class SqliteTransaction:
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         return self._connection.execute(sql, values).fetchall()
 
-    def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
-        self._connection.executemany(sql, values)
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        marks = ", ".join("?" * len(columns))
+        self._connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
     def lock_study(self) -> None:
         pass

@@ -191,8 +191,9 @@ def create_study(database: Database, study: Study) -> Study:
         set_setting(tx, "join", secrets.token_urlsafe(24))
         set_setting(tx, "state", "open")
         order = study.rng("order").sample(range(len(study.items)), len(study.items))
-        tx.executemany(
-            "INSERT INTO item (id, base, place, control) VALUES (?, ?, ?, ?)",
+        tx.insert(
+            "item",
+            ("id", "base", "place", "control"),
             [(item.id, item.base, place, item.control) for item, place in zip(study.items, order, strict=True)],
         )
         return study

@@ -15,7 +15,7 @@ from seesay.judge.assignment import page_items, renew_leases, renewal_time, reta
 from seesay.judge.documents import FrozenModel
 from seesay.judge.items import InvalidAnswerError, ItemAnswer, MistakenAnswerError, StudyItem
 from seesay.judge.messages import mark
-from seesay.judge.participants import Participant
+from seesay.judge.participants import PARTICIPANT_COLUMNS, Participant, read_participant
 from seesay.judge.storage.database import Transaction, first_row
 from seesay.judge.study import Study
 
@@ -157,8 +157,7 @@ def _read(
     """What an answer depends on, in one query: the participant, the receipt of its key, the item at its place, and how
     much of the page is answered."""
     row = tx.execute(
-        """SELECT p.consented, p.finished, p.pages_sent, p.last_active, p.code,
-        (SELECT value FROM study WHERE key = 'state'), r.digest, s.item, s.state, s.lease,
+        f"""SELECT {PARTICIPANT_COLUMNS}, r.digest, s.item, s.state, s.lease,
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ? AND c.state = 'answered'),
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ?)
         FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
@@ -170,12 +169,9 @@ def _read(
         place,
         person,
     )[0]
-    consented, finished, pages_sent, last_active, code, study_state, receipt, item, state, lease, answered, items = row
-    participant = Participant(
-        person, consented is not None, finished is not None, int(pages_sent), last_active, code or "", str(study_state)
-    )
-    assigned = None if item is None else _Assigned(str(item), str(state), float(lease))
-    return participant, receipt, assigned, PageProgress(page=page, answered=int(answered), of=int(items))
+    receipt, item, state, lease, answered, items = row[-6:]
+    assigned = None if item is None else _Assigned(item, state, lease)
+    return read_participant(row), receipt, assigned, PageProgress(page=page, answered=answered, of=items)
 
 
 def _check_open(participant: Participant, page: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seesay.errors import UserError
 from seesay.judge import security
-from seesay.judge.storage.database import Transaction, first_row, get_setting
+from seesay.judge.storage.database import SqlRow, Transaction, first_row, get_setting
 from seesay.judge.study import Study
 
 _FORGET_AFTER = 3600.0
@@ -47,17 +47,20 @@ def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
     return None if row is None else (int(row[0]), row[1] is not None)
 
 
+PARTICIPANT_COLUMNS = """p.id, p.consented IS NOT NULL, p.finished IS NOT NULL, p.pages_sent, p.last_active,
+    COALESCE(p.code, ''), (SELECT value FROM study WHERE key = 'state')"""
+"""The fields of `Participant`, of a table `person p`."""
+
+
+def read_participant(row: SqlRow) -> Participant:
+    """A participant from a row that begins with `PARTICIPANT_COLUMNS`."""
+    person, consented, finished, *others = row[:7]
+    return Participant(person, bool(consented), bool(finished), *others)
+
+
 def get_participant(tx: Transaction, person: int) -> Participant:
     """The current state of a participant."""
-    row = tx.execute(
-        """SELECT id, consented, finished, pages_sent, last_active, code, (SELECT value FROM study WHERE key = 'state')
-        FROM person WHERE id = ?""",
-        person,
-    )[0]
-    number, consented, finished, pages_sent, last_active, code, state = row
-    return Participant(
-        int(number), consented is not None, finished is not None, int(pages_sent), last_active, code or "", str(state)
-    )
+    return read_participant(tx.execute(f"SELECT {PARTICIPANT_COLUMNS} FROM person p WHERE p.id = ?", person)[0])
 
 
 def create_links(tx: Transaction, count: int, now: float) -> list[str]:

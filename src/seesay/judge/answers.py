@@ -126,9 +126,7 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
 
     Most answers need no lock of the study, so that participants do not wait for each other.
     """
-    expired = "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned' LIMIT 1"
-    if tx.execute(expired, person, page):
-        tx.lock_study()
+    tx.lock_study("SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned'", person, page)
     tx.lock_person(person)
 
 

@@ -70,8 +70,9 @@ class Transaction(Protocol):
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Insert rows into a table."""
 
-    def lock_study(self) -> None:
-        """Block other assignments until the end. Taken before `lock_person` where both are needed."""
+    def lock_study(self, if_rows: str = "", *values: object) -> None:
+        """Block other assignments until the end; with a query, only if it has rows. Taken before `lock_person` where
+        both are needed."""
 
     def lock_person(self, person: int) -> None:
         """Block other requests of the same participant until the end."""

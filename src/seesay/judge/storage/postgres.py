@@ -53,8 +53,10 @@ class PostgresTransaction:
             values = ", ".join(self._cursor.mogrify(marks, row) for row in rows)
             self._unsent.append(f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values}")
 
-    def lock_study(self) -> None:
-        self._add("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
+    def lock_study(self, if_rows: str = "", *values: object) -> None:
+        condition = f" WHERE EXISTS ({if_rows})" if if_rows else ""
+        lock = _with_psycopg_parameters(f"SELECT pg_advisory_xact_lock(?){condition}")
+        self._add(lock, (self._lock_key, *values))
 
     def lock_person(self, person: int) -> None:
         self._add("SELECT pg_advisory_xact_lock(%s, %s)", (self._lock_key >> 32, person))

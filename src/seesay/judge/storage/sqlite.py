@@ -34,7 +34,7 @@ class SqliteTransaction:
         marks = ", ".join("?" * len(columns))
         self._connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
-    def lock_study(self) -> None:
+    def lock_study(self, if_rows: str = "", *values: object) -> None:
         pass
 
     def lock_person(self, person: int) -> None:

@@ -16,7 +16,7 @@ from seesay.models import load_model
 from seesay.questions import Prompt, Task
 from seesay.scenes.baselines import SceneRule
 from seesay.scenes.tasks import malevic
-from seesay.tasks import task_groups
+from seesay.tasks import load_task, task_groups
 
 NAMES = sorted(name.removeprefix("malevic-") for name in task_groups()["malevic"])
 

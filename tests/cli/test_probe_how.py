@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.cli.program import refused_here
 from tests.models.encoders.tiny_encoders import save_tiny_encoder
-from tests.papers.viphy.test_gold import made_up
+from tests.reports.test_gold_analyses import made_up
 
 from seesay.cli import main
 from seesay.data import knowledge

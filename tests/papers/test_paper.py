@@ -97,3 +97,13 @@ def test_mistakes_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "holds no run" in refused_here(capsys, "paper", "viphy", tmp_path)
     assert "--data" in refused_here(capsys, "paper", "viphy", "--data", tmp_path / "none")
     assert "is a folder" in refused_here(capsys, "paper", "viphy", "-o", tmp_path)
+
+
+@pytest.mark.parametrize("missing", ["seesay.papers.malevic", "seesay.scenes"])
+def test_a_paper_whose_instrument_is_missing_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def import_nothing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named '{missing}'", name=missing)
+
+    monkeypatch.setattr("seesay.papers.import_module", import_nothing)
+    with pytest.raises(UserError, match=f"'malevic' needs a part of seesay that is not installed here: {missing}"):
+        load_paper("malevic")

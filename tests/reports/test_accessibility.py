@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 from tests.browser import chromium, serious_violations
 from tests.mining.test_knowledge_page import COLORS_SEEN, PLACES_SEEN, SIZES_SEEN
-from tests.papers.viphy.test_gold import made_up as viphy_colors
+from tests.reports.test_gold_analyses import made_up as viphy_colors
 from tests.reports.made_up import comparison, run, task
 from tests.reports.test_site import board, paired_tests
 from tests.scenes.reports.test_reasoner_page import FILM, OBJECTS, row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from seesay.errors import UserError
 from seesay.papers.paper import Paper
 from seesay.registry import unknown
 
@@ -12,9 +13,16 @@ PAPERS = ("viphy", "malevic", "memory-colors", "spatial-relations")
 
 
 def load_paper(name: str) -> Paper:
-    """The paper of this name."""
+    """The paper of this name. Nothing of the others is imported: each needs an instrument that may be missing."""
     key = name.lower().replace("_", "-")
     if key not in PAPERS:
         raise unknown("paper", name, PAPERS, "seesay paper --help")
-    paper: Paper = import_module(f"seesay.papers.{key.replace('-', '_')}.entries").PAPER
+    try:
+        paper: Paper = import_module(f"seesay.papers.{key.replace('-', '_')}.entries").PAPER
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith("seesay."):
+            raise
+        raise UserError(
+            f"The paper '{key}' needs a part of seesay that is not installed here: {error.name}."
+        ) from error
     return paper

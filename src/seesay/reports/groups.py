@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -27,6 +27,12 @@ class LabelledRun:
     def figure(self, metric: str, template: str | None = None, part: Slice | None = None) -> Figure | None:
         """The figure of a metric, for one template or all, for one slice or the whole."""
         return self._figures.get((metric, template, part))
+
+    def figures_by(self, tag: str, *metrics: str) -> Iterator[tuple[str, Figure]]:
+        """The figures of some metrics over all templates for every value of a tag."""
+        for figure in self.run.figures:
+            if figure.metric in metrics and figure.template is None and figure.slice and figure.slice.tags == (tag,):
+                yield figure.slice[tag], figure
 
     @cached_property
     def _figures(self) -> dict[tuple[str, str | None, Slice | None], Figure]:

@@ -8,21 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.papers.viphy.test_gold import made_up
 from tests.reports.made_up import HOSTILE, run
+from tests.reports.test_gold_analyses import made_up
 
-from seesay.papers.viphy import (
-    category_agreement,
-    cross_task_analyses,
-    group_analyses,
-    learning_curves,
-    task_analyses,
-    write_analyses,
-)
 from seesay.questions import Answer, Published, Scores, Task, Template
 from seesay.reports import render, write
-from seesay.reports.analysis import Analysis, LabelShares, PartScore
+from seesay.reports.analysis import Analysis, LabelShares, PartScore, write_analyses
+from seesay.reports.gold_analyses import category_agreement, task_analyses
 from seesay.reports.groups import group_runs
+from seesay.reports.score_analyses import cross_task_analyses, group_analyses, learning_curves
 from seesay.runs.figures import figures
 from seesay.runs.learning_curve import Point, bands
 from seesay.runs.run import Run
@@ -67,7 +61,7 @@ def test_by_cardinality_and_category_by_hand() -> None:
     by_labels = found["score-by-cardinality"]
     assert scores(by_labels) == {("a-model", "1"): 0.0, ("a-model", "2"): 1.0, ("a-model", "3"): 1.0}
     assert scores(found["score-by-category"]) == {("a-model", "food"): 0.5, ("a-model", "nature"): 0.5}
-    assert by_labels.figure == "Fig. 5"
+    assert by_labels.source == "Singh, Qasemi & Chen 2023, Fig. 5"
     assert [row.n for row in by_labels.rows if isinstance(row, PartScore)] == [2, 1, 1]
 
 
@@ -161,7 +155,7 @@ def test_agreement_with_published_categories_by_hand() -> None:
     """Food: one of two agrees; animal: its one goes to food. One of three in all; by chance (2·2 + 0·1 + 1·0) / 9."""
     ours = {"apple": "food", "cow": "food", "beef": "person", "new": "food"}
     theirs = {"apple": "food", "cow": "animal", "beef": "food"}
-    found = category_agreement(ours, theirs, "minilm")
+    found = category_agreement("colors", ours, theirs, "minilm")
     assert "33.3 % of 3 names" in found.text
     assert "kappa -0.200" in found.text
     rows = {row.part: row for row in found.rows if isinstance(row, LabelShares)}

@@ -12,10 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.shared_data import shared
 
-from seesay.papers.viphy import task_analyses
-from seesay.papers.viphy.gold import by_category, by_scene, cardinality, entropies
 from seesay.questions import Question, Task, Template
 from seesay.reports.analysis import Analysis, GoldDistribution, LabelShares
+from seesay.reports.gold_analyses import by_category, by_scene, cardinality, entropies, task_analyses
 from seesay.tasks.viphy import color, size, space
 
 COLORS = ("red", "green", "white")

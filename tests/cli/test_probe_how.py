@@ -16,8 +16,8 @@ from tests.reports.test_gold_analyses import made_up
 from seesay.cli import main
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, ColorFact, SizeFact
-from seesay.papers.viphy import found_categories
 from seesay.reports.analysis import LabelShares
+from seesay.reports.gold_analyses import found_categories
 from seesay.runs.store import find_runs
 from seesay.tasks.categories import CATEGORIES
 

@@ -24,7 +24,6 @@ from seesay.runs import store
 from seesay.runs.run import Run
 from seesay.tasks.viphy import space
 
-
 PEOPLE = ((96.46, 96.74, 100, 98.61, 100, 100), (75.69, 77.02, 83.76, 83.57, 83.04, 92.81))
 """Figure 5: CoDa's annotators, relaxed accuracy and confidence for 1 to 6 typical colours, as published."""
 

@@ -96,7 +96,7 @@ def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
     return DataTable(header, [[cells.get(name) for name in header] for cells in flat])
 
 
-def write_analyses(path: Path, title: str, analyses: Sequence[Analysis]) -> Path:
+def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -> Path:
     """Write analyses on a page of their own, and their rows beside it."""
     page = write_page(path, title, [analysis.section for analysis in analyses])
     write_rows(page, analyses)

@@ -174,6 +174,6 @@ def test_a_page_with_found_categories(data: Path, tmp_path: Path, tiny_folder: F
     names = [analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())]
     assert names == ["cardinality", "distributions-by-entropy", "labels-by-category"]
     (compared,) = found_categories(made_up(), str(bert))
-    assert (compared.name, compared.figure) == ("category-agreement", "Table 8")
+    assert (compared.name, compared.source) == ("category-agreement", "Singh, Qasemi & Chen 2023, Table 8")
     assert [row.part for row in compared.rows if isinstance(row, LabelShares)] == ["food", "nature"]
     assert "--page" in refused_here(capsys, "tasks", "viphy-color", "--data", data, "--categories", bert)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.captions.ngrams import Ints, expand
+from seesay.captions.coco.ngrams import Ints, expand
 from seesay.errors import UserError
 from seesay.files import atomic_folder
 

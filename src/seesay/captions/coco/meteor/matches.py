@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from seesay.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch
-from seesay.captions.meteor.resources import MeteorResources
-from seesay.captions.meteor.stem import stem
-from seesay.captions.ngrams import Ints, Words, expand, numbering
+from seesay.captions.coco.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch
+from seesay.captions.coco.meteor.resources import MeteorResources
+from seesay.captions.coco.meteor.stem import stem
+from seesay.captions.coco.ngrams import Ints, Words, expand, numbering
 from seesay.metrics.base import BoolArray
 
 

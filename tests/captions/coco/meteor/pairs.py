@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.captions.meteor.alignment import RawMatch
-from seesay.captions.meteor.matches import Matcher
-from seesay.captions.meteor.resources import MeteorResources
-from seesay.captions.ngrams import number_words
+from seesay.captions.coco.meteor.alignment import RawMatch
+from seesay.captions.coco.meteor.matches import Matcher
+from seesay.captions.coco.meteor.resources import MeteorResources
+from seesay.captions.coco.ngrams import number_words
 
 
 def matched(resources: MeteorResources, hypothesis: list[str], reference: list[str]) -> list[list[RawMatch]]:

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from seesay.captions.corpus import CaptionCorpus
-from seesay.captions.ngrams import ORDERS
+from seesay.captions.coco.corpus import CaptionCorpus
+from seesay.captions.coco.ngrams import ORDERS
 from seesay.metrics.base import FloatArray, Measurement, Metric, measure
 
 _TINY, _SMALL = 1e-15, 1e-9

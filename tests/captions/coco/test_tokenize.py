@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.captions.lexer import lex
-from seesay.captions.tokenize import PUNCTUATION, Tokenizer, tokenize
+from seesay.captions.coco.lexer import lex
+from seesay.captions.coco.tokenize import PUNCTUATION, Tokenizer, tokenize
 
 ASKED = {
     "A man (or woman) [or child] {x}": "a man -lrb- or woman -rrb- -lsb- or child -rsb- -lcb- x -rcb-",

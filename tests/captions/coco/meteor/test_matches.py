@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from tests.captions.strategies import CORPORA
 
 from seesay.captions import CaptionCorpus, MeteorResources
-from seesay.captions.meteor.alignment import EXACT, STEM, SYNONYM, RawMatch
-from seesay.captions.meteor.bounds import ceilings
-from seesay.captions.meteor.matches import Matcher
-from seesay.captions.meteor.normalize import normalize, normalize_all
-from seesay.captions.meteor.score import pooled, statistics
-from seesay.captions.meteor.stem import stem
-from seesay.captions.meteor.wordnet import WordNet
-from seesay.captions.ngrams import number_words
+from seesay.captions.coco.meteor.alignment import EXACT, STEM, SYNONYM, RawMatch
+from seesay.captions.coco.meteor.bounds import ceilings
+from seesay.captions.coco.meteor.matches import Matcher
+from seesay.captions.coco.meteor.normalize import normalize, normalize_all
+from seesay.captions.coco.meteor.score import pooled, statistics
+from seesay.captions.coco.meteor.stem import stem
+from seesay.captions.coco.meteor.wordnet import WordNet
+from seesay.captions.coco.ngrams import number_words
 
 RESOURCES = MeteorResources(
     frozenset(["a", "the", "in", "of"]),

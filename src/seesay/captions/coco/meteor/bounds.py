@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from seesay.captions.meteor.alignment import WEIGHTS
-from seesay.captions.meteor.matches import Matches
-from seesay.captions.ngrams import Ints, expand, lookup
+from seesay.captions.coco.meteor.alignment import WEIGHTS
+from seesay.captions.coco.meteor.matches import Matches
+from seesay.captions.coco.ngrams import Ints, expand, lookup
 from seesay.metrics.base import BoolArray, FloatArray, ratio
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.captions.meteor.stem import stem
+from seesay.captions.coco.meteor.stem import stem
 
 ASKED = {
     "running": "run", "rides": "ride", "riding": "ride", "added": "ad", "biologist": "biologist", "happily": "happili",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.captions.strategies import CORPORA, FULL, SENTENCES
 
 from seesay.captions import CaptionCorpus, bleu, unigram_precision
-from seesay.captions.bleu import precision, statistics
+from seesay.captions.coco.bleu import precision, statistics
 
 
 def test_multi30k(corpus: CaptionCorpus) -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from seesay.captions.corpus import CaptionCorpus
-from seesay.captions.ngrams import ORDERS, lookup
+from seesay.captions.coco.corpus import CaptionCorpus
+from seesay.captions.coco.ngrams import ORDERS, lookup
 from seesay.errors import UserError
 from seesay.files import write_text
 from seesay.metrics.base import FloatArray, Measurement, mean_metric, ratio

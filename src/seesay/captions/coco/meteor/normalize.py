@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from seesay.captions.ngrams import Words, expand, numbering
+from seesay.captions.coco.ngrams import Words, expand, numbering
 
 _LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
 _ALNUM = "0-9" + _LETTERS

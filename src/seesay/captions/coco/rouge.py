@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seesay.captions.corpus import CaptionCorpus
+from seesay.captions.coco.corpus import CaptionCorpus
 from seesay.metrics.base import FloatArray, Measurement, mean_metric
 
 BETA = 1.2

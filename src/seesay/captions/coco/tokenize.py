@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from seesay.captions.lexer import lex, step
-from seesay.captions.lexicon import ABBREVIATIONS, TWO_TOKENS
+from seesay.captions.coco.lexer import lex, step
+from seesay.captions.coco.lexicon import ABBREVIATIONS, TWO_TOKENS
 
 PUNCTUATION = frozenset(
     ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]

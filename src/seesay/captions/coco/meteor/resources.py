@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seesay.captions.meteor.normalize import Prefixes
-from seesay.captions.meteor.paraphrases import Paraphrases, open_table
-from seesay.captions.meteor.wordnet import WordNet
+from seesay.captions.coco.meteor.normalize import Prefixes
+from seesay.captions.coco.meteor.paraphrases import Paraphrases, open_table
+from seesay.captions.coco.meteor.wordnet import WordNet
 from seesay.errors import UserError
 from seesay.folders import cache_folder, data_folder
 

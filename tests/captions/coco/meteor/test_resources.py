@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.captions.meteor.pairs import matched
+from tests.captions.coco.meteor.pairs import matched
 
 from seesay.captions import CaptionCorpus, load, meteor
-from seesay.captions.meteor.paraphrases import open_table
-from seesay.captions.meteor.resources import JAR, TABLE, MeteorResources
-from seesay.captions.meteor.wordnet import WordNet
+from seesay.captions.coco.meteor.paraphrases import open_table
+from seesay.captions.coco.meteor.resources import JAR, TABLE, MeteorResources
+from seesay.captions.coco.meteor.wordnet import WordNet
 from seesay.errors import UserError
 
 SYNSETS = (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.captions.meteor.normalize import Prefixes, normalize, normalize_all
-from seesay.captions.ngrams import number_words
+from seesay.captions.coco.meteor.normalize import Prefixes, normalize, normalize_all
+from seesay.captions.coco.ngrams import number_words
 
 PREFIXES = Prefixes.parse("#titles\nMr\nSt\n\nNo #NUMERIC_ONLY#\n")
 ASKED = {

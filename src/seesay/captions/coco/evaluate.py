@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay import __version__
-from seesay.captions.bleu import bleu, precision
-from seesay.captions.cider import DocumentFrequency, cider_d
-from seesay.captions.corpus import CaptionCorpus
-from seesay.captions.meteor import MeteorResources, meteor
-from seesay.captions.rouge import rouge
+from seesay.captions.coco.bleu import bleu, precision
+from seesay.captions.coco.cider import DocumentFrequency, cider_d
+from seesay.captions.coco.corpus import CaptionCorpus
+from seesay.captions.coco.meteor import MeteorResources, meteor
+from seesay.captions.coco.rouge import rouge
 from seesay.metrics.base import FloatArray, Measurement, Metric
 from seesay.metrics.bootstrap import Resamples
 from seesay.metrics.paired import Difference, paired_bootstrap, sign_flip

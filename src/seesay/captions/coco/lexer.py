@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from seesay.captions import lexicon
-from seesay.captions.lexicon import capitalised, category, either, ranges
+from seesay.captions.coco import lexicon
+from seesay.captions.coco.lexicon import capitalised, category, either, ranges
 
 Write = Callable[[str], str]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.captions.strategies import PAIRS, SENTENCES
 
 from seesay.captions import CaptionCorpus, rouge, rouge_l
-from seesay.captions.rouge import longest_common_subsequence, word_places
+from seesay.captions.coco.rouge import longest_common_subsequence, word_places
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)
 

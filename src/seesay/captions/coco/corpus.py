@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from seesay.captions.ngrams import GramCounts, Grams, Ints, Words, changes, count_grams, lookup, number_words
-from seesay.captions.tokenize import Tokenizer
+from seesay.captions.coco.ngrams import GramCounts, Grams, Ints, Words, changes, count_grams, lookup, number_words
+from seesay.captions.coco.tokenize import Tokenizer
 from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
 

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from seesay.captions.corpus import CaptionCorpus
-from seesay.captions.meteor.alignment import WEIGHTS, RawMatch, align
-from seesay.captions.meteor.bounds import ALPHA, BETA, DELTA, GAMMA, ceilings
-from seesay.captions.meteor.matches import Matcher, Matches, Texts
-from seesay.captions.meteor.normalize import normalize_all
-from seesay.captions.meteor.resources import MeteorResources
-from seesay.captions.ngrams import changes
+from seesay.captions.coco.corpus import CaptionCorpus
+from seesay.captions.coco.meteor.alignment import WEIGHTS, RawMatch, align
+from seesay.captions.coco.meteor.bounds import ALPHA, BETA, DELTA, GAMMA, ceilings
+from seesay.captions.coco.meteor.matches import Matcher, Matches, Texts
+from seesay.captions.coco.meteor.normalize import normalize_all
+from seesay.captions.coco.meteor.resources import MeteorResources
+from seesay.captions.coco.ngrams import changes
 from seesay.metrics.base import FloatArray, Measurement, Metric, ratio
 
 COLUMNS = 23

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.captions.meteor.pairs import matched
+from tests.captions.coco.meteor.pairs import matched
 
-from seesay.captions.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch, align
-from seesay.captions.meteor.resources import MeteorResources
+from seesay.captions.coco.meteor.alignment import EXACT, PARAPHRASE, STEM, SYNONYM, RawMatch, align
+from seesay.captions.coco.meteor.resources import MeteorResources
 
 
 def _exact(hypothesis: str, reference: str) -> list[list[RawMatch]]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from tests.captions.strategies import CORPORA, FULL
 
 from seesay.captions import CaptionCorpus, MeteorResources, meteor
-from seesay.captions.meteor.score import pooled, statistics
+from seesay.captions.coco.meteor.score import pooled, statistics
 
 
 def test_multi30k(corpus: CaptionCorpus, resources: MeteorResources) -> None:

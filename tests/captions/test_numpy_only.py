@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ def test_figures_need_numpy_alone(only_numpy: Path, tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert found["corpus"]["ROUGE-L"] == pytest.approx(found["scored"]["ROUGE-L"])
     assert set(found["corpus"]) < set(found["scored"])
-    assert found["scored"]["BLEU-1"] == pytest.approx(0.7142857, abs=1e-6)  # 4 of 6 words, 6 words against 7
+    assert found["scored"]["BLEU-1"] == pytest.approx(4 / 6 * math.exp(1 - 7 / 6))
     assert found["difference"] == [0.0] * len(found["difference"])
     assert found["matched"] == 2
     assert found["recall"] == pytest.approx(2 / 3)

@@ -61,9 +61,8 @@ class TaskRuns:
 
     @cached_property
     def parts(self) -> tuple[Slice | None, ...]:
-        """What the headline covers: all questions (None), or each set of nested ones. Older runs have one over all."""
-        nested = any(entry.figure(self.headline, part=part) for entry in self.entries for part in self.task.parts)
-        return self.task.parts if nested else (None,)
+        """What the headline covers: all questions (None), or each set of nested ones."""
+        return self.task.parts
 
     def parts_of(self, metric: str) -> tuple[Slice | None, ...]:
         """What the metric is shown for: the headline's parts, then the slices of which figures are published."""
@@ -80,6 +79,11 @@ class TaskRuns:
         """Every slice of which a run has a headline figure over all templates."""
         figures = (f for entry in self.entries for f in entry.run.figures)
         return list(dict.fromkeys(f.slice for f in figures if f.slice and not f.template and f.metric == self.headline))
+
+    def headline_figures(self, part: Slice | None = None) -> dict[LabelledRun, Figure]:
+        """The headline figures of the runs that have one, for one slice or the whole."""
+        figures = ((entry, entry.figure(self.headline, part=part)) for entry in self.entries)
+        return {entry: figure for entry, figure in figures if figure}
 
     def published(self, part: Slice | None = None) -> list[Published]:
         """The published figures of the headline metric, for one slice or the whole."""

@@ -18,7 +18,7 @@ from seesay.files import write_text
 from seesay.questions import Published, Slice
 from seesay.reports.charts.scatter import Spot, scatter
 from seesay.reports.formats import significantly_best
-from seesay.reports.formatting import interval, lower_is_better, metric_name, part_name
+from seesay.reports.formatting import interval, lower_is_better, metric_name, part_name, with_part
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
@@ -43,7 +43,7 @@ class Column:
     @property
     def title(self) -> str:
         """The task's title, and the part's name."""
-        return f"{self.group.title}, {part_name(self.part)}" if self.part else self.group.title
+        return with_part(self.group.title, self.part)
 
     @property
     def metric(self) -> str:
@@ -238,9 +238,9 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
 
 def _against_size(column: Column) -> Any:
     spots, chances = [], set()
-    for entry in column.group.entries:
-        size, figure = parameters(entry.run.manifest.model), column.figure(entry)
-        if size and figure:
+    for entry, figure in column.group.headline_figures(column.part).items():
+        size = parameters(entry.run.manifest.model)
+        if size:
             spots.append(Spot(entry.label, size / 1e6, figure.value, figure.low, figure.high))
             chances.add(figure.chance)
     if len({spot.x for spot in spots}) < 2:

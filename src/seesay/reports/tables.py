@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from seesay.questions import Slice
-from seesay.reports.formatting import interval, is_shown, metric_name, number, p_value, printable
+from seesay.reports.formatting import figure_cells, interval, is_shown, metric_name, number, p_value, printable
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
@@ -168,9 +168,9 @@ def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
                 figure = entry.figure(shown, part=part)
                 if figure is not None:
                     style = "bold" if title == g.headline and part in g.parts else ""
-                    value, ends = Text(number(figure.value), style), interval(figure.low, figure.high)
-                    rest = number(figure.spread), number(figure.chance), str(figure.n)
-                    table.add_row(_name(name), _metric(metric_name(title), part, style), value, ends, *rest)
+                    value, *rest = figure_cells(figure)
+                    cells = [Text(value, style), *rest, str(figure.n)]
+                    table.add_row(_name(name), _metric(metric_name(title), part, style), *cells)
                     name = ""
 
 
@@ -183,11 +183,8 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
         table.add_row(_name(f"{g.task.name}, {metric_name(g.headline)}", "bold"))
         for part in g.crossed(tags):
             table.add_row(_name(f"  {part}"))
-            for entry in g.entries:
-                if figure := entry.figure(g.headline, part=part):
-                    ends = interval(figure.low, figure.high)
-                    cells = number(figure.value), ends, number(figure.spread), number(figure.chance), str(figure.n)
-                    table.add_row(_name(f"    {names[entry.label]}"), *cells)
+            for entry, figure in g.headline_figures(part).items():
+                table.add_row(_name(f"    {names[entry.label]}"), *figure_cells(figure), str(figure.n))
     return table
 
 

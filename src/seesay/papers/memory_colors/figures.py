@@ -11,7 +11,7 @@ from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
 from seesay.reports.charts import Bar, bars
-from seesay.reports.formatting import NONE, interval, number
+from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import TaskRuns
 from seesay.reports.pages.sections import DataTable
 from seesay.tasks.memory_colors import PUBLISHED, TEMPLATES
@@ -77,8 +77,8 @@ def memory_colors(material: Material) -> Rendered:
         for entry in group.entries:
             if (figure := entry.figure("accuracy")) is not None:
                 drawn.append(bar_with_sd(entry.label, figure.value, figure.spread, "ours"))
-                ends = interval(figure.low, figure.high)
-                body.append([entry.label, number(figure.value), number(figure.spread), ends, number(figure.chance)])
+                value, ends, spread, chance = figure_cells(figure)
+                body.append([entry.label, value, spread, ends, chance])
         charts.append(bars(drawn, title=group.title, x_label="accuracy, mean and sd over templates"))
         header = ["model", "mean accuracy", "sd over templates", "95 % interval", "chance"]
         tables.append(DataTable(header, body, f"Ours: {group.title}"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 from seesay.questions import Published, Question, Slice, Task
 from seesay.reports.formatting import count
@@ -14,6 +15,9 @@ from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
 from seesay.runs.run import Run, run_labels
+
+Row = TypeVar("Row")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +92,18 @@ class TaskRuns:
     def published(self, part: Slice | None = None) -> list[Published]:
         """The published figures of the headline metric, for one slice or the whole."""
         return [row for row in self.task.published if row.metric == self.headline and row.slice == part]
+
+
+def group_by(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    """The rows that share a key together, keys in order of first appearance.
+
+    >>> group_by(["bird", "cat", "boat"], lambda word: word[0])
+    {'b': ['bird', 'boat'], 'c': ['cat']}
+    """
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 def asked_as(task: Task) -> str:

@@ -9,7 +9,7 @@ from seesay.reports.analysis import Analysis, PartScore
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
 from seesay.reports.gold_analyses import has_tag, task_analyses
-from seesay.reports.groups import LabelledRun, TaskRuns, asked_as
+from seesay.reports.groups import LabelledRun, TaskRuns, asked_as, group_by
 from seesay.runs.run import run_labels
 from seesay.tasks.page_analyses import COMPARED_TASKS, PAGE_ANALYSES, ComparedTasks
 from seesay.tasks.viphy.facts import SOURCE
@@ -98,9 +98,7 @@ def _overall(group: TaskRuns, part: str) -> list[PartScore]:
 
 def learning_curves(bands: Sequence[Band]) -> list[Analysis]:
     """Linear probes trained on fractions of the training questions: one analysis per task and metric."""
-    by_figure: dict[tuple[str, str], list[Band]] = {}
-    for band in bands:
-        by_figure.setdefault((band.task, band.metric), []).append(band)
+    by_figure = group_by(bands, lambda band: (band.task, band.metric))
     return [_learning_curve(task, metric, rows) for (task, metric), rows in by_figure.items()]
 
 
@@ -118,11 +116,8 @@ def _learning_curve(task: str, metric: str, rows: Sequence[Band]) -> Analysis:
 
 def curve_series(bands: Sequence[Band], scale: float = 1) -> list[Series]:
     """A line with its band for each model, times `scale`."""
-    by_model: dict[str, list[Band]] = {}
-    for band in bands:
-        by_model.setdefault(band.model, []).append(band)
     series = []
-    for model, rows in by_model.items():
+    for model, rows in group_by(bands, lambda band: band.model).items():
         ends = ([scale * getattr(band, end) for band in rows] for end in ("mean", "low", "high"))
         series.append(Series(model, [band.fraction for band in rows], *ends))
     return series

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from seesay.questions import Slice
 from seesay.reports.formatting import figure_cells, interval, is_shown, metric_name, number, p_value, printable
-from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.reports.groups import LabelledRun, TaskRuns, group_by, group_runs
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
 from seesay.runs.learning_curve import Band
@@ -127,9 +127,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     numbers = ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n")
     table = _table("task, metric, a − b", numbers=numbers)
     task = ""
-    by_metric: dict[tuple[str, str, Slice | None], list[Comparison]] = {}
-    for c in comparisons:
-        by_metric.setdefault((c.task, c.metric, c.slice), []).append(c)
+    by_metric = group_by(comparisons, lambda c: (c.task, c.metric, c.slice))
     for (of_task, metric, part), rows in by_metric.items():
         if of_task != task:
             table.add_section()

@@ -167,8 +167,8 @@ def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
                 if figure is not None:
                     style = "bold" if title == g.headline and part in g.parts else ""
                     value, *rest = figure_cells(figure)
-                    cells = [Text(value, style), *rest, str(figure.n)]
-                    table.add_row(_name(name), _metric(metric_name(title), part, style), *cells)
+                    shown_metric = _metric(metric_name(title), part, style)
+                    table.add_row(_name(name), shown_metric, Text(value, style), *rest, str(figure.n))
                     name = ""
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from markupsafe import Markup
 
-from seesay.captions import unigram_precision
+from seesay.errors import UserError
+from seesay.language.perplexity.sums import text_sums
 from seesay.language.relations.correlation import HumanRatings, correlate
 from seesay.language.relations.evaluate import VectorTest, intrinsic
 from seesay.language.relations.published import (
@@ -23,7 +24,6 @@ from seesay.language.relations.published import (
 )
 from seesay.language.relations.pvectors import EMBEDDINGS, p_vectors
 from seesay.language.relations.vectors import WordVectors, read_vectors
-from seesay.metrics.perplexity import text_sums
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.spatial_relations.vectors import own_matrices, published_files
@@ -166,6 +166,10 @@ def perplexities(material: Material) -> Rendered:
 
 def precision(material: Material) -> Rendered:
     """Unigram precision, plain and clipped, on the example of Papineni et al. (2002)."""
+    try:
+        from seesay.captions import unigram_precision
+    except ModuleNotFoundError as error:
+        raise UserError("Unigram precision is one of the caption metrics, which are not installed here.") from error
     caption, references = "the the the the the the the", ["the cat is on the mat", "there is a cat on the mat"]
     body = [
         [name, number(unigram_precision(caption, references, clipped=clipped))]

@@ -102,7 +102,7 @@ class RowSources:
         return [] if is_one_file else [name for name in self.file.sources if name != "test"]
 
     def provenance(self) -> tuple[tuple[DataSource, ...], bool]:
-        """The files that the task was built from (embedded rows are seesay itself), and whether all are as published."""
+        """The files that the task was built from, none for embedded rows, and whether all are as published."""
         if self.declaration.folder == TASK_FILES and self.data is None and not self.file.dataset:
             return (), True
         published: dict[str, str | None] = {}

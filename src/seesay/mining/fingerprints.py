@@ -10,6 +10,9 @@ from typing import Any
 
 from seesay.mining.readers import find_reader
 
+CAPTIONS = "captions:"
+"""What an annotation begins with that is corpora of captions, without pictures."""
+
 
 def digest(value: Any) -> str:
     """A short digest of a JSON value; equal mappings have equal digests."""
@@ -18,13 +21,13 @@ def digest(value: Any) -> str:
 
 def annotation(spec: str, output: Path) -> dict[str, str]:
     """Where an annotation is, and a digest of its files' paths, sizes and times; files in `output` are our own."""
-    reader, place = find_reader(spec)
-    kind = spec.partition(":")[0]
+    kind, _, place = spec.partition(":")
+    pattern = "**/*" if spec.startswith(CAPTIONS) else find_reader(spec).files
     paths = [Path(part).resolve() for part in place.split(",")]
     own = output.resolve()
     files: list[Path] = []
     for path in paths:
-        inside = sorted(path.glob(reader.files)) if path.is_dir() else [path]
+        inside = sorted(path.glob(pattern)) if path.is_dir() else [path]
         files += [file for file in inside if own not in file.parents]
     return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": digest(_stamps(files))}
 

@@ -29,6 +29,7 @@ from seesay.mining import fingerprints, subtypes
 from seesay.mining.choices import LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
 from seesay.mining.count_relations import DELETE_WORK, CountingConfig, count_parts
 from seesay.mining.facts import PUBLISHED, Thresholds
+from seesay.mining.fingerprints import CAPTIONS
 from seesay.mining.natural_breaks import CLASSES
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.sizes import MIN_REGIONS
@@ -37,7 +38,6 @@ from seesay.mining.write_knowledge import write_facts
 from seesay.progress import ProgressBars, no_progress
 
 AUTO, NONE = "auto", "none"
-CAPTIONS = "captions:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -415,7 +415,13 @@ def test_every_region_is_kept_or_named(tmp_path_factory: pytest.TempPathFactory,
 
 @pytest.mark.parametrize(
     ("kind", "file"),
-    [("visual-genome", "a.json"), ("ade20k", "in/side/a.json"), ("coco", "a.json"), ("plain", "a.parquet")],
+    [
+        ("visual-genome", "a.json"),
+        ("ade20k", "in/side/a.json"),
+        ("coco", "a.json"),
+        ("plain", "a.parquet"),
+        ("captions", "part.arrow"),
+    ],
 )
 def test_a_changed_file_of_a_format_is_another_annotation(tmp_path: Path, kind: str, file: str) -> None:
     path = tmp_path / "data" / file

@@ -44,14 +44,14 @@ READERS = {
 BAD_ROWS = "bad.jsonl"
 
 
-def find_reader(spec: str) -> tuple[AnnotationReader, str]:
-    """The reader of an annotation that is given as `FORMAT:PLACE`, and the place."""
+def find_reader(spec: str) -> AnnotationReader:
+    """The reader of an annotation that is given as `FORMAT:PLACE`."""
     name, _, place = spec.partition(":")
     if not place:
         raise UserError(f"'{spec}' names no format and place: write it as visual-genome:FOLDER or plain:FILE.parquet.")
     if name not in READERS:
         raise unknown("annotation format", name, READERS, "seesay mine --help")
-    return READERS[name], place
+    return READERS[name]
 
 
 def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
@@ -60,10 +60,10 @@ def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotat
     With `images`, every picture must have its file there; without, files are looked for where the format keeps them.
     The paths of pictures are absolute.
     """
-    reader, place = find_reader(spec)
+    reader = find_reader(spec)
     if images is not None and not images.is_dir():
         raise UserError(f"There is no folder of pictures '{images}'.")
-    return reader.read(place, images)
+    return reader.read(spec.partition(":")[2], images)
 
 
 def to_parquet(

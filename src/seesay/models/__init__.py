@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.memory import no_collections
 from seesay.models.base import FilledScores, Model, TokenScores
 from seesay.models.options import ModelOptions
 from seesay.registry import Registry, did_you_mean, unknown
@@ -47,8 +46,7 @@ OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
 def load_model(name: str, options: ModelOptions | None = None) -> Model:
     """The model behind a name, ready to answer."""
     options = options or ModelOptions()
-    with no_collections():
-        model = locate(name, options)()
+    model = locate(name, options)()
     return through_chat(model, options.system) if options.chat else model
 
 

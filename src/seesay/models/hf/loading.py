@@ -20,7 +20,6 @@ from seesay.folders import cache_folder
 from seesay.models.hf.batching import is_out_of_memory
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
 from seesay.models.hf.hub import commit, on_hub
-from seesay.models.hf.light_imports import import_transformers, without_compiler
 from seesay.models.hf.precision import weight_arguments, weights_digest
 from seesay.models.hf.untrusted import check_folder
 from seesay.models.options import Family
@@ -46,7 +45,8 @@ def require_models() -> None:
     """One sentence with the install line where PyTorch or transformers is missing."""
     os.environ.setdefault("TQDM_DISABLE", "1")  # progress is shown by the command, not by libraries
     try:
-        transformers = import_transformers()
+        import torch  # noqa: F401
+        import transformers
     except ImportError as error:
         raise missing_extra("A local model", "models", error) from error
     transformers.logging.set_verbosity_error()
@@ -115,15 +115,14 @@ def load_network(
     """A network in evaluation mode; `what` names it in an error."""
     weights = weight_arguments(options, device_of(options.device))
     try:
-        with without_compiler():
-            model, report = model_class.from_pretrained(
-                source,
-                **hub_arguments(options),
-                **weights,
-                use_safetensors=None if options.allow_pickle else True,
-                output_loading_info=True,
-                **changed,
-            )
+        model, report = model_class.from_pretrained(
+            source,
+            **hub_arguments(options),
+            **weights,
+            use_safetensors=None if options.allow_pickle else True,
+            output_loading_info=True,
+            **changed,
+        )
     except Exception as error:
         raise loading_error(name, source, options, error, what) from error
     unused = unused_parts(name, model, report["unexpected_keys"])

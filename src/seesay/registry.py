@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from seesay.errors import UserError
 
@@ -44,6 +44,12 @@ def _near(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
     return " or ".join(
         f"'{lowered[match]}'" for match in difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=cutoff)
     )
+
+
+def load_address(address: str) -> Any:
+    """Import what stands at "module:attribute"."""
+    module, _, attribute = address.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 class Registry(Generic[T]):
@@ -79,8 +85,7 @@ class Registry(Generic[T]):
     def load(self, name: str) -> T:
         """Import what stands behind a name."""
         if name in self.builtin:
-            module, _, attribute = self.builtin[name].partition(":")
-            loaded: T = getattr(import_module(module), attribute)
+            loaded: T = load_address(self.builtin[name])
             return loaded
         if name not in self._added:
             raise unknown(self.kind, name, self.names(), self.listing)

@@ -65,8 +65,10 @@ def through_chat(model: Model, system: str | None = None) -> Model:
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
     from seesay.models.catalogue import CATALOGUE, source_of
+    from seesay.models.files import model_type
     from seesay.models.hf.gguf import convert_gguf
-    from seesay.models.hf.loading import device_of, load_transformers, model_type, require_models
+    from seesay.models.libraries import device_of, require_models
+    from seesay.models.source import load_transformers
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()

@@ -23,10 +23,10 @@ from seesay.models.base import ABILITIES, IDENTITY, Model
 from seesay.models.catalogue import CATALOGUE
 from seesay.models.hf.hub import hub_commit
 from seesay.models.options import ModelOptions
+from seesay.models.source import FEATURES
 from seesay.questions import Scores, Task
 
 NOT_SHAPING = ("engine", "workers")
-IMAGINED = "img_feature_dim"  # in the configuration of a CLIP-BERT, which has a second model
 
 
 def load_when_asked(name: str, options: ModelOptions) -> Model:
@@ -114,8 +114,9 @@ def _state(name: str, options: ModelOptions) -> object:
     if path.is_file():
         return _stat(path)
     if path.is_dir():
-        imagines = (path / "config.json").is_file() and IMAGINED in (path / "config.json").read_text(errors="replace")
-        return None if imagines else [_stat(file) for file in sorted(path.iterdir()) if file.is_file()]
+        config = path / "config.json"
+        has_second_model = config.is_file() and FEATURES in config.read_text(errors="replace")
+        return None if has_second_model else [_stat(file) for file in sorted(path.iterdir()) if file.is_file()]
     return hub_commit(name, options.revision) if "/" in name else None
 
 

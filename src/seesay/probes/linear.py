@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import Model, choice_scores
-from seesay.models.hf.batching import chunks
+from seesay.models.batches import chunks
 from seesay.models.multiple_choice import with_options
 from seesay.probes.linear_layer import LinearLayer, ProbeConfig, log_softmax, train_layer, with_bias
 from seesay.probes.task_metrics import without_vocabulary_metrics

@@ -16,8 +16,8 @@ from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
 from seesay.models.hf.logits import MANY as MANY_TOKENS
 from seesay.models.hf.logits import ranks
-from seesay.models.hf.tokenization import MANY_OPTIONS, resolve_separator, tokenize_options
-from seesay.questions import Prompt, Question, Template
+from seesay.models.hf.tokenization import MANY_OPTIONS, tokenize_options
+from seesay.questions import Prompt, Question, Template, resolve_separator
 
 Folder = Callable[[str], Path]
 

@@ -21,13 +21,14 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, load_complete
-from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
+from seesay.models.batches import batches_of_equal_length, halve_until_it_fits, refuse_too_long
+from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, load_complete
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
-from seesay.models.hf.loading import Checkpoint, read_config
+from seesay.models.hf.encoding import Vectors
+from seesay.models.hf.loading import Checkpoint, load_checkpoint, read_config
 from seesay.models.options import ModelOptions
+from seesay.models.source import FEATURES
 
-FEATURES = "img_feature_dim"
 PROJECTION = "img_projection"
 PUBLISHED_FEATURES = 512
 CLIP = "openai/clip-vit-base-patch32"
@@ -51,11 +52,6 @@ def parts_of(name: str, where: str) -> tuple[str, str]:
 def _folder(where: str) -> Path | None:
     path = Path(where).expanduser()
     return path if where and path.is_dir() else None
-
-
-def is_clip_bert(config: Any) -> bool:
-    """Whether a configuration describes a CLIP-BERT."""
-    return config.model_type == "bert" and hasattr(config, FEATURES)
 
 
 def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool) -> Model:
@@ -127,7 +123,6 @@ def load_bert(
     import torch
 
     from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
-    from seesay.models.hf.loading import load_checkpoint
 
     source = _folder(bert) or bert
     config: Any = read_config(name, source, options)

@@ -10,7 +10,9 @@ from typing import Any
 import torch
 import transformers
 
-from seesay.models.encoders.base import BatchEncoder, first_token, load_complete
+from seesay.models.encoders.base import BatchEncoder, load_complete
+from seesay.models.hf.encoding import first_token
+from seesay.models.hf.text_only import lxmert_language, vilt_blank
 from seesay.models.options import ModelOptions
 
 
@@ -37,13 +39,6 @@ def load_tower(name: str, source: str | Path, options: ModelOptions, tower: Text
     return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
 
 
-def vilt_blank(network: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """ViLT requires an image: one patch of zeros, and the mask by which no token attends to it, as in the published
-    probe."""
-    blank = torch.zeros(1, 1, network.config.hidden_size, device=network.device, dtype=network.dtype)
-    return blank, torch.zeros(1, 1, device=network.device)
-
-
 def _beside_a_blank(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
     """ViLT's first token."""
 
@@ -54,22 +49,6 @@ def _beside_a_blank(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
         return states[:, 0]
 
     return vectors
-
-
-def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
-    """The states of LXMERT's language stream: language layers, then the language half of the cross-modality layers.
-
-    Where a cross-modality layer would attend to objects there are none: the attention's result is zero, and only its
-    output block (dense, residual, layer norm) runs on it, as Hagström & Johansson 2022 ask LXMERT with text alone.
-    """
-    states: torch.Tensor = network.embeddings(ids, torch.zeros_like(ids))
-    for layer in network.encoder.layer:
-        states = layer(states, None)[0]
-    for layer in network.encoder.x_layers:
-        states = layer.visual_attention.output(torch.zeros_like(states), states)
-        states = layer.lang_self_att(states, None)[0]
-        states = layer.lang_output(layer.lang_inter(states), states)
-    return states
 
 
 def _pooler_output(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import encode_texts
-from seesay.models.hf.batching import halve_until_it_fits
+from seesay.models.batches import halve_until_it_fits
 from seesay.models.hf.checkpoint_keys import note_of_unused
+from seesay.models.hf.encoding import encode_texts
 from seesay.models.hf.loading import Checkpoint
 
 T = TypeVar("T")

@@ -19,10 +19,7 @@ from seesay.errors import UserError
 from seesay.files import checksum, write_text
 from seesay.folders import cache_folder
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
-from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
-from seesay.models.hf import prefix_tree
-from seesay.models.hf.base import TransformersModel
-from seesay.models.hf.batching import (
+from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
     max_positions,
@@ -30,6 +27,9 @@ from seesay.models.hf.batching import (
     text_batches,
     windows,
 )
+from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
+from seesay.models.hf import prefix_tree
+from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.generation import LINE, generate_replies, left_padded
 from seesay.models.hf.layers import layer_logits, layer_states
 from seesay.models.hf.loading import Checkpoint

@@ -16,16 +16,16 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Reply, Sampling
+from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
 from seesay.models.chat import user_turn
-from seesay.models.encoders.base import first_token
 from seesay.models.hf.base import TransformersModel
-from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
+from seesay.models.hf.encoding import first_token
 from seesay.models.hf.generation import generate_replies
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
-from seesay.models.hf.tokenization import resolve_separator, unwritable
+from seesay.models.hf.tokenization import unwritable
 from seesay.models.multiple_choice import with_options
-from seesay.questions import SLOT, Prompt, Scores, after_shots
+from seesay.questions import SLOT, Prompt, Scores, after_shots, resolve_separator
 
 SENTINEL = "<extra_id_0>"
 

@@ -19,12 +19,11 @@ from seesay.answers import NO_ANSWER
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
-from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import BLANK
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.constraints import FORMS, reply_text
 from seesay.models.server.replies import STEPS, TOPS, positions, reply_of, request_replies, score_reply
-from seesay.questions import SLOT, Prompt, Scores
+from seesay.questions import SLOT, Prompt, Scores, resolve_separator
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
 ESTIMATED_REPLY = 16  # tokens

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from seesay.models.base import GREEDY, Model, Reply, Sampling
-from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
 from seesay.models.server.logprobs import completed_text
 from seesay.models.server.replies import request_replies
 from seesay.models.server.scoring import TRIALS, Scorer, choose_scorer, greedy_request
-from seesay.questions import Prompt, Scores
+from seesay.questions import Prompt, Scores, resolve_separator
 
 BEGINNING = "\n"  # a server needs a context: an option that opens its sentence opens a line
 

@@ -17,10 +17,10 @@ from typing import Any
 from seesay.answers import NO_ANSWER
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
+from seesay.models.pictures import open_picture, question
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.replies import positions, reply_of, request_replies
-from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.questions import Prompt, Scores
 
 TOP = 20

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
+from seesay.models.pictures import BLANK_NOTE, blank_picture, open_picture
 from seesay.models.vision.dual_encoder import DualEncoder, Vectors
-from seesay.models.vision.picture_prompt import BLANK_NOTE, blank_picture, open_picture
 from seesay.questions import SLOT, Prompt, Scores
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Model, Reply, Sampling
 from seesay.models.chat import ChatFormat, Message, conversation
-from seesay.models.vision.picture_prompt import BLANK_NOTE, blank_picture, open_picture, question
+from seesay.models.pictures import BLANK_NOTE, blank_picture, open_picture, question
 from seesay.models.vision.processor import Inputs, Processor
 from seesay.questions import Prompt, Scores
 

@@ -15,6 +15,7 @@ import numpy as np
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.multiple_choice import lettered, question
+from seesay.models.wrapped import RephrasedModel
 from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.questions import SLOT, Prompt, Scores, Task, after_shots
 
@@ -35,21 +36,22 @@ def choice_task(task: Task) -> Task:
     return replace(without_vocabulary_metrics(task), templates=task.choice_templates or task.templates)
 
 
-class ChoiceModel(Model):
+class ChoiceModel(RephrasedModel):
     """Wraps a model that answers: every prompt becomes one lettered prompt per rotation of its options."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
-        self.name, self.family, self.fingerprint = model.name, model.family, model.fingerprint
-        self.accepts, self.only_chooses = model.accepts, model.only_chooses
-        self.probabilities_hint = model.probabilities_hint
-        self.scope, self.chat = f"{model.scope}-rotated", model.chat
+        super().__init__(model)
+        self.scope = f"{model.scope}-rotated"
         self._rotated: list[Scores] = []
+
+    def through_chat(self, system: str | None = None) -> Model:
+        """The same choices in a chat."""
+        return ChoiceModel(self._model.through_chat(system))
 
     def prepare(self, task: Task) -> None:
         """Prepare the wrapped model."""
         self._rotated = []
-        self._model.prepare(task)
+        super().prepare(task)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """The model's own batches of the prompts in their first rotation."""
@@ -79,13 +81,8 @@ class ChoiceModel(Model):
         for scores in answered:
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
-        own = self._model.notes(self._rotated if answered else ())  # it answered the rotations, not their mean
-        return [*super().notes(), *own, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
-
-    def clear_notes(self) -> None:
-        """Forget those of the wrapped model, too."""
-        super().clear_notes()
-        self._model.clear_notes()
+        notes = super().notes(self._rotated if answered else ())  # the model answered the rotations, not their mean
+        return [*notes, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
 
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:

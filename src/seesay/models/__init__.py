@@ -64,11 +64,10 @@ def through_chat(model: Model, system: str | None = None) -> Model:
 
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
-    from seesay.models.catalogue import CATALOGUE, source_of
+    from seesay.models.catalogue import CATALOGUE
     from seesay.models.files import model_type
-    from seesay.models.hf.gguf import convert_gguf
     from seesay.models.libraries import device_of, require_models
-    from seesay.models.source import load_transformers
+    from seesay.models.source import find_files, load_transformers
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
@@ -78,17 +77,17 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
         require_models()
         device_of(options.device)
     if name in CATALOGUE:
-        return lambda: load_transformers(name, source_of(CATALOGUE[name], options), options)
+        return lambda: load_transformers(*find_files(name, options), options)
     if path.suffix == ".gguf":
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")
-        return lambda: load_transformers(name, convert_gguf(path), options)
+        return lambda: load_transformers(*find_files(name, options), options)
     if path.name.endswith((".arpa", ".arpa.gz")):
         return lambda: _load("arpa", name, options)
     if path.is_dir() and (kind := model_type(path)) in OURS:
         return lambda: _load(OURS[kind], str(Path(name)), options)  # ./model and model/ are one model
     if path.is_dir():
-        return lambda: load_transformers(str(Path(name)), path, options)
+        return lambda: load_transformers(*find_files(name, options), options)
     if name.startswith((".", "/", "~")) or path.is_file():
         wanted = "model" if path.is_file() else "folder"
         raise UserError(f"'{name}' is not a {wanted}: give a model's folder, GGUF or ARPA file.")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seesay.models.catalogue import CATALOGUE, source_of
 from seesay.models.hf.families import load_language_model
+from seesay.models.hf.gguf import convert_gguf
 from seesay.models.hf.loading import read_config
 from seesay.models.options import ModelOptions
 from seesay.registry import load_address
@@ -21,6 +23,18 @@ CLIP_BERT = "seesay.models.encoders.clip_bert_masked:load_source"
 
 READERS = {"flava": MULTIMODAL, "lxmert": MULTIMODAL, "vilt": MULTIMODAL, "visual_bert": MULTIMODAL}
 """What loads models that fill slots and see more than text, by the model type in their configuration."""
+
+
+def find_files(name: str, options: ModelOptions) -> tuple[str, str | Path]:
+    """The name that a model's results carry, and its folder or Hub id; what is packed is unpacked first."""
+    path = Path(name).expanduser()
+    if name in CATALOGUE:
+        return name, source_of(CATALOGUE[name], options)
+    if path.suffix == ".gguf":
+        return name, convert_gguf(path)
+    if path.is_dir():
+        return str(Path(name)), path  # ./model and model/ are one model
+    return name, name
 
 
 def load_transformers(name: str, source: str | Path, options: ModelOptions) -> Model:

@@ -30,8 +30,7 @@ def load_encoder(name: str, options: ModelOptions | None = None) -> Model:
 def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the encoder behind a name; a name that cannot be an encoder's is refused at once."""
     from seesay.models import MODELS, locate
-    from seesay.models.catalogue import CATALOGUE, source_of
-    from seesay.models.hf.gguf import convert_gguf
+    from seesay.models.source import find_files
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
@@ -46,11 +45,7 @@ def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
             raise _cannot_encode(name)
         return lambda: _checked(locate(name, options)())
     locate(name, options)  # refuses what can be no model's name
-    if name in CATALOGUE:
-        return lambda: load_source(name, source_of(CATALOGUE[name], options), options)
-    if path.suffix == ".gguf":
-        return lambda: load_source(name, convert_gguf(path), options)
-    return lambda: load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
+    return lambda: load_source(*find_files(name, options), options)
 
 
 def _checked(model: Model) -> Model:

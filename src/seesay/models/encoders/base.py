@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.models.base import Model
 from seesay.models.batches import halve_until_it_fits
-from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
-from seesay.models.hf.encoding import Vectors, encode_texts
+from seesay.models.hf.checkpoint_keys import note_unused, refuse_missing
+from seesay.models.hf.encoding import Reader, Vectors, encode_texts
 from seesay.models.hf.loading import Checkpoint, load_checkpoint
 
 if TYPE_CHECKING:
-    import torch
-
     from seesay.models.options import ModelOptions
 
 DEFAULT_BUDGET = 2048
@@ -32,20 +30,19 @@ class BatchEncoder(Model):
         self,
         name: str,
         checkpoint: Checkpoint,
-        vectors: Callable[[torch.Tensor], torch.Tensor],
+        vectors: Reader,
         options: ModelOptions,
         *,
         pooling: str,
         padded_to: int | None = None,
-        layers: Callable[[torch.Tensor], torch.Tensor] | None = None,
+        layers: Reader | None = None,
     ) -> None:
         self.name, self.fingerprint = name, f"{checkpoint.fingerprint}-{pooling}"
         self._network, self._tokenizer, self._vectors = checkpoint.model, checkpoint.tokenizer, vectors
         self._layers = layers
         self._padding: dict[str, Any] = {"padding": "max_length", "max_length": padded_to} if padded_to else {}
         self._budget = options.batch_size or DEFAULT_BUDGET
-        if checkpoint.unused:
-            self.note(note_of_unused(name, checkpoint.unused), lasting=True)
+        note_unused(self, name, checkpoint.unused)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         return self._encode(self._vectors, texts)
@@ -55,7 +52,7 @@ class BatchEncoder(Model):
             raise self._cannot("encode texts layer by layer")
         return self._encode(self._layers, texts)
 
-    def _encode(self, vectors: Callable[[torch.Tensor], torch.Tensor], texts: Sequence[str]) -> Vectors:
+    def _encode(self, vectors: Reader, texts: Sequence[str]) -> Vectors:
         rows, self._budget = halve_until_it_fits(
             lambda budget: encode_texts(
                 self.name, self._network, self._tokenizer, vectors, texts, budget, **self._padding
@@ -81,12 +78,3 @@ def encoder_class(config: Any) -> Any:
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ALONE
 
     return AutoModelForTextEncoding if config.model_type in ALONE else AutoModel
-
-
-def find_file(source: str | Path, file: str, revision: str | None) -> Path | None:
-    """A file beside the weights, in the folder or on the hub; None where there is none."""
-    from transformers.utils.hub import cached_file
-
-    quiet = {f"_raise_exceptions_for_{failure}": False for failure in ("missing_entries", "connection_errors")}
-    path = cached_file(str(source), file, revision=revision, **quiet)
-    return Path(path) if path else None

@@ -11,8 +11,8 @@ import torch
 import transformers
 
 from seesay.models.encoders.base import BatchEncoder, load_complete
-from seesay.models.hf.encoding import first_token
-from seesay.models.hf.text_only import lxmert_language, vilt_blank
+from seesay.models.hf.encoding import Reader, first_token
+from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
 from seesay.models.options import ModelOptions
 
 
@@ -22,7 +22,7 @@ class TextTower:
     ids, and the mark of both in fingerprints. Weights outside `part` and `spare` ones may be missing."""
 
     network: str
-    vectors: Callable[[Any], Callable[[torch.Tensor], torch.Tensor]]
+    vectors: Callable[[Any], Reader]
     pooling: str
     part: str = ""
     spare: tuple[str, ...] = ("pooler",)
@@ -39,19 +39,16 @@ def load_tower(name: str, source: str | Path, options: ModelOptions, tower: Text
     return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
 
 
-def _beside_a_blank(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+def _beside_a_blank(network: Any) -> Reader:
     """ViLT's first token."""
 
     def vectors(ids: torch.Tensor) -> torch.Tensor:
-        blank, mask = vilt_blank(network)
-        shown = {"image_embeds": blank.expand(len(ids), -1, -1), "pixel_mask": mask.expand(len(ids), -1)}
-        states: torch.Tensor = network(input_ids=ids, **shown)[0]
-        return states[:, 0]
+        return vilt_states(network, ids, vilt_blank(network))[:, 0]
 
     return vectors
 
 
-def _pooler_output(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+def _pooler_output(network: Any) -> Reader:
     """CLIP's state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4), before the
     projection into the space of pictures; SigLIP's head on the last position."""
     return lambda ids: network(input_ids=ids).pooler_output

@@ -14,13 +14,15 @@ from seesay.models.batches import batches_of_equal_length, refuse_too_long
 from seesay.models.hf.layers import layer_states
 
 Vectors = NDArray[np.float32]
+Reader = Callable[[torch.Tensor], torch.Tensor]
+"""What a network makes of token ids (texts × tokens): one row for each text."""
 
 
 def encode_texts(
     name: str,
     network: Any,
     tokenizer: Any,
-    vectors: Callable[[torch.Tensor], torch.Tensor],
+    vectors: Reader,
     texts: Sequence[str],
     budget: int,
     **padding: Any,
@@ -42,12 +44,12 @@ def encode_texts(
     return np.stack([row_of[sentence] for sentence in sentences])
 
 
-def first_token(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+def first_token(network: Any) -> Reader:
     """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 4)."""
     return lambda ids: network(input_ids=ids)[0][:, 0]
 
 
-def first_token_layers(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+def first_token_layers(network: Any) -> Reader:
     """The state at the first token, layer by layer."""
 
     def read(ids: torch.Tensor) -> torch.Tensor:

@@ -29,6 +29,10 @@ from seesay.questions import SLOT, Prompt, Scores, after_shots, resolve_separato
 
 SENTINEL = "<extra_id_0>"
 
+Ids = tuple[int, ...]
+AnswerScores = dict[tuple[int, Ids], tuple[float, int]]
+"""The log-probability of an answer to a question, and its rank in the vocabulary or 0."""
+
 
 class EncoderDecoderModel(TransformersModel):
     """A model that reads the question with its encoder and writes the answer with its decoder."""
@@ -78,7 +82,7 @@ class EncoderDecoderModel(TransformersModel):
             return text.replace(SLOT, SENTINEL)
         return with_options(text, prompt.options)
 
-    def _tokenize(self, option: str) -> tuple[int, ...]:
+    def _tokenize(self, option: str) -> Ids:
         text = option.lower() if self._style == "qa" else option
         ids = tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
         if not ids or self._tokenizer.unk_token_id in ids:
@@ -88,7 +92,7 @@ class EncoderDecoderModel(TransformersModel):
     def _answer(self, prompts: Sequence[Prompt], budget: int) -> list[Scores]:
         tokenized = [[self._tokenize(option) for option in prompt.options] for prompt in prompts]
         questions = [self._question(prompt) for prompt in prompts]
-        scores: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
+        scores: AnswerScores = {}
         size = max(1, budget // (max(map(len, questions), default=0) // CHARS_PER_TOKEN + 1))
         for members in chunks(range(len(prompts)), size):
             scores |= self._decode({i: questions[i] for i in members}, {i: tokenized[i] for i in members}, 4 * size)
@@ -102,12 +106,10 @@ class EncoderDecoderModel(TransformersModel):
             for i, options in enumerate(tokenized)
         ]
 
-    def _decode(
-        self, questions: Mapping[int, str], tokenized: Mapping[int, Sequence[tuple[int, ...]]], size: int
-    ) -> dict[tuple[int, tuple[int, ...]], tuple[float, int]]:
+    def _decode(self, questions: Mapping[int, str], tokenized: Mapping[int, Sequence[Ids]], size: int) -> AnswerScores:
         """Log-probability and rank of each question's answers; questions and shared prefixes are computed once."""
         device, first = self._network.device, self._first
-        scores: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
+        scores: AnswerScores = {}
         with torch.inference_mode():
             encoded = self._tokenizer(list(questions.values()), padding=True, return_tensors="pt").to(device)
             refuse_too_long(self.name, self._network, encoded["input_ids"].shape[1])

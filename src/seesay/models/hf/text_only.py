@@ -14,6 +14,16 @@ def vilt_blank(network: Any) -> tuple[torch.Tensor, torch.Tensor]:
     return blank, torch.zeros(1, 1, device=network.device)
 
 
+def vilt_states(vilt: Any, ids: torch.Tensor, picture: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    """The states of ViLT's last layer for texts beside one picture, which is given as its patches and their mask."""
+    patches, mask = picture
+    rows = len(ids)
+    states: torch.Tensor = vilt(
+        input_ids=ids, image_embeds=patches.expand(rows, -1, -1), pixel_mask=mask.expand(rows, -1)
+    )[0]
+    return states
+
+
 def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
     """The states of LXMERT's language stream: language layers, then the language half of the cross-modality layers.
 

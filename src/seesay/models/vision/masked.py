@@ -23,7 +23,7 @@ from seesay.models.base import TEXT_AND_PICTURES
 from seesay.models.hf.checkpoint_keys import refuse_missing_head
 from seesay.models.hf.loading import Checkpoint, load_checkpoint, load_component
 from seesay.models.hf.masked import MaskedModel, SlotReader
-from seesay.models.hf.text_only import lxmert_language, vilt_blank
+from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
 from seesay.models.options import ModelOptions
 from seesay.models.pictures import open_picture
 
@@ -83,10 +83,8 @@ class ViltReader(MultimodalReader):
     accepts = TEXT_AND_PICTURES
 
     def states(self, ids: torch.Tensor, picture: str | None) -> torch.Tensor:
-        patches, mask = vilt_blank(self.network) if picture is None else self.see(picture)
-        shown = {"image_embeds": patches.expand(len(ids), -1, -1), "pixel_mask": mask.expand(len(ids), -1)}
-        states: torch.Tensor = self.network.vilt(input_ids=ids, **shown)[0]
-        return states[:, : ids.shape[1]]
+        patches = vilt_blank(self.network) if picture is None else self.see(picture)
+        return vilt_states(self.network.vilt, ids, patches)[:, : ids.shape[1]]
 
     def head(self, picture: str | None) -> Any:
         return self.network.mlm_score

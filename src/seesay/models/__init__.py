@@ -57,6 +57,12 @@ def through_chat(model: Model, system: str | None = None) -> Model:
     return chatting
 
 
+def has_prefix(name: str) -> bool:
+    """Whether a name begins with a prefix of MODELS; a bare one is a folder's name where there is such a folder."""
+    prefix, colon, _ = name.partition(":")
+    return prefix in MODELS.names() and bool(colon or not Path(name).expanduser().is_dir())
+
+
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
     from seesay.models.catalogue import CATALOGUE
@@ -66,7 +72,7 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
-    if prefix in MODELS.names() and (colon or not path.is_dir()):
+    if has_prefix(name):
         return lambda: _load(prefix, rest, options)
     if options.device not in ("auto", "cpu"):  # refused before anything is fetched
         require_models()

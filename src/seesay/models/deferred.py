@@ -17,7 +17,7 @@ import seesay
 from seesay.errors import UserError
 from seesay.files import checksum, write_json
 from seesay.folders import cache_folder
-from seesay.models import MODELS, load_model
+from seesay.models import has_prefix, load_model
 from seesay.models.base import ABILITIES, IDENTITY, Model
 from seesay.models.catalogue import CATALOGUE
 from seesay.models.hf.hub import hub_commit
@@ -83,10 +83,9 @@ class DeferredModel(WrappedModel):
 
 def _state(name: str, options: ModelOptions) -> object:
     """What tells one state of the model's files from another; None where files do not tell everything."""
-    prefix, colon, _ = name.partition(":")
-    path = Path(name).expanduser()
-    if options.trust_remote_code or (prefix in MODELS.names() and (colon or not path.is_dir())):
+    if options.trust_remote_code or has_prefix(name):
         return None
+    path = Path(name).expanduser()
     if name in CATALOGUE:
         entry = CATALOGUE[name]
         return (entry.hub and hub_commit(entry.hub, options.revision)) or entry.wheel.sha256

@@ -7,11 +7,12 @@ gains tomorrow included.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 from seesay.models.base import IDENTITY, Model
-from seesay.questions import Scores, Task
+from seesay.questions import Prompt, Scores, Task, after_shots
 
 HOOKS = tuple(name for name, value in vars(Model).items() if isinstance(value, FunctionType) and name[0] != "_")
 """The public methods of every model."""
@@ -79,3 +80,10 @@ class RephrasedModel(WrappedModel):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self.abilities = (model.abilities & {"restrict"}) | {"answer"}
+
+
+def rephrase(prompt: Prompt, wording: Callable[[str, tuple[str, ...]], str]) -> Prompt:
+    """The prompt and its examples, worded anew: `wording` is given a text with a slot and the options for it."""
+    shots = tuple(replace(shot, text=wording(shot.text, shot.options)) for shot in prompt.shots)
+    text = after_shots(shots, wording(prompt.asked, prompt.options))
+    return replace(prompt, text=text, shots=shots)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.multiple_choice import lettered, question
-from seesay.models.wrapped import RephrasedModel
+from seesay.models.wrapped import RephrasedModel, rephrase
 from seesay.probes.task_metrics import without_vocabulary_metrics
-from seesay.questions import SLOT, Prompt, Scores, Task, after_shots
+from seesay.questions import SLOT, Prompt, Scores, Task
 
 LETTERED_SCOPE = "answer-qa"
 """The scope of UnifiedQA's way of asking, whose prompts contain the lettered options already."""
@@ -68,12 +69,8 @@ class ChoiceModel(RephrasedModel):
         for batch in self._model.plan(rotated):
             by_index |= zip(batch, self._model.answer([rotated[i] for i in batch]), strict=True)
         self._rotated += by_index.values()
-        answers, start = [], 0
-        for prompt in prompts:
-            stop = start + len(prompt.options)
-            answers.append(_average([by_index[i] for i in range(start, stop)]))
-            start = stop
-        return answers
+        in_order = (by_index[i] for i in range(len(rotated)))
+        return [_average(list(islice(in_order, len(prompt.options)))) for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how often the option picked stood in each position."""
@@ -87,16 +84,12 @@ class ChoiceModel(RephrasedModel):
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:
             return replace(prompt, options=options)
-        shots = tuple(
-            replace(shot, text=_with_letters(shot.text, options if shot.options == prompt.options else shot.options))
-            for shot in prompt.shots
-        )
-        text = after_shots(shots, _with_letters(prompt.asked, options))
-        return replace(prompt, text=text, options=options, shots=shots)
 
+        def with_letters(text: str, offered: tuple[str, ...]) -> str:
+            rotated = options if offered == prompt.options else offered
+            return f"{question(text)} {lettered(rotated)} Answer: {SLOT}"
 
-def _with_letters(text: str, options: Sequence[str]) -> str:
-    return f"{question(text)} {lettered(options)} Answer: {SLOT}"
+        return replace(rephrase(prompt, with_letters), options=options)
 
 
 def _average(rotations: Sequence[Scores]) -> Scores:

@@ -18,8 +18,8 @@ from seesay.matching import match
 from seesay.models.base import Model, Reply, Sampling, choice_scores
 from seesay.models.baselines import Baseline
 from seesay.models.chat import user_turn
-from seesay.models.wrapped import RephrasedModel
-from seesay.questions import SLOT, Prompt, Scores, after_shots
+from seesay.models.wrapped import RephrasedModel, rephrase
+from seesay.questions import SLOT, Prompt, Scores
 
 LEAST = 1e-6  # what an option that no reply named is given
 MOST_SHOWN = 30  # options; a longer list is not shown
@@ -88,8 +88,7 @@ def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
 
 def _request(prompt: Prompt) -> Prompt:
     """The prompt with its options named, and a cue for the answer at its end."""
-    shots = tuple(replace(shot, text=_request_text(shot.text, shot.options)) for shot in prompt.shots)
-    return replace(prompt, text=after_shots(shots, _request_text(prompt.asked, prompt.options)), shots=shots)
+    return rephrase(prompt, _request_text)
 
 
 def _request_text(text: str, options: Sequence[str]) -> str:

@@ -29,18 +29,17 @@ def load_encoder(name: str, options: ModelOptions | None = None) -> Model:
 
 def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the encoder behind a name; a name that cannot be an encoder's is refused at once."""
-    from seesay.models import MODELS, locate
+    from seesay.models import MODELS, has_prefix, locate
     from seesay.models.source import find_files
 
-    prefix, colon, rest = name.partition(":")
-    path = Path(name).expanduser()
+    prefix, _, rest = name.partition(":")
     if prefix in CLIP_BERT:
         require_models()
         from seesay.models.encoders import clip_bert
 
         parts = clip_bert.parts_of(name, rest)
         return lambda: clip_bert.load_clip_bert(name, *parts, options, imagine=CLIP_BERT[prefix])
-    if prefix in MODELS.names() and (colon or not path.is_dir()):
+    if has_prefix(name):
         if prefix in MODELS.ours:
             raise _cannot_encode(name)
         return lambda: _checked(locate(name, options)())

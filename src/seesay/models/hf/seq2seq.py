@@ -125,8 +125,8 @@ class EncoderDecoderModel(TransformersModel):
                 )
                 source = torch.tensor([row_of[i] for i, _ in batch], device=device)
                 # The positions that predict the answer's tokens: the last of `first`, and each token of the prefix.
-                cells = [(row, len(first) - 1 + k) for row, (_, b) in enumerate(batch) for k in range(len(b) + 1)]
-                line = {cell: number for number, cell in enumerate(cells)}
+                lengths = [len(prefix) + 1 for _, prefix in batch]
+                cells = [(row, len(first) - 1 + step) for row, length in enumerate(lengths) for step in range(length)]
                 rows, columns = (torch.tensor(axis, device=device) for axis in zip(*cells, strict=True))
                 arguments = {
                     "encoder_outputs": BaseModelOutput(last_hidden_state=states[source]),
@@ -135,11 +135,10 @@ class EncoderDecoderModel(TransformersModel):
                     "use_cache": False,
                 }
                 logits = logits_at(self._network, arguments, rows, columns)
-                logps = logits.log_softmax(-1)
-                for row, (i, prefix) in enumerate(batch):
+                by_prefix = zip(batch, logits.split(lengths), logits.log_softmax(-1).split(lengths), strict=True)
+                for (i, prefix), prefix_logits, logps in by_prefix:
                     for option in {o for o in tokenized[i] if o[:-1] == prefix}:
-                        lines = [line[row, len(first) - 1 + k] for k in range(len(option))]
-                        chosen = torch.tensor(option, device=device)
-                        rank = ranks(logits[lines[0]], chosen)[0] if len(option) == 1 else 0
-                        scores[i, option] = (float(logps[lines, chosen].sum()), rank)
+                        tokens = torch.tensor(option, device=device)
+                        rank = ranks(prefix_logits[0], tokens)[0] if len(option) == 1 else 0
+                        scores[i, option] = (float(logps[range(len(option)), tokens].sum()), rank)
         return scores

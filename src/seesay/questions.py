@@ -45,6 +45,15 @@ def after_shots(shots: Sequence[Shot], text: str) -> str:
     return BETWEEN_SHOTS.join([*(shot.filled for shot in shots), text])
 
 
+def resolve_separator(text: str, separator: str | None) -> str:
+    """`[SEP]` becomes the model's own separator, or nothing where it has none.
+
+    >>> resolve_separator("What color? [SEP] A: red", None)
+    'What color? A: red'
+    """
+    return text.replace(SEPARATOR, separator) if separator else text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
+
+
 @lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
 def _prompt_key(text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]) -> str:
     payload = json.dumps([text, options, picture, *([shots] if shots else [])], ensure_ascii=False)

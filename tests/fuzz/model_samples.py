@@ -26,13 +26,13 @@ from seesay.matching import match
 from seesay.mining.depth_maps import BadDepthMapError, read_map
 from seesay.mining.knowledge_page import small_jpeg
 from seesay.models import ModelOptions
-from seesay.models.hf.loading import require_models
-from seesay.models.hf.untrusted import check_folder
+from seesay.models.libraries import require_models
+from seesay.models.pictures import open_picture
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.client import retry_after
 from seesay.models.server.logprobs import completed_text, next_tokens, prompt_tokens
 from seesay.models.server.replies import positions, reply_of, score_reply
-from seesay.models.vision.picture_prompt import open_picture
+from seesay.models.untrusted import check_folder
 from seesay.probes.stored import load_stored
 from seesay.questions import Question, Task, Template
 from seesay.scenes.reasoners import checkpoints

@@ -23,13 +23,13 @@ TEXT_AND_PICTURES = frozenset({"text", "pictures"})
 
 IDENTITY = (
     *("name", "family", "fingerprint", "scope", "accepts", "whole_words", "prompts_per_batch", "only_chooses"),
-    *("probabilities_hint", "probe", "probe_seed", "chat"),
+    *("probabilities_hint", "probe", "probe_seed", "chat", "abilities"),
 )
 """The fields in which a model states what it is; a stand-in for it states the same."""
 
 
-ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers")
-"""What a model may be able to do: the hooks that have no useful default."""
+ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers", "restrict")
+"""What a model may be able to do: the hooks that have no useful default, and to restrict a task to a part of it."""
 
 
 @dataclass(frozen=True, slots=True)

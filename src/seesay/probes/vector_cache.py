@@ -17,7 +17,7 @@ from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.folders import cache_folder
 from seesay.models.base import Model
-from seesay.models.hf.batching import chunks
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 
 SHARD = 2048  # texts that are encoded and written together: at a few hundred a second, what a kill can lose is seconds

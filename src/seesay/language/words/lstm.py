@@ -15,9 +15,10 @@ from seesay.files import write_json
 from seesay.language.words.vocabulary import Vocabulary
 from seesay.language.words.word_model import WordModel
 from seesay.models.base import FilledScores
-from seesay.models.hf.batching import halve_until_it_fits
-from seesay.models.hf.loading import device_of, file_digest, require_models
-from seesay.models.hf.untrusted import refuse_other_sizes
+from seesay.models.batches import halve_until_it_fits
+from seesay.models.files import file_digest
+from seesay.models.libraries import device_of, require_models
+from seesay.models.untrusted import refuse_other_sizes
 
 if TYPE_CHECKING:
     import torch

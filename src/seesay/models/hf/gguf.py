@@ -10,9 +10,10 @@ from typing import Any
 from seesay.errors import UserError, first_line
 from seesay.files import atomic_folder
 from seesay.folders import cache_folder
+from seesay.models.files import file_digest
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing, unused_parts
-from seesay.models.hf.loading import file_digest, require_models
-from seesay.models.hf.untrusted import check_config
+from seesay.models.libraries import require_models
+from seesay.models.untrusted import check_config
 
 log = logging.getLogger(__name__)
 

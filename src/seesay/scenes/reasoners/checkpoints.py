@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError, first_line
 from seesay.files import atomic_write, read_state, write_json, write_text
-from seesay.models.hf.loading import require_models
-from seesay.models.hf.untrusted import refuse_other_sizes
+from seesay.models.libraries import require_models
+from seesay.models.untrusted import refuse_other_sizes
 from seesay.scenes.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.scenes.reasoners.networks.registry import NAMES, build
 from seesay.scenes.reasoners.vocabulary import SPECIAL, SentenceVocabulary

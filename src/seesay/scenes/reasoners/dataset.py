@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
 from seesay.folders import cache_folder
-from seesay.models.hf.batching import chunks
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.hf.loading import file_digest
+from seesay.models.files import file_digest
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.scenes.reasoners.dataset import ReasonerDataset

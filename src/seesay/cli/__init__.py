@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from seesay import __version__
 from seesay.captions.commands import app as score_app
+from seesay.cli.cache import app as cache_app
 from seesay.cli.compare import compare
 from seesay.cli.data import app as data_app
 from seesay.cli.models import models
@@ -112,6 +113,7 @@ app.command()(paper)
 app.add_typer(tasks_app, name="tasks")
 app.command()(models)
 app.add_typer(data_app, name="data")
+app.add_typer(cache_app, name="cache")
 app.add_typer(scenes_app, name="scenes")
 app.add_typer(pictures_app, name="pictures")
 app.add_typer(score_app, name="score")

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from seesay.judge import SliderStart
 from seesay.judge.documents import FrozenModel
@@ -17,7 +17,6 @@ from seesay.judge.items import Kind, StudyItem
 from seesay.judge.messages import mark
 from seesay.judge.texts import ContactDetails, StudyTexts
 from seesay.questions import BadRow, Task
-from seesay.runs.upgrades import upgrade_bad_rows, upgrade_task
 
 CONSENT = mark("""\
 ## Before you begin
@@ -88,9 +87,6 @@ class Study(FrozenModel):
     items: tuple[StudyItem, ...] = Field(description="Measured items, then controls.")
     task: Task | None = Field(default=None, description="The task that is asked; null for pairs.")
     left_out: tuple[BadRow, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
-
-    _upgrade_task = field_validator("task", mode="before")(upgrade_task)
-    _upgrade_left_out = field_validator("left_out", mode="before")(upgrade_bad_rows)
 
     @cached_property
     def items_by_id(self) -> dict[str, StudyItem]:

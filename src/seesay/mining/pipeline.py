@@ -81,8 +81,6 @@ class MiningResult:
     def to_json(self) -> dict[str, Any]:
         """The content of `summary.json`."""
         summary = {key: value for key, value in asdict(self).items() if value is not None}
-        if self.counting is not None:
-            summary["counting"] = self.counting.to_json()
         return summary | {"folder": str(self.folder)}
 
 

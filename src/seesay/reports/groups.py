@@ -55,9 +55,8 @@ class TaskRuns:
 
     @cached_property
     def parts(self) -> tuple[Slice | None, ...]:
-        """What the headline covers: all questions (None), or each set of nested ones. Older runs have one over all."""
-        nested = any(entry.figure(self.headline, part=part) for entry in self.entries for part in self.task.parts)
-        return self.task.parts if nested else (None,)
+        """What the headline covers: all questions (None), or each set of nested ones."""
+        return self.task.parts
 
     def parts_of(self, metric: str) -> tuple[Slice | None, ...]:
         """What the metric is shown for: the headline's parts, then the slices of which figures are published."""

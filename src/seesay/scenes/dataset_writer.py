@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, is_used, lock_folder, remove_unfinished, write_text
+from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.batches import scene_items
@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 CHUNK = 200
 FORMATS = ("json", "h5", "parquet")
 MANIFEST = "scenes.json"
+FORMAT = 1
 _CROWDED = 12
 
 
@@ -162,7 +163,8 @@ def _check(output: SceneOutput) -> None:
 
 def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict[str, Any]:
     shape = {"picture": output.picture, "array": output.array, "formats": sorted(output.formats)}
-    settings = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings(), **shape}
+    source = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings()}
+    settings = {"format": FORMAT, **source, **shape}
     return dict(json.loads(json.dumps(settings)))
 
 
@@ -176,6 +178,7 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
             raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
         write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
     existing = annotation.load_json(manifest)
+    refuse_newer(existing, FORMAT, f"The data set in '{folder}'")
     if not isinstance(existing, dict) or {**existing, "complete": None} != {**settings, "complete": None}:
         raise UserError(
             f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose another folder."

@@ -137,7 +137,7 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     )
     report = {"people": 12, "people_kept": 9, "judgements_an_item": 6.5, "agreement": {}}
     (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
-    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["told"]
+    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["descriptions"]
     assert told == {"study": "9 of 12 people, 6.5 judgements per pair"}
     ask("page", tmp_path / "m", "-o", tmp_path / "page.html", "--restarts", 5, "--human", study)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")

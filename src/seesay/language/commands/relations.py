@@ -144,7 +144,7 @@ def run_tests(
     evaluations = evaluate_folder(folder, vectors or [], human or [], seed=seed)
     pairs = pair_proximity(pvectors.p_vectors(perplexities), parse_pairs(pair or [], perplexities))
     if as_json:
-        rows = [{**asdict(proximity), "alone": proximity.joined_directly} for proximity in pairs]
+        rows = [{**asdict(proximity), "joined_directly": proximity.joined_directly} for proximity in pairs]
         print_json({"about": about, "rows": [evaluation.as_json() for evaluation in evaluations], "pairs": rows})
         return
     tests = test_table(evaluations)

@@ -48,9 +48,7 @@ class VectorEvaluation:
 
     def as_json(self) -> dict[str, Any]:
         """As `seesay relations test --json` prints it: null for what is not finite."""
-        record = asdict(self)
-        record["told"] = record.pop("descriptions")
-        return {key: json_value(value) for key, value in record.items()}
+        return {key: json_value(value) for key, value in asdict(self).items()}
 
 
 def evaluate(

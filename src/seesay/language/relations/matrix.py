@@ -83,7 +83,7 @@ def build_matrix(
     matrix = PerplexityMatrix(words, tuple(contexts), cells)
     about = {
         "model": model.name, "fingerprint": model.fingerprint, "part": str(part), "held_out": corpus.held_out_share,
-        "level": str(level), "seed": seed, "seen": seen, "left_out": left_out,
+        "level": str(level), "seed": seed, "seen_in_training": seen, "left_out": left_out,
         "contexts": {word: len(gaps) for word, gaps in contexts.items()}, "unknown": list(unknown), **corpus.summary(),
         "command": command, "seesay": __version__,
     }  # fmt: skip

@@ -81,13 +81,9 @@ class DiagnosedExample:
     attention: tuple[AttentionMap, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As a program reads it; the keys are older than the names of the fields."""
+        """As a program reads it."""
         fields = asdict(replace(self, attention=()))
-        del fields["attention"]
-        for thing in fields["scene"]["objects"]:
-            thing["colour"] = thing.pop("color")
-        fields["scene"] = {"things": fields["scene"]["objects"], "k": self.scene.k}
-        return fields | {"yes": fields.pop("p_yes"), "looks": [attention.to_json() for attention in self.attention]}
+        return fields | {"attention": [attention.to_json() for attention in self.attention]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +112,8 @@ class Diagnosis:
 
     def to_json(self) -> dict[str, Any]:
         """The same rows as a program reads them."""
-        tables = {name: getattr(self, name) for name in ("accuracy", "types", "k", "distance")}
-        return {
-            **{name: getattr(self, name) for name in ("name", "network", "task", "own")},
-            **{name: [asdict(row) for row in table] for name, table in (tables | {"colours": self.colors}).items()},
-            "examples": [example.to_json() for example in self.examples],
-        }
+        fields = asdict(replace(self, examples=()))
+        return fields | {"examples": [example.to_json() for example in self.examples]}
 
 
 def diagnose(

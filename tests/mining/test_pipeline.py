@@ -151,7 +151,7 @@ def test_regions_are_named_as_in_captions(tmp_path: Path) -> None:
     result = mine_boxes(path, tmp_path / "k")
     assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {"leaf", "glass", "tree", "bus"}
     assert result.bad == {"a region's name holds a colour word": 3, "a region's name has more than 3 words": 3}
-    assert result.facts["places"] > result.facts["places with a scene"] == 0
+    assert result.facts["places"] > result.facts["places_in_scenes"] == 0
 
 
 def test_files_that_changed_are_not_mixed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ def test_subtypes_by_ending_have_no_sizes_and_those_of_a_lexicon_have(tmp_path: 
     assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {"table", "chair", "stool", "cup", "bus"}
     assert result.bad["the size of a subtype, which its parent's size stands for"] > 0
     assert (tmp_path / "k/transitive/sizes.parquet").is_file()
-    assert result.facts["places with a scene"] == result.facts["places"]
+    assert result.facts["places_in_scenes"] == result.facts["places"]
     mine_boxes(path, tmp_path / "k")
     assert not (tmp_path / "k/transitive/sizes.parquet").exists()
 

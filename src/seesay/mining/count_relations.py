@@ -22,8 +22,7 @@ from seesay.metrics.base import IntArray
 from seesay.mining import aggregate, fingerprints, places, sizes
 from seesay.mining import engine as engines
 from seesay.mining.aggregate import Observations, RelationCounts, combine, empty_counts
-from seesay.mining.choices import SizeRule, SpaceRule
-from seesay.mining.natural_breaks import CLASSES
+from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule, SpaceRule
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
 from seesay.mining.spill import SpilledCounts
@@ -55,8 +54,8 @@ class CountingConfig:
     depth: str = ""
     colors: str = ""
     select: str = ""
-    min_regions: int = sizes.MIN_REGIONS
-    classes: int = CLASSES
+    min_regions: int = MIN_REGIONS
+    classes: int = SIZE_CLASSES
 
     @property
     def size_measure(self) -> sizes.SizeMeasure:

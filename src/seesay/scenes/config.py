@@ -16,6 +16,8 @@ from seesay.scenes.thresholds import Threshold, threshold
 from seesay.scenes.world import SCENE_COLORS, SHAPES
 
 MOST_OBJECTS = 30
+OBJECTS = (5, 9)
+ADJECTIVE, THRESHOLD = "big", "rh-r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +61,9 @@ class SceneConfig:
 
     task: str
     seed: int = 0
-    objects: tuple[int, int] = (5, 9)
-    adjective: str = "big"
-    threshold: str = "rh-r"
+    objects: tuple[int, int] = OBJECTS
+    adjective: str = ADJECTIVE
+    threshold: str = THRESHOLD
     k_mean: float | None = None
     k_deviation: float | None = None
     kind: TaskKind = field(init=False, repr=False, compare=False)

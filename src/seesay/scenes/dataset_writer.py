@@ -28,7 +28,7 @@ from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, remov
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.batches import scene_items
-from seesay.scenes.config import SceneConfig
+from seesay.scenes.config import ADJECTIVE, OBJECTS, THRESHOLD, SceneConfig
 from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_changes, palette, rgb
@@ -73,9 +73,9 @@ def make_scenes(
     image_size: int | None = PUBLISHED,
     array_size: int | None = None,
     formats: Sequence[str] | None = None,
-    objects: tuple[int, int] = (5, 9),
-    adjective: str = "big",
-    threshold: str = "rh-r",
+    objects: tuple[int, int] = OBJECTS,
+    adjective: str = ADJECTIVE,
+    threshold: str = THRESHOLD,
     k_mean: float | None = None,
     k_deviation: float | None = None,
     workers: int | None = None,

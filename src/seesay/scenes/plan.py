@@ -14,6 +14,8 @@ from seesay.scenes.config import DesignCell, design_cells, seen
 
 MIXTURES = (64, 128, 256, 512, 1024, 2048, 4000)
 LARGEST = 10_000_000
+TEST_ITEMS = 2_000
+"""Items of a hard test, as published, and of tests that are generated to look at."""
 _STREAMS = {"train": 0, "val": 1, "test": 2, "test_seen": 3, "test_unseen": 4, "train unseen": 5}
 
 
@@ -64,7 +66,7 @@ def default_size(name: str) -> int:
     """How many items the published data set of this name has."""
     if name == "compositional" or name.startswith("mixture-"):
         return 11_000
-    return 2_000 if name.endswith("-hard") else 20_000
+    return TEST_ITEMS if name.endswith("-hard") else 20_000
 
 
 def make_plan(name: str, items: int | None = None) -> ScenePlan:

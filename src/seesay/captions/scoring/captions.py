@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.captions import CaptionCorpus, DocumentFrequency, Measurement, compare, evaluate, load, signature
+from seesay.captions.defaults import RESAMPLES
 from seesay.captions.pairs import CaptionSource, ReferenceSource, load_captions, load_references, pair
 from seesay.captions.scoring.records import make_records, system_names
 from seesay.errors import UserError
@@ -63,7 +64,7 @@ def score_captions(
     use_meteor: bool = True,
     meteor: Path | None = None,
     document_frequency: DocumentFrequency | Path | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     jobs: int = 0,
     notify: Callable[[str], None] | None = None,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.files import json_value
 from seesay.language.relations import analogy, odd_one_out, pvectors
@@ -17,8 +18,6 @@ from seesay.language.relations.inventory import ANTONYMS, GROUPS, NEIGHBOURS, Va
 from seesay.language.relations.vectors import WordVectors, read_vectors
 from seesay.metrics.base import FloatArray, weighted_mean
 from seesay.metrics.bootstrap import Resamples
-
-RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from seesay import __version__
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.language.defaults import MAX_CONTEXTS, MIN_CONTEXTS
 from seesay.language.relations import ContextPart, PerplexityLevel, pvectors
 from seesay.language.relations.contexts import (
-    MIN_CONTEXTS,
     ContextCorpus,
     scorable,
     seen_in_training,
@@ -57,7 +57,7 @@ def build_matrix(
     part: ContextPart | str = ContextPart.ALL,
     level: PerplexityLevel | str = PerplexityLevel.TOKEN,
     minimum: int = MIN_CONTEXTS,
-    most: int | None = 500,
+    most: int | None = MAX_CONTEXTS,
     seed: int = 0,
     progress: ProgressCallback | None = None,
     command: str = "",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.captions.meteor.pairs import matched
 
+from seesay.caches import PARAPHRASES
 from seesay.captions import CaptionCorpus, load, meteor
 from seesay.captions.meteor.paraphrases import open_table
 from seesay.captions.meteor.resources import JAR, TABLE, MeteorResources
@@ -79,7 +80,7 @@ def test_a_prepared_table_is_opened_not_made_again(found: MeteorResources, tmp_p
 
 
 def test_a_damaged_cache_says_what_to_do(found: MeteorResources, tmp_path: Path) -> None:
-    (prepared,) = (tmp_path / "cache").iterdir()
+    (prepared,) = PARAPHRASES.folder.iterdir()
     (prepared / "keys.npy").write_bytes(b"rubbish")
     with pytest.raises(UserError, match="delete that folder"):
         load(tmp_path / "meteor")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from seesay.caches import FILE_DIGESTS
 from seesay.models.hf import loading
 from seesay.models.hf.light_imports import Distributions
 
@@ -62,7 +63,7 @@ def test_the_digest_of_large_files_is_remembered_until_they_change(
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 60)
     assert loading.file_digest([file]) == first
-    (remembered,) = (tmp_path / "cache" / "digests").iterdir()
+    (remembered,) = FILE_DIGESTS.folder.iterdir()
     remembered.write_text("0" * 16)
     assert loading.file_digest([file]) == "0" * 16
     remembered.write_text("damaged")

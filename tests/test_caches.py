@@ -19,9 +19,9 @@ def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_every_cache_has_a_folder_of_its_own(root: Path) -> None:
-    folders = {cache.folder for cache in caches.CACHES.values()}
-    assert len(folders) == len(caches.CACHES) == 13
-    assert {cache.root.parent for cache in caches.CACHES.values()} == {root}
+    folders = {cache.folder for cache in caches.all_caches().values()}
+    assert len(folders) == len(caches.all_caches()) == 13
+    assert {cache.root.parent for cache in caches.all_caches().values()} == {root}
 
 
 def test_what_seesay_writes_itself_lies_below_the_number_of_its_format(root: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_link_is_deleted_and_what_it_points_to_is_not(tmp_path: Path) -> None:
 
 
 def test_caches_are_found_by_name() -> None:
-    assert caches.find_caches() == list(caches.CACHES.values())
+    assert caches.find_caches() == list(caches.all_caches().values())
     assert caches.find_caches(["trees", "npm"]) == [caches.TREES, caches.NPM]
     with pytest.raises(UserError, match=r"Unknown cache 'vector'\. Did you mean 'vectors'"):
         caches.find_caches(["trees", "vector"])

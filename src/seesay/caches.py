@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.folders import cache_folder
+from seesay.plugins import collect
 from seesay.registry import unknown
 
 
@@ -54,34 +55,30 @@ TREES = Cache("trees", "whether a network scores sentences with a common beginni
 SERVER_ANSWERS = Cache("server-answers", "answers of servers, for --reuse")
 VECTORS = Cache("vectors", "vectors of texts, for linear probes")
 TASK_PICTURES = Cache("task-pictures", "pictures that rows of task files hold themselves", format=None)
-SCENES = Cache("scenes", "pictures and questions of the malevic tasks", format=None)
-ICON_PICTURES = Cache("icon-pictures", "pictures of the prior tasks", format=None)
-REASONER_FEATURES = Cache("reasoner-features", "features of pictures, for training reasoners")
-PARAPHRASES = Cache("paraphrases", "METEOR's table of paraphrases, prepared")
 
-CACHES = {
-    cache.name: cache
-    for cache in (
-        WHEELS,
-        NPM,
-        CONVERTED_MODELS,
-        FILE_DIGESTS,
-        IDENTITIES,
-        TREES,
-        SERVER_ANSWERS,
-        VECTORS,
-        TASK_PICTURES,
-        SCENES,
-        ICON_PICTURES,
-        REASONER_FEATURES,
-        PARAPHRASES,
-    )
-}
+CORE_CACHES = (
+    WHEELS,
+    NPM,
+    CONVERTED_MODELS,
+    FILE_DIGESTS,
+    IDENTITIES,
+    TREES,
+    SERVER_ANSWERS,
+    VECTORS,
+    TASK_PICTURES,
+)
+
+
+def all_caches() -> dict[str, Cache]:
+    """Every cache by its name: the core's, then those of plug-ins."""
+    core = {cache.name: cache for cache in CORE_CACHES}
+    return collect(lambda plugin: {cache.name: cache for cache in plugin.caches}, core=core)
 
 
 def find_caches(names: Sequence[str] = ()) -> list[Cache]:
     """The caches of these names, or all of them."""
+    caches = all_caches()
     for name in names:
-        if name not in CACHES:
-            raise unknown("cache", name, CACHES, "seesay cache")
-    return [CACHES[name] for name in names or CACHES]
+        if name not in caches:
+            raise unknown("cache", name, caches, "seesay cache")
+    return [caches[name] for name in names or caches]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from seesay.caches import CACHES, TREES, VECTORS
+from seesay.caches import TREES, VECTORS, all_caches
 from seesay.cli import main
 
 
@@ -40,7 +40,7 @@ def test_every_cache_is_listed_with_its_size_and_its_place(
     monkeypatch.setenv("COLUMNS", "300")
     run()
     shown = capsys.readouterr().out
-    assert all(name in shown for name in CACHES)
+    assert all(name in shown for name in all_caches())
     (row,) = (line for line in shown.splitlines() if line.strip().startswith("vectors"))
     assert "2.0 MB" in row
     assert str(tmp_path / "cache" / "vectors") in row
@@ -52,7 +52,7 @@ def test_the_list_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     document = json.loads(capsys.readouterr().out)
     assert (document["folder"], document["bytes"]) == (str(tmp_path / "cache"), 4_000_000)
     rows = {row["name"]: row for row in document["caches"]}
-    assert rows.keys() == CACHES.keys()
+    assert rows.keys() == all_caches().keys()
     assert rows["trees"] == {
         "name": "trees", "content": TREES.content, "bytes": 2_000_000, "path": str(tmp_path / "cache" / "trees"),
     }  # fmt: skip
@@ -68,7 +68,7 @@ def test_one_cache_is_cleared(capsys: pytest.CaptureFixture[str]) -> None:
 def test_all_caches_are_cleared(capsys: pytest.CaptureFixture[str]) -> None:
     run("clear", "--yes", "--json")
     deleted = json.loads(capsys.readouterr().out)["deleted"]
-    assert deleted == {name: 2_000_000 if name in ("vectors", "trees") else 0 for name in CACHES}
+    assert deleted == {name: 2_000_000 if name in ("vectors", "trees") else 0 for name in all_caches()}
     assert VECTORS.size() == TREES.size() == 0
 
 

@@ -18,19 +18,20 @@ def cache(context: typer.Context, as_json: Json = False) -> None:
     """List the caches: what each holds, its size, and its folder."""
     if context.invoked_subcommand:
         return
-    from seesay.caches import CACHES
+    from seesay.caches import all_caches
     from seesay.cli.output import out, print_json, remark, table
     from seesay.folders import cache_folder
 
-    sizes = {name: entry.size() for name, entry in CACHES.items()}
+    known = all_caches()
+    sizes = {name: entry.size() for name, entry in known.items()}
     if as_json:
         caches = [
             {"name": name, "content": entry.content, "bytes": sizes[name], "path": str(entry.root)}
-            for name, entry in CACHES.items()
+            for name, entry in known.items()
         ]
         print_json({"folder": str(cache_folder()), "bytes": sum(sizes.values()), "caches": caches})
         return
-    rows = [(name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in CACHES.items()]
+    rows = [(name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in known.items()]
     out.print(table(["name", "what it holds", "size", "path"], rows))
     remark(f"{_megabytes(sum(sizes.values()))} in {cache_folder()} (SEESAY_CACHE names another folder).")
     remark("Next: seesay cache clear NAME deletes one; what is needed again is fetched or made again.")

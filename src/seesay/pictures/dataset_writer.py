@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from seesay import caches
 from seesay.errors import UserError
 from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, write_json
+from seesay.pictures.caches import ICON_PICTURES
 from seesay.pictures.drawing import PICTURE, png, rgb
 from seesay.pictures.icons import ICONS
 from seesay.pictures.plan import ColorPicture, Picture, color_pictures, size_pictures
@@ -73,7 +73,7 @@ def write_pictures(
 
 def cached_pictures(task: str) -> Path:
     """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there yet."""
-    folder = caches.ICON_PICTURES.folder / f"{task}-{PICTURE}px-{VERSION}"
+    folder = ICON_PICTURES.folder / f"{task}-{PICTURE}px-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_pictures(task, folder)
     return folder

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.captions.meteor.pairs import matched
 
-from seesay.caches import PARAPHRASES
 from seesay.captions import CaptionCorpus, load, meteor
+from seesay.captions.caches import PARAPHRASES
 from seesay.captions.meteor.paraphrases import open_table
 from seesay.captions.meteor.resources import JAR, TABLE, MeteorResources
 from seesay.captions.meteor.wordnet import WordNet

@@ -11,6 +11,7 @@ from tests.needs import absent
 from tests.shared_data import shared
 
 from seesay.errors import UserError
+from seesay.export import export
 from seesay.models import load_model
 from seesay.pictures import icons
 from seesay.pictures.tasks.prior_color import people_entropies
@@ -56,17 +57,17 @@ def test_three_questions_per_picture(task: Task) -> None:
         assert counts["here"] >= 3
         assert counts["usually"] >= counts["here"]
     ids = {question.id for question in task.questions}
-    assert all(question.blind in ids for question in task.questions if question.blind)
+    assert all(question.twin in ids for question in task.questions if question.twin)
 
 
 def test_a_pull_is_never_right(task: Task) -> None:
     for question in task.questions:
         source = {"here": "prior", "usually": "picture", "blind": ""}[question.tags["asked"]]
-        assert set(question.pulls) <= {source}
-        for labels in question.pulls.values():
+        assert set(question.marks) <= {source}
+        for labels in question.marks.values():
             assert not set(labels) & set(question.gold)
         agrees = question.tags.get("condition") in (None, "typical", "world", "control")
-        assert bool(question.pulls) != agrees
+        assert bool(question.marks) != agrees
 
 
 def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:
@@ -150,3 +151,9 @@ def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
     (tmp_path / "pictures.json").write_text('{"task": "prior-size", "seed": 0}')
     with pytest.raises(UserError, match="not of prior-color"):
         load_task("prior-color", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["prior-color", "prior-size"])
+def test_questions_that_are_compared_with_others_are_not_for_a_task_file(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"A task file cannot express '{name}'"):
+        export(load_task(name), tmp_path / "copy", "seesay")

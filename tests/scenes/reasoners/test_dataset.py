@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.scenes.reasoners.small import feature_shape
 
-from seesay.caches import REASONER_FEATURES
 from seesay.errors import UserError
+from seesay.scenes.caches import REASONER_FEATURES
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seesay import caches
+from seesay.captions.caches import PARAPHRASES
 from seesay.captions.meteor.normalize import Prefixes
 from seesay.captions.meteor.paraphrases import Paraphrases, open_table
 from seesay.captions.meteor.wordnet import WordNet
@@ -82,7 +82,7 @@ def load(folder: Path | None = None, notify: Callable[[str], None] | None = None
         frozenset(texts["function"].split()),
         Prefixes.parse(texts["prefixes"]),
         WordNet(texts["synsets"], texts["exceptions"]),
-        open_table(table, caches.PARAPHRASES.folder, notify) if table else None,
+        open_table(table, PARAPHRASES.folder, notify) if table else None,
     )
 
 

@@ -19,6 +19,7 @@ from seesay import __version__
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.language.defaults import MAX_CONTEXTS, MIN_CONTEXTS
+from seesay.language.perplexity.score import require_scoring
 from seesay.language.relations import ContextPart, PerplexityLevel, pvectors
 from seesay.language.relations.contexts import (
     ContextCorpus,
@@ -31,7 +32,6 @@ from seesay.language.relations.pvectors import PerplexityMatrix
 from seesay.language.relations.vectors import lstm_embeddings, write_vectors
 from seesay.models.base import Model
 from seesay.progress import ProgressCallback
-from seesay.runs.perplexity import require_scoring
 
 log = logging.getLogger(__name__)
 

@@ -12,17 +12,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay import caches
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
 from seesay.models.hf.batching import chunks
 from seesay.progress import ProgressCallback
-from seesay.scenes.batches import batches
+from seesay.scenes.caches import REASONER_FEATURES
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
 from seesay.scenes.plan import ScenePlan
 from seesay.scenes.published import SceneQuestion, read_questions
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
+from seesay.scenes.scene_batches import batches
 
 NO_YES = ("no", "yes")
 BATCH = 64
@@ -148,7 +148,7 @@ def extract_cached(
     progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
     """The features of the pictures, from the cache where they have been extracted before."""
-    folder = caches.REASONER_FEATURES.folder / f"{name}-{extractor.fingerprint}"
+    folder = REASONER_FEATURES.folder / f"{name}-{extractor.fingerprint}"
     if not total:
         raise UserError(f"{folder.name} has no items.")
     array, table = folder / "features.npy", folder / "items.json"

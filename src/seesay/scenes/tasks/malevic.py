@@ -10,11 +10,11 @@ import re
 from functools import partial
 from pathlib import Path
 
-from seesay import caches
 from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.questions import BadRow, Published, Question, Task, Template
 from seesay.scenes.annotation import AnnotatedScene, read
+from seesay.scenes.caches import SCENES
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.lookup import annotation_path, picture_path
@@ -90,7 +90,7 @@ def generated(name: str) -> Path:
     """The folder of a generated test set, made if it does not exist yet; a second process waits for the first."""
     plan = test_plan(name, ITEMS)
     config = SceneConfig(plan.task)
-    folder = caches.SCENES.folder / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
+    folder = SCENES.folder / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_dataset(config, plan, SceneOutput(folder, picture=PICTURE, formats=("json",)))
     return folder

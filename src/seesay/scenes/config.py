@@ -11,13 +11,12 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective, adjective
+from seesay.scenes.defaults import ADJECTIVE, OBJECTS, THRESHOLD
 from seesay.scenes.task_kinds import TaskKind, task_kind
 from seesay.scenes.thresholds import Threshold, threshold
 from seesay.scenes.world import SCENE_COLORS, SHAPES
 
 MOST_OBJECTS = 30
-OBJECTS = (5, 9)
-ADJECTIVE, THRESHOLD = "big", "rh-r"
 
 
 @dataclass(frozen=True, slots=True)

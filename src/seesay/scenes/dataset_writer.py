@@ -27,7 +27,8 @@ from seesay.errors import UserError
 from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
-from seesay.scenes.config import ADJECTIVE, OBJECTS, THRESHOLD, SceneConfig
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.defaults import ADJECTIVE, OBJECTS, THRESHOLD
 from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_changes, palette, rgb

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from seesay.errors import UserError
 from seesay.scenes.config import DesignCell, design_cells, seen
+from seesay.scenes.defaults import TEST_ITEMS
 
 MIXTURES = (64, 128, 256, 512, 1024, 2048, 4000)
 LARGEST = 10_000_000
-TEST_ITEMS = 2_000
-"""Items of a hard test, as published, and of tests that are generated to look at."""
 _STREAMS = {"train": 0, "val": 1, "test": 2, "test_seen": 3, "test_unseen": 4, "train unseen": 5}
 
 

@@ -12,9 +12,7 @@ import typer
 from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
 from seesay.errors import UserError
-from seesay.scenes.config import ADJECTIVE, OBJECTS, THRESHOLD
-from seesay.scenes.plan import TEST_ITEMS
-from seesay.scenes.raster import PUBLISHED
+from seesay.scenes.defaults import ADJECTIVE, OBJECTS, PUBLISHED, TEST_ITEMS, THRESHOLD
 
 app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
 

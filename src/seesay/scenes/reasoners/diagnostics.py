@@ -17,7 +17,7 @@ import numpy as np
 
 from seesay.metrics.bootstrap import wilson
 from seesay.progress import ProgressCallback, StageProgress
-from seesay.scenes.plan import TEST_ITEMS
+from seesay.scenes.defaults import EXAMPLES, TEST_ITEMS
 from seesay.scenes.reasoners.attention_maps import AttentionMap
 from seesay.scenes.reasoners.evaluate import (
     CEILING,
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from seesay.scenes.reasoners.model import Reasoner
 
 REASONER = "reasoner"
-EXAMPLES = 6
-"""Pictures that show what a reasoner attends to."""
 K_EDGES = (0.20, 0.23, 0.26, 0.29, 0.32, 0.35, 0.38)
 """Edges of the bins of k: its mean is 0.29; each bin has a tenth of the scenes or more, the outer ones are open."""
 DISTANCE_EDGES = tuple(round(0.05 * i, 2) for i in range(1, 15))

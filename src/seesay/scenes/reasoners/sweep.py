@@ -19,7 +19,7 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.files import lock_folder, write_text
-from seesay.scenes.plan import TEST_ITEMS
+from seesay.scenes.defaults import TEST_ITEMS
 from seesay.scenes.reasoners import checkpoints, experiment
 from seesay.scenes.reasoners.config import ReasonerConfig, preset_config
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor

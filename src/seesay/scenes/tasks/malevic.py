@@ -17,8 +17,9 @@ from seesay.scenes.annotation import AnnotatedScene, read
 from seesay.scenes.caches import SCENES
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
+from seesay.scenes.defaults import TEST_ITEMS
 from seesay.scenes.lookup import annotation_path, picture_path
-from seesay.scenes.plan import TEST_ITEMS, test_plan
+from seesay.scenes.plan import test_plan
 from seesay.scenes.published import SceneQuestion, read_questions
 from seesay.scenes.raster import PUBLISHED
 from seesay.scenes.sentences import parse_sentence

@@ -86,7 +86,7 @@ def test_several_tasks_and_a_curriculum(tmp_path: Path, capsys: pytest.CaptureFi
     assert (settings["task"], settings["curriculum"]) == ("pos", ["sup1", "pos1"])
     stages = [tmp_path / "second/curriculum" / task / "training/settings.json" for task in ("sup1", "pos1")]
     first, then = (json.loads(path.read_text(encoding="utf-8")) for path in stages)
-    assert [(stage["task"], "curriculum" in stage, "start" in stage) for stage in (first, then, settings)] == [
+    assert [(stage["task"], bool(stage["curriculum"]), "start" in stage) for stage in (first, then, settings)] == [
         ("sup1", False, False), ("pos1", False, True), ("pos", True, True),
     ]  # fmt: skip
     sweep = ("reasoner", "sweep", "-o", tmp_path / "sweep", "--cells", "object-centred/pos", "--seeds", "1")

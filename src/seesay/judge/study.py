@@ -86,7 +86,7 @@ class Study(FrozenModel):
     texts: Mapping[str, StudyTexts] = Field(default_factory=dict, description="The texts by language.")
     items: tuple[StudyItem, ...] = Field(description="Measured items, then controls.")
     task: Task | None = Field(default=None, description="The task that is asked; null for pairs.")
-    left_out: tuple[BadRow, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
+    bad_rows: tuple[BadRow, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
 
     @cached_property
     def items_by_id(self) -> dict[str, StudyItem]:
@@ -121,7 +121,7 @@ class Study(FrozenModel):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the whole definition."""
-        return _digest(self.to_json())
+        return _digest(self.model_dump_json())
 
     @classmethod
     def from_json(cls, definition: str) -> Self:

@@ -163,7 +163,7 @@ class Question:
 class Slice:
     """A part of the questions: those that have these tags. Several tags are crossed; their order does not matter.
 
-    JSON files hold a slice as an object of tags and values. Older ones hold the text `tag=value`, which is read too.
+    JSON files hold a slice as an object of tags and values.
 
     >>> str(Slice.of(segment="pf>=2", answers="colour"))
     'answers=colour × segment=pf>=2'
@@ -213,9 +213,7 @@ class Slice:
         from pydantic_core import core_schema
 
         def read(value: Any) -> Slice:
-            if isinstance(value, Slice):
-                return value
-            return cls.parse(value) if isinstance(value, str) else cls.of(dict(value))
+            return value if isinstance(value, Slice) else cls.of(dict(value))
 
         def write(part: Slice, info: Any) -> dict[str, str] | str:
             return dict(part.items) if info.mode == "json" else str(part)

@@ -155,9 +155,9 @@ _each(
     lambda path: check_folder("it", path.parent),
 )
 _each("reasoner", _files(lambda folder: save_random("film", folder)), lambda path: len(checkpoints.load(path.parent)))
-SETTINGS = {"format": 3, "network": "film", "features": "pixels", "image_size": 64, "task": "pos"}
+SETTINGS = {"format": 1, "network": "film", "features": "pixels", "image_size": 64, "task": "pos"}
 add("training-settings", "training/settings.json", [SETTINGS],
-    lambda path: checkpoints.upgrade_settings(path.parent.parent))  # fmt: skip
+    lambda path: checkpoints.read_settings(path.parent.parent))  # fmt: skip
 RESULT = {"steps": 2, "epochs": 1.0, "seconds": 1.5, "best": 0.5, "best_step": 1, "stopped_early": False}
 HISTORY = json_lines(
     {"step": 1, "epoch": 0.5, "seconds": 1.5, "loss": 2.0}, {"step": 2, "epoch": 1, "seconds": 2, "loss": 1}

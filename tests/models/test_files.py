@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from seesay.caches import FILE_DIGESTS
 from seesay.models import files
 from seesay.models.files import file_digest, model_type
 
@@ -31,7 +32,7 @@ def test_a_large_file_is_read_again_only_when_it_has_changed(tmp_path: Path, mon
     in_a_minute = time.time() + 60  # when the file is older than any clock's granularity
     monkeypatch.setattr("seesay.models.files.time.time", lambda: in_a_minute)
     digest = file_digest([path])
-    (remembered,) = (tmp_path / "cache" / "digests").iterdir()
+    (remembered,) = FILE_DIGESTS.folder.iterdir()
     assert remembered.read_text() == digest
     remembered.write_text("0123456789abcdef")
     assert file_digest([path]) == "0123456789abcdef"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.defaults import MAX_TOKENS
 from seesay.errors import UserError
 from seesay.questions import Prompt, Scores, Task
 
@@ -60,7 +61,7 @@ class Sampling:
 
     samples: int = 1
     temperature: float = 0.0
-    max_tokens: int = 64
+    max_tokens: int = MAX_TOKENS
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import seesay
+from seesay import caches
 from seesay.errors import UserError
 from seesay.files import checksum, write_json
-from seesay.folders import cache_folder
 from seesay.models import has_prefix, load_model
 from seesay.models.base import ABILITIES, IDENTITY, Model
 from seesay.models.catalogue import CATALOGUE
@@ -40,7 +40,7 @@ def load_when_asked(name: str, options: ModelOptions) -> Model:
         return load_model(name, options)
     shaping = {key: value for key, value in asdict(options).items() if key not in NOT_SHAPING}
     digest = checksum(json.dumps([seesay.__version__, ABILITIES, name, shaping, state]).encode())
-    path = cache_folder() / "identities" / f"{digest}.json"
+    path = caches.IDENTITIES.folder / f"{digest}.json"
     if (identity := _read(path)) is not None:
         return DeferredModel(identity, lambda: load_model(name, options), path)
     model = load_model(name, options)

@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 
 import seesay
+from seesay import caches
 from seesay.errors import UserError
 from seesay.files import checksum, write_text
-from seesay.folders import cache_folder
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
 from seesay.models.batches import (
     batches_by_budget,
@@ -283,7 +283,7 @@ class CausalModel(TransformersModel):
         shaping = (type(network).__name__, str(network.dtype), network.device.type)
         versions = (seesay.__version__, torch.__version__, version("transformers"))
         digest = checksum(json.dumps([self.fingerprint, *shaping, *versions]).encode())
-        path = cache_folder() / "trees" / digest
+        path = caches.TREES.folder / digest
         if path.is_file() and (outcome := path.read_text(errors="replace")) in ("True", "False"):
             return outcome == "True"
         supported = self._supports_trees()

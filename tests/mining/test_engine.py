@@ -20,6 +20,7 @@ from seesay.mining.region_names import NameRules
 from seesay.mining.spill import SpilledCounts
 
 PARTS = [f"part-{i}" for i in range(6)]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Touch:
@@ -80,6 +81,18 @@ def test_a_killed_worker_here_costs_only_its_part(tmp_path: Path) -> None:
     assert all(done(tmp_path, part) for part in PARTS)
 
 
+def run_program(program: str, folder: Path) -> str:
+    """Run Python code that imports from these tests in a process of its own; what it prints."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(folder)],
+        env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    return ended.stdout
+
+
 RAY = """
 import sys
 from functools import partial
@@ -110,10 +123,7 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     counts = count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
     assert write_facts(tmp_path / "here", counts, Thresholds(2, 2, 1))[0]["places"] > 1000
     (tmp_path / "ray").mkdir()
-    ended = subprocess.run(
-        [sys.executable, "-c", RAY, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert ended.returncode == 0, ended.stderr[-2000:]
+    run_program(RAY, tmp_path)
     assert (tmp_path / "ray/killed").exists()
     assert len(set((tmp_path / "ray").glob("begun-*"))) == len(parts)
     for part in parts:
@@ -147,13 +157,12 @@ except UserError as error:
 @pytest.mark.slow
 def test_mining_here_in_a_process_that_uses_ray(tmp_path: Path) -> None:
     """Daft would take that Ray, whose workers are in another folder, and it cannot change to it afterwards."""
-    ended = subprocess.run(
-        [sys.executable, "-c", BESIDE_RAY, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())}, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    assert [done(tmp_path, part) for part in "abc"] == [True, True, False]
-    assert "has mined without Ray before" in ended.stdout
+    folder = tmp_path / "here"
+    folder.mkdir()
+    printed = run_program(BESIDE_RAY, folder)
+    assert [done(folder, part) for part in "abc"] == [True, True, False]
+    assert list(tmp_path.iterdir()) == [folder], "workers wrote to the folder that Ray was started in"
+    assert "has mined without Ray before" in printed
 
 
 def KilledOnce(  # noqa: N802

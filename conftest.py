@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from tests.shared_data import PUBLISHED_DATA
 
 settings.register_profile("seesay", deadline=None)  # a busy machine is no failure
 settings.load_profile("seesay")
@@ -34,25 +35,27 @@ HEAVY_PACKAGES = frozenset(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--light`, with which `make check` runs the tests."""
-    parser.addoption(
-        "--light", action="store_true", help="skip every test that needs a model, a browser or another program"
-    )
+    what = "skip every test that needs a model, a browser, another program or published data"
+    parser.addoption("--light", action="store_true", help=what)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """One thread per worker: torch and NumPy read this when they are imported, sub-processes inherit it.
 
     Tables are wide enough for the paths of temporary folders, whose length depends on who runs the tests.
+    Sub-processes, which start in such a folder, find the package `tests`.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["COLUMNS"] = "240"
+    import_path = [str(config.rootpath), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, import_path))
     starts_workers = bool(config.getoption("numprocesses", None))  # which are other programs, and run the tests
     if config.getoption("light") and not starts_workers:
         sys.addaudithook(skip_heavy)
 
 
 def skip_heavy(event: str, arguments: tuple[Any, ...]) -> None:
-    """Skip the test, or the file of tests, that is about to import a heavy package or to start another program.
+    """Skip the test, or the file of tests, that is about to import a heavy package, start a program or read large data.
 
     What a test needs is seen when it asks for it, so that nobody has to keep a list of light tests. pytest's exception
     is no `Exception`: no handler in seesay takes it for a missing package.
@@ -64,6 +67,8 @@ def skip_heavy(event: str, arguments: tuple[Any, ...]) -> None:
     elif event == "subprocess.Popen":
         program = Path(os.fsdecode(arguments[0])).name
         pytest.skip(f"--light: starts {program}", allow_module_level=True)
+    elif event == PUBLISHED_DATA:
+        pytest.skip(f"--light: reads the published data {arguments[0]}", allow_module_level=True)
 
 
 @pytest.hookimpl(wrapper=True)

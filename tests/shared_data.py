@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from tests.needs import absent
 
+PUBLISHED_DATA = "seesay.tests.published_data"  # the event of which `--light` hears (conftest.py)
+
 
 def shared(path: str) -> Path:
     """A published file under `$SEESAY_SHARED` (or `../shared/data`); the test is skipped where the file is absent."""
+    sys.audit(PUBLISHED_DATA, path)
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     file = Path(os.environ.get("SEESAY_SHARED") or default) / path
     if not file.exists():

@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +22,6 @@ from seesay.mining.region_names import NameRules
 from seesay.mining.spill import SpilledCounts
 
 PARTS = [f"part-{i}" for i in range(6)]
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Touch:
@@ -76,19 +77,16 @@ def test_a_user_error_is_passed_on_and_a_failure_keeps_its_traceback(tmp_path: P
 
 
 def test_a_killed_worker_here_costs_only_its_part(tmp_path: Path) -> None:
-    _kill_when_begun(tmp_path, "part-2")
-    run(tmp_path, 2, slow="part-2")
+    with killed_when_begun(tmp_path, "part-2"):
+        run(tmp_path, 2, slow="part-2")
     assert all(done(tmp_path, part) for part in PARTS)
 
 
 def run_program(program: str, folder: Path) -> str:
     """Run Python code that imports from these tests in a process of its own; what it prints."""
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path}
     ended = subprocess.run(
-        [sys.executable, "-c", program, str(folder)],
-        env=environment, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, timeout=300, check=False
+    )
     assert ended.returncode == 0, ended.stderr[-2000:]
     return ended.stdout
 
@@ -99,14 +97,15 @@ from functools import partial
 from pathlib import Path
 from seesay.mining import count_relations, write_knowledge
 from seesay.mining.facts import Thresholds
-from tests.mining.test_engine import KilledOnce, _kill_when_begun
+from tests.mining.test_engine import KilledOnce, killed_when_begun
 
 folder = Path(sys.argv[1])
 parts = sorted((folder / "parts").glob("*.parquet"))
 count_relations.PartCounter = KilledOnce
-_kill_when_begun(folder / "ray", parts[2].stem)
 write_knowledge.MERGED_HERE = 0
-counts = count_relations.count_parts(parts, folder / "ray", count_relations.CountingConfig(), engine="ray", workers=2)
+config = count_relations.CountingConfig()
+with killed_when_begun(folder / "ray", parts[2].stem):
+    counts = count_relations.count_parts(parts, folder / "ray", config, engine="ray", workers=2)
 write_knowledge.write_facts(folder / "ray", counts, Thresholds(2, 2, 1), engine="ray", workers=2)
 """
 
@@ -188,17 +187,25 @@ def KilledOnce(  # noqa: N802
     return work
 
 
-def _kill_when_begun(folder: Path, part: str) -> None:
-    """Kill the process that begins a part, once, as soon as it says so."""
-    import threading
+@contextmanager
+def killed_when_begun(folder: Path, part: str) -> Iterator[None]:
+    """Within the block, kill the process that begins a part, once, as soon as it says so."""
+    left = threading.Event()
 
     def watch() -> None:
         begun = folder / f"begun-{part}"
         while not begun.exists() or not begun.read_text():
-            time.sleep(0.05)
+            if left.wait(0.05):
+                return
         pid = int(begun.read_text())
         assert pid != os.getpid()
         os.kill(pid, signal.SIGKILL)
         (folder / "killed").touch()
 
-    threading.Thread(target=watch, daemon=True).start()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        left.set()
+        watcher.join()

@@ -32,7 +32,7 @@ check: $(VENV)/.dev
 	$(MAKE) --no-print-directory --jobs 2 --output-sync lint check-tests
 
 check-tests: $(VENV)/.dev
-	$(BIN)/python -m pytest $(WORKERS) -m "not slow" --light
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not seconds" --light --durations 3 --durations-min 1
 
 test: $(VENV)/.dev $(PROGRAMS)
 	$(BIN)/python -m pytest $(WORKERS) -m "not slow"

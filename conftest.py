@@ -13,6 +13,7 @@ from hypothesis import settings
 from tests.shared_data import PUBLISHED_DATA
 
 settings.register_profile("seesay", deadline=None)  # a busy machine is no failure
+settings.register_profile("light", deadline=None, max_examples=20)
 settings.load_profile("seesay")
 
 # What models, browsers and clusters are made of. Importing one of these takes about as long as a hundred light tests.
@@ -49,6 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["COLUMNS"] = "240"
     import_path = [str(config.rootpath), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, import_path))
+    if config.getoption("light"):
+        settings.load_profile("light")
     starts_workers = bool(config.getoption("numprocesses", None))  # which are other programs, and run the tests
     if config.getoption("light") and not starts_workers:
         sys.addaudithook(skip_heavy)

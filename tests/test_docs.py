@@ -64,6 +64,7 @@ FOLLOWED = ["docs/index.md", "docs/how-a-number-is-made.md"]
 FOLLOWED += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md"))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.slow] if Path(page).stem in SLOW else []) for page in FOLLOWED]
 )
@@ -115,6 +116,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.seconds
 def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     for name in ("seesay probe", "seesay tasks check", "seesay judge serve", "seesay relations page"):

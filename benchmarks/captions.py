@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from seesay.metrics.captions import CaptionCorpus, bleu, cider_d, fuse, load, meteor, rouge
+from seesay.captions import CaptionCorpus, bleu, cider_d, fuse, load, meteor, rouge
 
 VALIDATION = 1014
 Times = dict[str, float]

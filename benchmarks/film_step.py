@@ -30,13 +30,13 @@ from torch import nn
 from torch.nn.functional import conv2d, cross_entropy
 from torch.utils.flop_counter import FlopCounterMode
 
-from seesay.reasoners.config import NetworkConfig, preset_config
-from seesay.reasoners.dataset import ReasonerDataset, from_scenes
-from seesay.reasoners.features.extractor import PixelExtractor
-from seesay.reasoners.networks.film import Film
-from seesay.reasoners.networks.layers import coordinates
-from seesay.reasoners.vocabulary import NULL, SentenceVocabulary
 from seesay.scenes.plan import make_plan
+from seesay.scenes.reasoners.config import NetworkConfig, preset_config
+from seesay.scenes.reasoners.dataset import ReasonerDataset, from_scenes
+from seesay.scenes.reasoners.features.extractor import PixelExtractor
+from seesay.scenes.reasoners.networks.film import Film
+from seesay.scenes.reasoners.networks.layers import coordinates
+from seesay.scenes.reasoners.vocabulary import NULL, SentenceVocabulary
 
 ROUNDS = 5
 PRESET = preset_config("film", "cpu")

@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.language.training import capbert
+from seesay.language.training.captions import split
+from seesay.language.training.statements import STATEMENT_TEMPLATES
 from seesay.models import load_model
 from seesay.questions import SLOT, Prompt, Question
 from seesay.tasks import load_task
-from seesay.training import capbert
-from seesay.training.captions import split
 from seesay.training.checkpoint import best_line
 from seesay.training.schedule import Schedule
-from seesay.training.statements import STATEMENT_TEMPLATES
 
 CONFIG = capbert.CapBertConfig(
     layers=2, hidden=128, heads=4, vocabulary=2_000, tokens=256, rate=0.01, dropout=0.1,  # one word of each sentence

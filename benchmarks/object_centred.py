@@ -25,17 +25,17 @@ from typing import Any
 import numpy as np
 
 from seesay.progress import ProgressCallback
-from seesay.reasoners import experiment
-from seesay.reasoners.config import preset_config
-from seesay.reasoners.dataset import BATCH, NO_YES, LabelledPictures, ReasonerDataset, extract_cached
-from seesay.reasoners.features.extractor import FeatureExtractor
-from seesay.reasoners.features.objects import IMAGE_SIZE, find_objects
-from seesay.reasoners.sources import scene_source
 from seesay.scenes import SceneConfig, make_plan, rules
-from seesay.scenes.batches import batches, scene_items
 from seesay.scenes.plan import LARGEST, test_plan
 from seesay.scenes.raster import rgb
+from seesay.scenes.reasoners import experiment
+from seesay.scenes.reasoners.config import preset_config
+from seesay.scenes.reasoners.dataset import BATCH, NO_YES, LabelledPictures, ReasonerDataset, extract_cached
+from seesay.scenes.reasoners.features.extractor import FeatureExtractor
+from seesay.scenes.reasoners.features.objects import IMAGE_SIZE, find_objects
+from seesay.scenes.reasoners.sources import scene_source
 from seesay.scenes.sampling import SceneItem
+from seesay.scenes.scene_batches import batches, scene_items
 from seesay.scenes.sentences import sentence
 
 NETWORK = "object-centred"

@@ -31,15 +31,15 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-from seesay.reasoners.config import NetworkConfig, preset_config
-from seesay.reasoners.dataset import from_folder, from_scenes
-from seesay.reasoners.features.extractor import PixelExtractor
-from seesay.reasoners.networks.base import ReasonerNetwork
-from seesay.reasoners.networks.registry import build
-from seesay.reasoners.train import ReasonerBatch, ReasonerBatches, losses
-from seesay.reasoners.vocabulary import SentenceVocabulary
 from seesay.scenes import SceneConfig, SceneOutput, make_plan, write_dataset
 from seesay.scenes.raster import PUBLISHED
+from seesay.scenes.reasoners.config import NetworkConfig, preset_config
+from seesay.scenes.reasoners.dataset import from_folder, from_scenes
+from seesay.scenes.reasoners.features.extractor import PixelExtractor
+from seesay.scenes.reasoners.networks.base import ReasonerNetwork
+from seesay.scenes.reasoners.networks.registry import build
+from seesay.scenes.reasoners.train import ReasonerBatch, ReasonerBatches, losses
+from seesay.scenes.reasoners.vocabulary import SentenceVocabulary
 
 TASK, SPLIT = "set+pos", "train"
 ROUNDS = 5

@@ -20,14 +20,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from seesay.language.relations.contexts import collect_contexts
+from seesay.language.relations.lexicon import RelationLexicon
+from seesay.language.relations.matrix import Gap, perplexity_matrix
+from seesay.language.training.captions import split
+from seesay.language.words.lstm import LstmModel
+from seesay.language.words.lstm_network import LstmNetwork
+from seesay.language.words.vocabulary import Vocabulary, joined, words
 from seesay.models import load_model
-from seesay.models.words.lstm import LstmModel
-from seesay.models.words.lstm_network import LstmNetwork
-from seesay.models.words.vocabulary import Vocabulary, joined, words
-from seesay.relations.contexts import collect_contexts
-from seesay.relations.lexicon import RelationLexicon
-from seesay.relations.matrix import Gap, perplexity_matrix
-from seesay.training.captions import split
 
 RELATIONS = (
     "on", "in", "with", "at", "by", "near", "behind", "over", "under", "above", "below", "beside", "around", "through",

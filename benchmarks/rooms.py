@@ -132,7 +132,7 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
     columns: dict[str, list[dict[str, object]]] = {"true": []}
     model = None
     if fastdepth:
-        from seesay.models.depth import FastDepth
+        from seesay.mining.depth import FastDepth
 
         model, columns["fastdepth"] = FastDepth(), []
     unique_names: list[list[str]] = []

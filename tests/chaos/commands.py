@@ -52,9 +52,9 @@ def _captions(folder: Path) -> None:
 
 
 def _arpa(folder: Path) -> None:
-    from seesay.models.words.arpa import write_arpa
-    from seesay.training.captions import split
-    from seesay.training.ngram import train_ngrams
+    from seesay.language.training.captions import split
+    from seesay.language.training.ngram import train_ngrams
+    from seesay.language.words.arpa import write_arpa
 
     _captions(folder)
     ngrams, _ = train_ngrams(split([folder / "captions.txt"]), (), order=2, smallest_count=1)
@@ -109,8 +109,13 @@ def _table(folder: Path) -> None:
     (folder / "table.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
-_REASONERS = ("torch", "seesay.reasoners.train", "seesay.reasoners.experiment", "seesay.reports.pages.reasoners")
-_TRAINING = ("torch", "seesay.training.loop", "seesay.training.lstm", "seesay.models.words.lstm_network")
+_REASONERS = (
+    "torch",
+    "seesay.scenes.reasoners.train",
+    "seesay.scenes.reasoners.experiment",
+    "seesay.scenes.reports.reasoner_page",
+)
+_TRAINING = ("torch", "seesay.training.loop", "seesay.language.training.lstm", "seesay.language.words.lstm_network")
 _LISTED = [
     Command(
         "probe",
@@ -142,7 +147,7 @@ _LISTED = [
         "pictures make",
         ("pictures", "make", "-o", "out", "--task", "prior-size", "--size", "16", "--quiet"),
         "out",
-        imports=("seesay.pictures.dataset_writer", "seesay.tasks.prior_size", "pyarrow.parquet"),
+        imports=("seesay.pictures.dataset_writer", "seesay.pictures.tasks.prior_size", "pyarrow.parquet"),
     ),
     Command("rooms", ("rooms", "-o", "out", "-n", "25", "--quiet"), "out", imports=("seesay.mining.rooms",)),
     Command(
@@ -153,7 +158,7 @@ _LISTED = [
         ),
         "out",
         _rooms,
-        ("seesay.mining.pipeline", "seesay.reports.pages.knowledge", "spacy"),
+        ("seesay.mining.pipeline", "seesay.mining.knowledge_page", "spacy"),
     ),
     Command(
         "pretrain lstm",
@@ -167,7 +172,7 @@ _LISTED = [
         ("pretrain", "trigram", "captions.txt", "-o", "out/model.arpa", "--smallest-count", "1", "--quiet"),
         "out/model.arpa",
         _captions,
-        ("seesay.training.ngram",),
+        ("seesay.language.training.ngram",),
     ),
     Command(
         "pretrain capbert",
@@ -177,7 +182,7 @@ _LISTED = [
         ),
         "out",
         _tiny_bert,
-        (*_TRAINING, "seesay.training.capbert", "transformers.models.bert.modeling_bert"),
+        (*_TRAINING, "seesay.language.training.capbert", "transformers.models.bert.modeling_bert"),
     ),
     Command("pretrain split", ("pretrain", "split", "captions.txt", "-o", "out", "--quiet"), "out", _captions),
     Command(
@@ -224,7 +229,7 @@ _LISTED = [
         ("relations", "matrix", "model.arpa", "captions.txt", "-o", "out", "--minimum", "1", "--quiet"),
         "out",
         _arpa,
-        ("seesay.relations.matrix", "seesay.reports.pages.relations"),
+        ("seesay.language.relations.matrix", "seesay.language.relations.page"),
     ),
     Command(
         "judge export",
@@ -260,14 +265,14 @@ _LISTED = [
         ),
         "rows.jsonl",
         _hypotheses,
-        ("seesay.scoring.captions",),
+        ("seesay.captions.scoring.captions",),
     ),
     Command(
         "perplexity",
         ("perplexity", "model.arpa", "captions.txt", "--per-sentence", "rows.jsonl", "--quiet"),
         "rows.jsonl",
         _arpa,
-        ("seesay.runs.perplexity",),
+        ("seesay.language.perplexity.score",),
     ),
 ]
 COMMANDS = {command.name: command for command in _LISTED}

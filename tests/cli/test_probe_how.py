@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.cli.program import refused_here
-from tests.models.tiny_encoders import save_tiny_encoder
-from tests.reports.papers.viphy.test_gold import made_up
+from tests.models.encoders.tiny_encoders import save_tiny_encoder
+from tests.papers.viphy.test_gold import made_up
 
 from seesay.cli import main
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, ColorFact, SizeFact
-from seesay.reports.papers.viphy import found_categories
-from seesay.reports.papers.viphy.analysis import LabelShares
+from seesay.papers.viphy import found_categories
+from seesay.reports.analysis import LabelShares
 from seesay.runs.store import find_runs
 from seesay.tasks.categories import CATEGORIES
 

@@ -12,22 +12,22 @@ import pyarrow as pa
 from tests.fuzz.samples import COCO, REGIONS, add, as_bytes, json_lines, npy, parquet
 from tests.fuzz.samples import READERS as READERS
 
+from seesay.captions.meteor.paraphrases import open_table
+from seesay.captions.parses.parameters import read_parameters
+from seesay.captions.parses.trees import read_trees
+from seesay.captions.scoring import score_parses
 from seesay.data import knowledge, viphy
 from seesay.data.colors import COLORS
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.studies import create_or_open_study, open_study
 from seesay.judge.study import StudyDesign
 from seesay.judge.study_builder import study_from_pairs
-from seesay.metrics.captions.meteor.paraphrases import open_table
-from seesay.metrics.parses.parameters import read_parameters
-from seesay.metrics.parses.trees import read_trees
+from seesay.language.relations import published as relations_published
+from seesay.language.relations.correlation import read_human
+from seesay.language.relations.vectors import read_vectors
 from seesay.mining import conceptnet, wordnet
 from seesay.mining import readers as annotation_readers
 from seesay.mining.records import SCHEMA
-from seesay.relations import published as relations_published
-from seesay.relations.correlation import read_human
-from seesay.relations.vectors import read_vectors
-from seesay.scoring import score_parses
 from seesay.tasks import coda, property_norms
 
 TREES = "(S (NP (DT the) (NN dog)) (VP (VBZ is) (ADJP (JJ red))))\n\n(ROOT\n  (S (NP (NNP Ann)) (VP (VBZ sees))))\n"

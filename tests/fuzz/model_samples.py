@@ -14,13 +14,17 @@ import pyarrow as pa
 from PIL import Image
 from tests.fuzz.data_samples import READERS as READERS
 from tests.fuzz.samples import add, as_bytes, json_lines, npy, parquet, png, read_corpus
-from tests.reasoners.small import save_random
+from tests.scenes.reasoners.small import save_random
 
+from seesay.captions.cider import DocumentFrequency
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
+from seesay.language.relations import pvectors
+from seesay.language.relations.correlation import read_human
+from seesay.language.relations.lexicon import read_lexicon
 from seesay.matching import match
-from seesay.metrics.captions.cider import DocumentFrequency
 from seesay.mining.depth_maps import BadDepthMapError, read_map
+from seesay.mining.knowledge_page import small_jpeg
 from seesay.models import ModelOptions
 from seesay.models.hf.loading import require_models
 from seesay.models.hf.untrusted import check_folder
@@ -31,12 +35,8 @@ from seesay.models.server.replies import positions, reply_of, score_reply
 from seesay.models.vision.picture_prompt import open_picture
 from seesay.probes.stored import load_stored
 from seesay.questions import Question, Task, Template
-from seesay.reasoners import checkpoints
-from seesay.reasoners.sweep import read_results
-from seesay.relations import pvectors
-from seesay.relations.correlation import read_human
-from seesay.relations.lexicon import read_lexicon
-from seesay.reports.pages.knowledge import small_jpeg
+from seesay.scenes.reasoners import checkpoints
+from seesay.scenes.reasoners.sweep import read_results
 from seesay.tasks import load_task
 from seesay.training.checkpoint import read_history
 from seesay.training.loop import read_result

@@ -20,14 +20,14 @@ import torch  # noqa: F401  before children are made, who would need seconds for
 from PIL import Image
 
 import seesay
+from seesay.captions.pairs import pair, read_captions, read_references
 from seesay.data import json_stream, jsonl, lines
 from seesay.data.captions import Corpus
-from seesay.data.captions.pairs import pair, read_captions, read_references
-from seesay.models.words import arpa, lstm
-from seesay.reasoners.sources import folder_source
+from seesay.language.words import arpa, lstm
 from seesay.runs.journal import Journal
 from seesay.runs.store import find_runs
 from seesay.scenes import annotation, published
+from seesay.scenes.reasoners.sources import folder_source
 from seesay.tasks import load_task
 from seesay.tasks.from_file.check import check
 from seesay.tasks.from_file.draft import draft_file

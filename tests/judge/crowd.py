@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-COMMAND = [sys.executable, "-c", "from seesay.cli.judge import app; app()"]
+COMMAND = [sys.executable, "-c", "from seesay.judge.commands.judge import app; app()"]
 
 
 class Server:

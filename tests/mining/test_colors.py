@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageColor
-from tests.models.tiny_vision import save_tiny_vision
+from tests.models.vision.tiny_vision import save_tiny_vision
 
 from seesay.data.color_names import color_names, lab
 from seesay.data.knowledge import COLORS

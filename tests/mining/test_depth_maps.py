@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.mining.sample_pictures import DepthRegion, places, row, table
 
+from seesay.mining.depth import distances
 from seesay.mining.depth_maps import BadDepthMapError, read_map, region_depths
 from seesay.mining.masks import corners, outline
 from seesay.mining.records import Region
-from seesay.models.depth import distances
 
 
 def test_kinds_of_maps(tmp_path: Path) -> None:

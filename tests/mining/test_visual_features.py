@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from PIL import Image
-from tests.models.test_depth import save_tiny
+from tests.mining.test_depth import save_tiny
 
 from seesay.mining.records import Picture, Region, to_batch
 from seesay.mining.visual_features import VisualFeatureExtractor

@@ -16,7 +16,7 @@ import torch
 import transformers as tr
 from PIL import Image
 from safetensors.torch import load_file
-from tests.models.tiny_encoders import PROJECTED, save_tiny_encoder
+from tests.models.encoders.tiny_encoders import PROJECTED, save_tiny_encoder
 from tests.tiny import COLORS, wordpiece
 
 from seesay.errors import UserError

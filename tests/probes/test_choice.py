@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.toy_server import Reply, chat, serving
+from tests.models.server.toy_server import Reply, chat, serving
 from tests.shared_data import shared
 
 from seesay.errors import UserError

@@ -34,6 +34,10 @@ class ProbeCommand(TyperCommand):
         return super().parse_args(ctx, written)
 
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command(cls=ProbeCommand)
 def probe(
     models: Annotated[
         list[str] | None,
@@ -257,7 +261,7 @@ def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool
 def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the learning curves' page, and print them."""
     from seesay.cli.output import out, print_json
-    from seesay.reports.papers import viphy
+    from seesay.papers import viphy
     from seesay.reports.tables import curves_table
     from seesay.runs import learning_curve
 

@@ -1,6 +1,6 @@
 """Depth maps: reading given ones, and the depth of regions from a picture's map.
 
-A map holds distances, larger is farther, in metres or relative, as in `seesay.models.depth`. The type of a given file
+A map holds distances, larger is farther, in metres or relative, as in `seesay.mining.depth`. The type of a given file
 decides: 16-bit PNGs hold millimetres, `.npy` arrays and 32-bit TIFFs metres, and 8-bit pictures nearness (255 is
 nearest), like ViPhy's. Pixels that are not finite, or 0 metres away, are holes and are ignored.
 """
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.mining.depth import distances
 from seesay.mining.masks import corners, outline
 from seesay.mining.records import Region
-from seesay.models.depth import distances
 
 DepthMap = NDArray[np.float32]
 MAX_PIXELS = 1 << 27

@@ -1,7 +1,7 @@
 """The pipeline: annotated pictures → parts → names and subtypes, counts of sizes, places and colours → knowledge.
 
 Each step writes its result to the folder's `work/` atomically and is skipped when it is there: a killed run can be
-resumed. What needs models is behind plain functions: `seesay.models.depth` gives depth maps, `seesay.mining.colors` the
+resumed. What needs models is behind plain functions: `seesay.mining.depth` gives depth maps, `seesay.mining.colors` the
 colours of regions, `seesay.mining.caption_nouns` the names in captions.
 """
 

@@ -40,7 +40,7 @@ class VisualFeatureExtractor:
         self._colors: Any = None
         self._select: Any = None
         if depth and not self._given:
-            from seesay.models.depth import load_depth
+            from seesay.mining.depth import load_depth
 
             self._depth = load_depth(depth, ModelOptions())
         if colors == PIXELS:

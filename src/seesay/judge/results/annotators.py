@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from seesay.judge.results.competence import DawidSkene, dawid_skene
 from seesay.judge.results.quality import Judgement, by_item, by_participant
 from seesay.judge.study import Study
-from seesay.metrics.competence import DawidSkene, dawid_skene
 
 ANNOTATOR_COLUMNS = ("competence", "longest_run", "same_share", "fast_share")
 _SMOOTHING = 0.5

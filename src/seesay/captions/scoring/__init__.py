@@ -1,0 +1,11 @@
+"""Scoring text against references, from files or from memory: captions as COCO does, parses as evalb does.
+
+>>> scores = score_captions(["A dog runs."] * 2, [["A dog is running."], ["A cat sleeps."]], use_meteor=False)
+>>> round(scores.figures["BLEU-1"].value, 3)
+0.423
+"""
+
+from seesay.captions.scoring.captions import CaptionScores, score_captions
+from seesay.captions.scoring.parses import ParseScores, score_parses
+
+__all__ = ["CaptionScores", "ParseScores", "score_captions", "score_parses"]

@@ -1,0 +1,107 @@
+"""Parses against a gold standard, as evalb scores them, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from seesay import __version__
+from seesay.captions.parses import EvalbParameters, MismatchError, ParseScore, ParseTree, parseval, score
+from seesay.captions.parses.parameters import read_parameters
+from seesay.captions.parses.trees import TreeRow, read_trees, split_trees
+from seesay.captions.scoring.records import make_records, system_names
+from seesay.errors import UserError
+from seesay.metrics import Resamples
+from seesay.questions import BadRow
+from seesay.runs.records import Record
+
+ParseSource = Path | str | Sequence[str]
+"""A file of Penn Treebank brackets, or the parses in memory, one text per sentence."""
+
+
+@dataclass(frozen=True)
+class ParseScores:
+    """The figures of a parser, and the counts of each sentence (from 1) that could be compared."""
+
+    records: list[Record]
+    sentences: dict[int, ParseScore]
+    left_out: list[str]
+    signature: str
+
+    @property
+    def figures(self) -> dict[str, Record]:
+        """The figures over all sentences by the name of the metric."""
+        return {record.metric: record for record in self.records if record.slice is None}
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """One row per sentence."""
+        for number, counts in self.sentences.items():
+            yield {"sentence": number, **asdict(counts)}
+
+
+def score_parses(
+    gold: ParseSource,
+    test: ParseSource,
+    *,
+    parameters: EvalbParameters | Path | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> ParseScores:
+    """Labelled and unlabelled brackets, crossings and tags, over all sentences and up to evalb's cutoff length.
+
+    `parameters` are evalb's, from its file or in memory; by default those of COLLINS.prm.
+    """
+    rules = read_parameters(parameters) if isinstance(parameters, Path) else parameters or EvalbParameters()
+    (gold_name, golds), (test_name, tests) = _load(gold, "gold"), _load(test, "test")
+    if len(golds) != len(tests):
+        raise UserError(
+            f"{gold_name} has {len(golds)} parses and {test_name} has {len(tests)}: they are paired in order."
+        )
+    sentences: dict[int, ParseScore] = {}
+    left_out: list[str] = []
+    for number, rows in enumerate(zip(golds, tests, strict=True), 1):
+        compared = _compare(number, (gold_name, test_name), rows, rules)
+        if isinstance(compared, ParseScore):
+            sentences[number] = compared
+        else:
+            left_out += compared
+    if not sentences:
+        raise UserError(f"No sentence of {test_name} could be compared with {gold_name}: {left_out[0]}.")
+    source = parameters.name if isinstance(parameters, Path) else "COLLINS.prm" if parameters is None else "custom"
+    line = f"evalb:{source}|sentences:{len(golds)}|boot:{resamples}-seed{seed}|seesay:{__version__}"
+    short = {number: counts for number, counts in sentences.items() if counts.length <= rules.cutoff}
+    parts: dict[str | None, dict[int, ParseScore]] = {None: sentences}
+    if short and len(short) < len(sentences):
+        parts[f"length<={rules.cutoff}"] = short
+    records = []
+    for part, scores in parts.items():
+        drawn = Resamples([str(number) for number in scores], resamples, seed)
+        measurements = parseval(list(scores.values()), rules)
+        records += make_records("parses", system_names([test])[0], measurements, drawn, line, part)
+    return ParseScores(records, sentences, left_out, line)
+
+
+def _load(source: ParseSource, name: str) -> tuple[str, list[TreeRow]]:
+    if isinstance(source, str | Path):
+        return str(source), read_trees(Path(source))
+    return name, split_trees(list(source))
+
+
+def _compare(
+    number: int, names: tuple[str, str], rows: tuple[TreeRow, TreeRow], rules: EvalbParameters
+) -> ParseScore | list[str]:
+    """The sentence's counts, or why it cannot be compared."""
+    (_, gold), (line, test) = rows
+    if isinstance(gold, ParseTree) and isinstance(test, ParseTree):
+        try:
+            return score(gold, test, rules)
+        except MismatchError as error:
+            return [f"{names[1]}, line {line}: {error}"]
+    reasons = []
+    for name, (at, tree) in zip(names, rows, strict=True):
+        if isinstance(tree, BadRow):
+            reasons.append(f"{name}, line {at}: {tree.reason}")
+        elif tree is None:
+            reasons.append(f"{name}, line {at}: no parse (sentence {number} skipped)")
+    return reasons

@@ -1,0 +1,1 @@
+"""Language models of our own, and spatial meaning read out of perplexities."""

@@ -1,0 +1,1 @@
+"""`seesay relations` and `seesay pretrain`."""

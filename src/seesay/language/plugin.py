@@ -1,0 +1,20 @@
+"""What language brings: n-grams and LSTMs, their training on captions, perplexity, and spatial relations."""
+
+from __future__ import annotations
+
+from seesay.plugins import Plugin
+
+PLUGIN = Plugin(
+    models={
+        "arpa": "seesay.language.words.arpa:load_arpa",
+        "lstm": "seesay.language.words.lstm:load_lstm",
+    },
+    model_folders={"seesay-lstm": "lstm"},
+    model_files={".arpa": "arpa", ".arpa.gz": "arpa"},
+    commands={
+        "perplexity": "seesay.language.commands.perplexity:perplexity",
+        "relations": "seesay.language.commands.relations:app",
+        "pretrain": "seesay.language.commands.pretrain:app",
+    },
+    functions={"perplexity": "seesay.language.perplexity.front:perplexity"},
+)

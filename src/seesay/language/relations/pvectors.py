@@ -1,0 +1,110 @@
+"""P-vectors: a word's perplexities in the contexts of all relations, normalised (Ghanimifard & Dobnik 2019).
+
+Dividing each column by its sum removes how hard its sentences are; rows are then scaled to length 1. This module reads
+and writes the folder of `seesay relations matrix`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seesay.errors import UserError
+from seesay.files import atomic_write, write_json, write_text
+from seesay.language.relations.vectors import WordVectors, unit
+from seesay.metrics.base import FloatArray
+
+EMBEDDINGS = "embeddings.txt"
+"""The model's own vectors of the same words, in the folder of a matrix."""
+
+
+@dataclass(frozen=True)
+class PerplexityMatrix:
+    """Perplexities: rows are the substituted words, columns the contexts."""
+
+    words: tuple[str, ...]
+    contexts: tuple[str, ...]
+    perplexity: FloatArray
+
+    def __post_init__(self) -> None:
+        rows, columns, shape = len(self.words), len(self.contexts), self.perplexity.shape
+        if shape != (rows, columns):
+            raise ValueError(f"{rows} words and {columns} contexts do not fit a matrix of shape {shape}")
+        for names in (self.words, self.contexts):
+            if len(set(names)) < len(names):
+                raise ValueError(f"'{next(n for n in names if names.count(n) > 1)}' occurs twice")
+
+    def take(self, words: tuple[str, ...], contexts: tuple[str, ...]) -> PerplexityMatrix:
+        """These rows and columns."""
+        rows, columns = [self.words.index(word) for word in words], [self.contexts.index(word) for word in contexts]
+        return PerplexityMatrix(words, contexts, self.perplexity[np.ix_(rows, columns)])
+
+
+def p_vectors(matrix: PerplexityMatrix) -> WordVectors:
+    """Columns divided by their sum, rows then scaled to unit length."""
+    return WordVectors(matrix.words, unit(shares(matrix.perplexity)))
+
+
+def shares(perplexity: FloatArray) -> FloatArray:
+    """Each context's perplexities as shares of their sum."""
+    if not np.isfinite(perplexity).all() or (perplexity <= 0).any():
+        raise UserError("A perplexity is not a positive number: the matrix cannot be normalised.")
+    return np.asarray(perplexity / perplexity.sum(axis=0), dtype=np.float64)
+
+
+def write(folder: Path, matrix: PerplexityMatrix, about: dict[str, Any]) -> None:
+    """Write `matrix` and `pvectors` as CSV and Parquet, and their origin as `about.json`."""
+    for name, rows in (("matrix", matrix.perplexity), ("pvectors", p_vectors(matrix).rows)):
+        _write_table(folder / name, matrix, rows)
+    write_json(folder / "about.json", about)
+
+
+def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
+    """The matrix of a folder and its origin; `matrix.csv` alone is enough."""
+    parquet, text = folder / "matrix.parquet", folder / "matrix.csv"
+    try:
+        if parquet.is_file():
+            table = pq.read_table(parquet)
+            names, columns = table.column_names, [column.to_pylist() for column in table.columns]
+        elif text.is_file():
+            with text.open(encoding="utf-8-sig", newline="") as file:
+                names, *rows = list(csv.reader(file))
+            columns = [[row[i] for row in rows] for i in range(len(names))]
+        else:
+            raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
+        words = tuple(map(str, columns[0]))
+        values = np.array([[float(value) for value in column] for column in columns[1:]]).T
+        matrix = PerplexityMatrix(words, tuple(names[1:]), values)
+    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError, csv.Error) as error:
+        raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
+    return matrix, _read_about(folder / "about.json")
+
+
+def _read_about(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
+            raise ValueError("not what `seesay relations matrix` writes")
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is damaged ({error}): delete it, or make the matrix again.") from error
+    return about
+
+
+def _write_table(stem: Path, matrix: PerplexityMatrix, rows: FloatArray) -> None:
+    columns: dict[str, Any] = {"relation": list(matrix.words)}
+    columns |= {name: rows[:, i] for i, name in enumerate(matrix.contexts)}
+    with atomic_write(stem.with_suffix(".parquet")) as unfinished:
+        pq.write_table(pa.table(columns), unfinished, compression="zstd")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["relation", *matrix.contexts])
+    writer.writerows([word, *map(repr, map(float, row))] for word, row in zip(matrix.words, rows, strict=True))
+    write_text(stem.with_suffix(".csv"), text.getvalue())

@@ -1,0 +1,150 @@
+"""Word vectors from any source: P-vectors, a model's embeddings, GloVe or word2vec files."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from seesay.data.lines import open_bytes
+from seesay.errors import UserError
+from seesay.files import write_text
+from seesay.metrics.base import FloatArray
+
+_MAX_LINE = 1 << 20
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """One row per word."""
+
+    words: tuple[str, ...]
+    rows: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.rows.ndim != 2 or len(self.rows) != len(self.words):
+            raise ValueError(f"{len(self.words)} words need as many rows: got an array of shape {self.rows.shape}")
+        if len(set(self.words)) < len(self.words):
+            raise ValueError("a word occurs twice")
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The row of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def take(self, words: Sequence[str]) -> WordVectors:
+        """The rows of these words, in this order."""
+        return WordVectors(tuple(words), self.rows[[self.index[word] for word in words]])
+
+
+def unit(rows: FloatArray) -> FloatArray:
+    """Rows scaled to length 1; a row of zeros stays as it is."""
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, length, out=np.zeros_like(rows), where=length > 0))
+
+
+def cosine(rows: FloatArray) -> FloatArray:
+    """Cosine similarity of every row with every row."""
+    scaled = unit(np.asarray(rows, dtype=np.float64))
+    return np.clip(scaled @ scaled.T, -1.0, 1.0)
+
+
+def rank_correlation(rows: FloatArray) -> FloatArray:
+    """Spearman's rho of every row with every row, ties at their mean rank."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(rows, axis=1)
+    return cosine(ranks - ranks.mean(axis=1, keepdims=True))
+
+
+def read_vectors(path: Path, words: Iterable[str]) -> WordVectors:
+    """The vectors of these words in a file: GloVe's or word2vec's text (plain or gzipped), or word2vec's binary format.
+
+    Phrases are looked up with underscores (`in_front_of`), as such files write them. Words that are not in the file are
+    left out. Only the requested words are kept in memory, so the file may have any size.
+    """
+    requested = {word.replace(" ", "_"): word for word in words}
+    rows: dict[str, FloatArray] = {}
+    try:
+        with open_bytes(path) as file:
+            header = file.readline(_MAX_LINE)
+            shape = _shape(header)
+            is_binary = path.name.removesuffix(".gz").endswith(".bin")
+            entries = _binary(file, *shape, path) if shape and is_binary else _text(file, header, shape, path)
+            for word, row in entries:
+                if word in requested and requested[word] not in rows:
+                    rows[requested[word]] = row
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"{path} cannot be read as word vectors ({error}).") from error
+    if not rows:
+        raise UserError(f"{path} has a vector for none of the relations: is it a file of English word vectors?")
+    return WordVectors(tuple(rows), np.array(list(rows.values()), dtype=np.float64))
+
+
+def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> WordVectors | None:
+    """The words' rows of an LSTM's embedding layer, spelt as it knows them; None if the folder holds no LSTM."""
+    from seesay.language.words.lstm import MODEL_TYPE, load
+    from seesay.models.hf.loading import model_type
+
+    if model_type(folder) != MODEL_TYPE:
+        return None
+    network, vocabulary = load(folder)
+    weights = network.embedding.weight.detach().numpy().astype(np.float64)
+    rows = {word: vocabulary.number[token] for word, token in zip(words, spelt, strict=True) if token in vocabulary}
+    return WordVectors(tuple(rows), weights[list(rows.values())])
+
+
+def write_vectors(path: Path, vectors: WordVectors) -> None:
+    """Write a file in GloVe's format, phrases with underscores."""
+    lines = (
+        " ".join([word.replace(" ", "_"), *map(repr, map(float, row))])
+        for word, row in zip(vectors.words, vectors.rows, strict=True)
+    )
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _shape(header: bytes) -> tuple[int, int] | None:
+    """The number of words and of dimensions in a word2vec header; None for a line that is none."""
+    match = re.fullmatch(rb"([0-9]{1,12})\s+([0-9]{1,5})", header.strip())
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _text(
+    file: IO[bytes], header: bytes, shape: tuple[int, int] | None, path: Path
+) -> Iterator[tuple[str, FloatArray]]:
+    width = shape[1] if shape else len(header.split()) - 1
+    if width < 1:
+        raise UserError(f"{path} is not a file of word vectors: each line must hold a word and its numbers.")
+    line, number = (file.readline(_MAX_LINE), 2) if shape else (header, 1)
+    while line:
+        word, *numbers = line.rstrip().rsplit(b" ", width)
+        try:
+            if len(numbers) != width:
+                raise ValueError(f"{len(numbers)} numbers instead of {width}")
+            row = np.array(numbers, dtype=np.float64)
+            if not np.isfinite(row).all():
+                raise ValueError("a number is not finite")
+        except ValueError as error:
+            raise UserError(f"{path}, line {number}, is not a word vector: {error}.") from None
+        yield word.decode("utf-8", errors="replace"), row
+        line, number = file.readline(_MAX_LINE), number + 1
+
+
+def _binary(file: IO[bytes], count: int, width: int, path: Path) -> Iterator[tuple[str, FloatArray]]:
+    for _ in range(count):
+        word = bytearray()
+        while (byte := file.read(1)) not in (b" ", b""):
+            word += byte
+            if len(word) > _MAX_LINE:
+                raise UserError(f"{path} is not a binary word2vec file.")
+        raw = file.read(4 * width)
+        if len(raw) < 4 * width:
+            raise UserError(f"{path} ends before the last of its {count:,} word vectors: fetch it again.")
+        yield word.lstrip(b"\n").decode("utf-8", errors="replace"), np.array(struct.unpack(f"<{width}f", raw))

@@ -1,0 +1,1 @@
+"""Training language models on captions: CapBERT, LSTMs and n-grams."""

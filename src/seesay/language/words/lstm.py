@@ -1,0 +1,257 @@
+"""A word-level LSTM trained by seesay: `config.json`, `vocabulary.txt` and `model.safetensors` in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.errors import UserError, first_line
+from seesay.files import write_json
+from seesay.language.words.vocabulary import Vocabulary
+from seesay.language.words.word_model import WordModel
+from seesay.models.base import FilledScores
+from seesay.models.hf.batching import halve_until_it_fits
+from seesay.models.hf.loading import device_of, file_digest, require_models
+from seesay.models.hf.untrusted import refuse_other_sizes
+
+if TYPE_CHECKING:
+    import torch
+
+    from seesay.language.words.lstm_network import LstmCell, LstmNetwork
+    from seesay.models.options import ModelOptions
+
+MODEL_TYPE = "seesay-lstm"
+FILES = ("config.json", "vocabulary.txt", "model.safetensors")
+DEFAULT_BUDGET = 4096
+ROWS = 256  # of logits at a time: they stay in the processor's cache
+BEGIN_ID, END_ID = 1, 2
+
+Ids = tuple[int, ...]
+
+
+def save(folder: Path, network: LstmNetwork, vocabulary: Vocabulary, *, drop: bool = False) -> None:
+    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is not taken for one.
+
+    `drop`: sentences with a rare word were dropped, so that the network has never met the unknown word.
+    """
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary.save(folder / "vocabulary.txt")
+    save_file({name: weights.contiguous() for name, weights in network.state_dict().items()}, folder / FILES[2])
+    sizes = {"embedding": network.lstm.input_size, "hidden": network.lstm.hidden_size}
+    config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), "drop": drop, **sizes}
+    write_json(folder / "config.json", config)
+
+
+def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
+    """The network and its words, as saved."""
+    require_models()
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    from seesay.language.words.lstm_network import LstmNetwork
+
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        vocabulary = Vocabulary.read(folder / "vocabulary.txt")
+        if config["vocabulary"] != len(vocabulary):
+            raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")
+        weights = load_file(folder / "model.safetensors")
+        sizes = {"embedding": config["embedding"], "hidden": config["hidden"]}
+        refuse_other_sizes(lambda: LstmNetwork(len(vocabulary), **sizes), weights, sizes)
+        network = LstmNetwork(len(vocabulary), **sizes)
+        network.load_state_dict(weights)
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        raise UserError(
+            f"The model in '{folder}' could not be read (a file may be missing or damaged): {first_line(error)}"
+        ) from error
+    return network, vocabulary
+
+
+def load_lstm(name: str, options: ModelOptions) -> LstmModel:
+    """The model in a folder."""
+    folder = Path(name).expanduser()
+    network, vocabulary = load(folder)
+    import torch
+
+    named = device_of(options.device)
+    device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
+    fingerprint = file_digest(folder / file for file in FILES)
+    model = LstmModel(name, network.to(device), vocabulary, fingerprint, options.batch_size)
+    model.drops_unknown = _drops_unknown(folder)
+    return model
+
+
+def _drops_unknown(folder: Path) -> bool:
+    """As the configuration says; an older one does not, but the settings of its training may."""
+    for path in (folder / "config.json", folder / "training" / "settings.json"):
+        try:
+            drops = json.loads(path.read_text(encoding="utf-8"))["drop"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue
+        return drops is True
+    return False
+
+
+class LstmModel(WordModel):
+    """Scores sentences by the chain rule, from the beginning mark to the end mark."""
+
+    family = "lstm"
+
+    def __init__(
+        self, name: str, network: LstmNetwork, vocabulary: Vocabulary, fingerprint: str, batch_size: int | None = None
+    ) -> None:
+        super().__init__(name, fingerprint)
+        self._network, self.vocabulary = network.eval(), vocabulary
+        self._budget = batch_size or DEFAULT_BUDGET
+
+    def knows(self, word: str) -> bool:
+        return word in self.vocabulary
+
+    def tokens(self) -> Sequence[str]:
+        return self.vocabulary.tokens
+
+    def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
+        """Sentences of similar length are read together; what pads the shorter ones comes after their end."""
+        ids = [self.vocabulary.sentence(sentence) for sentence in sentences]
+        logps, self._budget = halve_until_it_fits(lambda budget: self._batches(ids, budget), self._budget)
+        return logps
+
+    def _batches(self, sentences: Sequence[Sequence[int]], budget: int) -> list[list[float]]:
+        batches: list[list[int]] = []
+        for index in sorted(range(len(sentences)), key=lambda i: len(sentences[i])):
+            if not batches or len(sentences[index]) * (len(batches[-1]) + 1) > budget:
+                batches.append([])
+            batches[-1].append(index)
+        logps: list[list[float]] = [[] for _ in sentences]
+        for batch in batches:
+            self._read(sentences, batch, budget, logps)
+        return logps
+
+    def _read(
+        self, sentences: Sequence[Sequence[int]], batch: Sequence[int], budget: int, logps: list[list[float]]
+    ) -> None:
+        """One batch; texts longer than the budget in pieces, the state carried from one to the next."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        with torch.inference_mode():
+            device = self._network.output.weight.device
+            rows = pad_sequence([torch.tensor(sentences[i]) for i in batch], batch_first=True).to(device)
+            lengths = torch.tensor([len(sentences[i]) - 1 for i in batch], device=device)
+            step = max(1, budget // len(batch))
+            state = None
+            for begin in range(0, rows.shape[1] - 1, step):
+                fed = rows[:, begin : begin + step][:, : rows.shape[1] - 1 - begin]
+                hidden, state = self._network.states(fed, state)
+                targets = rows[:, begin + 1 : begin + 1 + fed.shape[1]]
+                real = torch.arange(begin, begin + fed.shape[1], device=device) < lengths[:, None]
+                logp = iter(self._logp(hidden[real], targets[real]).tolist())
+                for index, count in zip(batch, real.sum(1).tolist(), strict=True):
+                    logps[index] += [next(logp) for _ in range(count)]
+
+    def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
+        """Every word in every gap. The text before a gap is read once, and its last state predicts all the words; only
+        what follows is read again for each of them."""
+        import torch
+
+        fills = [self._numbers(self.fill(word)) for word in words]
+        sides = [(self._numbers(self.known(before)), self._numbers(self.known(after))) for before, after in gaps]
+        distinct = {side: i for i, side in enumerate(dict.fromkeys(sides))}
+        with torch.inference_mode():
+            logp, self._budget = halve_until_it_fits(
+                lambda budget: self._fill(fills, list(distinct), budget), self._budget
+            )
+        lengths = np.array([[len(f) + len(b) + len(a) + 1 for b, a in sides] for f in fills], np.int64)
+        return FilledScores(logp[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
+
+    def _numbers(self, sentence: Sequence[str]) -> Ids:
+        return tuple(self.vocabulary.number[word] for word in sentence)
+
+    def _fill(self, fills: Sequence[Ids], sides: Sequence[tuple[Ids, Ids]], budget: int) -> NDArray[np.float64]:
+        """log P of every sentence: words × gaps."""
+        import torch
+
+        from seesay.language.words.lstm_network import LstmCell
+
+        cell = LstmCell(self._network)
+        h, c, shared = self._until(cell, [before for before, _ in sides])
+        logits = self._network.output(h)
+        firsts = torch.tensor([fill[0] for fill in fills], device=h.device)
+        predicted = logits[:, firsts] - logits.logsumexp(1, keepdim=True) + shared[:, None]
+        logp: NDArray[np.float64] = predicted.T.cpu().double().numpy()
+        order = sorted(range(len(sides)), key=lambda i: -len(sides[i][1]))  # the longest first
+        for length in {len(fill) for fill in fills}:
+            chosen = [i for i, fill in enumerate(fills) if len(fill) == length]
+            begin = 0
+            while begin < len(order):
+                longest = length + len(sides[order[begin]][1])
+                part = order[begin : begin + max(1, budget // (longest * len(chosen)))]
+                follows = self._after(cell, [fills[i] for i in chosen], [sides[i][1] for i in part], h[part], c[part])
+                logp[np.ix_(chosen, part)] += follows.T.cpu().double().numpy()
+                begin += len(part)
+        return logp
+
+    def _until(self, cell: LstmCell, befores: Sequence[Ids]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The states before the gaps, and log P of the texts before them."""
+        import torch
+
+        order = sorted(range(len(befores)), key=lambda i: -len(befores[i]))
+        read, lengths = _padded([(BEGIN_ID, *befores[i]) for i in order], cell.device)
+        h, c = torch.zeros(2, len(befores), self._network.lstm.hidden_size, device=cell.device).unbind(0)
+        logp = torch.zeros(len(befores), device=cell.device)
+        for step in range(read.shape[1]):
+            going = int((lengths > step).sum())
+            h[:going], c[:going] = cell(read[:going, step], h[:going], c[:going])
+            more = int((lengths > step + 1).sum())
+            logp[:more] += self._logp(h[:more], read[:more, step + 1]) if more else 0
+        back = torch.tensor(order, device=cell.device).argsort()
+        return h[back], c[back], logp[back]
+
+    def _after(
+        self, cell: LstmCell, fills: Sequence[Ids], afters: Sequence[Ids], h: torch.Tensor, c: torch.Tensor
+    ) -> torch.Tensor:
+        """log P of what follows each word's first token (gaps × words), from the states before the gaps.
+
+        The words are equally long and the gaps sorted, the longest first: those that go on are always the first ones.
+        """
+        import torch
+
+        after, lengths = _padded([(*after, END_ID) for after in afters], cell.device)
+        fill = torch.tensor(fills, device=cell.device)
+        text = torch.cat(
+            [fill[None].expand(len(afters), -1, -1), after[:, None].expand(-1, len(fills), -1)], dim=2
+        )  # gaps × words × tokens
+        h, c = h[:, None], c[:, None]
+        logp = torch.zeros(text.shape[:2], device=cell.device)
+        for step in range(text.shape[2] - 1):
+            going = int((lengths + fill.shape[1] > step + 1).sum())
+            h, c = cell(text[:going, :, step], h[:going], c[:going])
+            targets = text[:going, :, step + 1]
+            logp[:going] += self._logp(h.flatten(0, 1), targets.flatten()).view_as(targets)
+        return logp
+
+    def _logp(self, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """The targets' log-probabilities, one per row of hidden states."""
+        import torch
+
+        parts = []
+        for states, chosen in zip(hidden.split(ROWS), targets.split(ROWS), strict=True):
+            logits = self._network.output(states)
+            parts.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
+        return torch.cat(parts)
+
+
+def _padded(rows: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows as one matrix, and their lengths."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    lengths = torch.tensor([len(row) for row in rows])
+    return pad_sequence([torch.tensor(row) for row in rows], batch_first=True).to(device), lengths

@@ -1,0 +1,1 @@
+"""`seesay mine` and `seesay rooms`."""

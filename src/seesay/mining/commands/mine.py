@@ -1,0 +1,98 @@
+"""`seesay mine`: annotated pictures → knowledge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seesay.cli.options import Json, Quiet
+from seesay.cluster import Engine
+from seesay.mining.choices import LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
+
+
+def mine(
+    annotations: Annotated[
+        str,
+        typer.Option(
+            "--annotations",
+            "-a",
+            help="visual-genome:FOLDER, ade20k:FOLDER, coco:FILES or plain:FILE; captions:FILES for names only.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of the knowledge, new, or of an interrupted run.")
+    ],
+    images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
+    size_rule: Annotated[SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")] = SizeRule.PAPER,
+    space_rule: Annotated[
+        SpaceRule, typer.Option(help="Which depths are compared; apart: no overlap, boxes: all, without depth.")
+    ] = SpaceRule.PAPER,
+    depth: Annotated[
+        str,
+        typer.Option(
+            help="given (maps that the annotation names), fastdepth, or a depth model's folder or Hub id. "
+            "auto: given if there are any, else fastdepth."
+        ),
+    ] = "auto",
+    colors: Annotated[
+        str,
+        typer.Option(help="pixels, a VQA model (folder or Hub id; it answers freely), none. auto: pixels of pictures."),
+    ] = "auto",
+    select: Annotated[
+        str, typer.Option(help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name a region shows.")
+    ] = "",
+    subtype_rule: Annotated[SubtypeRule, typer.Option(help="Which names are subtypes.")] = SubtypeRule.PAPER,
+    lexicon: Annotated[list[Lexicon] | None, typer.Option(help="Add a lexicon's subtypes; can be given twice.")] = None,
+    min_seen: Annotated[int, typer.Option(min=1, help="Pictures that must show a pair.")] = 100,
+    min_relation: Annotated[int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")] = 10,
+    min_answers: Annotated[int, typer.Option(min=1, help="Answers that an object's colours need.")] = 10,
+    min_regions: Annotated[int, typer.Option(min=2, help="Regions that a picture needs for sizes.")] = 6,
+    classes: Annotated[int, typer.Option(min=2, help="Size classes of a picture.")] = 5,
+    label_rule: Annotated[
+        LabelRule, typer.Option(help="A typical label reaches its minimum (published) or exceeds it (paper).")
+    ] = LabelRule.PUBLISHED,
+    transitive: Annotated[bool, typer.Option("--transitive", help="Also write sizes that follow from others.")] = False,
+    engine: Annotated[
+        Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
+    ] = Engine.LOCAL,
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one per processor.")] = 0,
+    rows: Annotated[int, typer.Option(min=1, help="Pictures per part, the unit of work.")] = 10_000,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is resumed."""
+    from seesay.cli.output import out, print_json, progress_bars, sources_table, table
+    from seesay.mining import knowledge_page, pipeline
+
+    result = pipeline.mine(
+        annotations, output, images=images, size_rule=size_rule, space_rule=space_rule, depth=depth, colors=colors,
+        select=select, subtype_rule=subtype_rule, lexicons=lexicon or (), min_seen=min_seen,
+        min_relation=min_relation, min_answers=min_answers, min_regions=min_regions,
+        classes=classes, label_rule=label_rule, transitive=transitive, engine=engine, workers=workers, rows=rows,
+        progress=progress_bars(quiet=quiet or as_json),
+    )  # fmt: skip
+    page = knowledge_page.write_folder(output)
+    if as_json:
+        print_json(result.to_json())
+        return
+    facts = result.facts
+    if result.sources:
+        out.print(sources_table(result.sources))
+    pairs = {"sizes": facts.get("sizes", 0) // 2}  # a pair and its mirror image are two rows
+    out.print(table(["knowledge", ">facts"], [(kind, f"{pairs.get(kind, count):,}") for kind, count in facts.items()]))
+    if not quiet:
+        for lexicon_name, counts in (result.lexicons or {}).items():
+            covered = f"{counts['covered']:,} of {counts['names']:,} names"
+            out.print(f"{lexicon_name} covers {covered} and adds {counts['subtypes']:,} subtypes")
+        for reason, count in result.bad.items():
+            out.print(f"left out: {count:,} times: {reason}")
+        if (rate := result.pictures_per_second) is not None:
+            out.print(f"{result.pictures:,} pictures" + (f", {rate:,.0f} per second" if rate else ""))
+        out.print(f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}")
+        if facts.get("places") and not facts["places with a scene"]:
+            out.print("No picture names its scene, so viphy-space, which asks by scene, has no questions.")
+        for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places with a scene", "viphy-space")):
+            if facts.get(kind):
+                out.print(f"Next: seesay probe --task {task} --data {output}")

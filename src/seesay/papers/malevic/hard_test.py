@@ -1,0 +1,189 @@
+"""Figures 4 to 7: the best FiLM, item by item, on SET+POS-hard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from statistics import fmean, stdev
+
+from seesay.errors import UserError
+from seesay.papers.malevic.scene_figures import scene_test
+from seesay.papers.material import Material
+from seesay.papers.paper import Rendered, Status
+from seesay.reports.charts import Bar, bars, histograms
+from seesay.reports.formatting import NONE, brief, interval, number
+from seesay.reports.pages.sections import DataTable
+from seesay.scenes.reasoners.diagnostics import (
+    DISTANCE_EDGES,
+    DiagnosedExample,
+    GroupAccuracy,
+    bins,
+    example_items,
+    share,
+    shares,
+)
+from seesay.scenes.reasoners.evaluate import CEILING, Prediction, predict
+from seesay.scenes.reasoners.networks.registry import NAMES
+from seesay.scenes.reasoners.selection import TrainedReasoner, best_reasoners, trained_reasoners
+from seesay.scenes.reports.attention_overlay import attention_chart
+from seesay.scenes.reports.reasoner_charts import between, right_and_wrong
+from seesay.scenes.reports.reasoner_page import ACCURACY_COLUMNS, accuracy_cells
+from seesay.scenes.rules import FIXED_K, holds
+
+HARD = "set+pos-hard"
+EXAMPLES = 6
+SMALL_ANSWERS = 0.73
+"""The published share of FiLM's answers on SET+POS-hard that say "small"."""
+ERRORS_ON_BIG = 0.83
+"""The published share of FiLM's errors on SET+POS-hard that are on big things."""
+
+
+@dataclass(frozen=True)
+class HardTest:
+    """A reasoner's predictions of every item, and borderline examples with what it attended to."""
+
+    reasoner: TrainedReasoner
+    predictions: Sequence[Prediction]
+    examples: Sequence[DiagnosedExample]
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.reasoner.network]
+
+    @property
+    def status(self) -> Status:
+        """The figures are FiLM's: another network's are only like them."""
+        return Status.SHOWN if self.reasoner.network == "film" else Status.IN_PART
+
+    @property
+    def about(self) -> str:
+        """Which reasoner this is, and how it was chosen."""
+        right = sum(row.right for row in self.predictions)
+        overall = share(HARD, (), right, len(self.predictions))
+        other = "" if self.reasoner.network == "film" else " No FiLM trained on SET+POS is among the folders given."
+        return (
+            f"The {self.name} with the highest validation accuracy on SET+POS among the folders given "
+            f"({number(self.reasoner.validation)}), on {overall.items:,} generated items of SET+POS-hard: accuracy "
+            f"{number(overall.accuracy)} ({interval(overall.low, overall.high)}); published for FiLM: 0.651.{other}"
+        )
+
+
+def reasoners(material: Material) -> list[TrainedReasoner]:
+    """The trained reasoners at hand, sweeps included."""
+    return material.once("reasoners", lambda: trained_reasoners(material.folders("reasoner")))
+
+
+def hard_test(material: Material) -> HardTest:
+    """The best FiLM trained on SET+POS, or else the best other network, on the hard test."""
+    best = best_reasoners(r for r in reasoners(material) if r.task == "set+pos")
+    chosen = best.get(("film", "set+pos")) or max(best.values(), key=lambda r: r.validation, default=None)
+    if chosen is None:
+        raise UserError("There is no reasoner trained on SET+POS among the folders given.")
+    return material.once("hard test", lambda: _ask(material, chosen))
+
+
+def _ask(material: Material, chosen: TrainedReasoner) -> HardTest:
+    from seesay.models.options import ModelOptions
+    from seesay.scenes.reasoners.model import load_reasoner
+
+    test = scene_test(material, HARD)
+    loaded = load_reasoner(str(chosen.folder), ModelOptions())
+    with material.progress(f"{chosen.folder} on {HARD}", "items") as advance:
+        predictions = predict(loaded, test, lambda done: advance(done, len(test.items)))
+    return HardTest(chosen, predictions, example_items(loaded, test, predictions, EXAMPLES, borderline=True))
+
+
+def by_adjective_and_shape(material: Material) -> Rendered:
+    """Figure 4: accuracy by adjective and shape."""
+    test = hard_test(material)
+    rows = shares(test.predictions, lambda row: (row.adjective, row.shape))
+    drawn = [Bar(row.group[1], row.accuracy, row.low, row.high, row.group[0]) for row in rows]
+    drawn.sort(key=lambda bar: bar.name)
+    small = share(HARD, (), sum(row.said_low for row in test.predictions), len(test.predictions))
+    text = (
+        f'{test.about}\n\nIts answers amount to "small" (yes to small, no to big) for {100 * small.accuracy:.0f} % '
+        f"of the items ({100 * small.low:.0f} to {100 * small.high:.0f}); published: {100 * SMALL_ANSWERS:.0f} %. "
+        "Half of the items are about small things."
+    )
+    chart = bars(drawn, title=f"{test.name} on SET+POS-hard: by shape and adjective", x_label="accuracy")
+    return Rendered(test.status, text, charts=[chart], numbers=share_table(["adjective", "shape"], rows))
+
+
+def k_of_agreeing_and_differing(material: Material) -> Rendered:
+    """Figure 5: the distribution of k, for items where the scene's threshold and the fixed one agree or differ."""
+    test = scene_test(material, HARD)
+    fixed = test.rules()[CEILING]
+    groups: dict[str, list[float]] = {"agree": [], "differ": []}
+    for item in test.items:
+        same = holds(fixed, item.scene, test.sentence(item)) == item.cell.answer
+        groups["agree" if same else "differ"].append(nan if item.scene.k is None else item.scene.k)
+    agree, differ = groups.values()
+    text = (
+        f"k of the scenes of {len(test.items):,} generated items of SET+POS-hard. The scene's own threshold and that "
+        f"of k = 0.29 give the same answer for {len(agree):,} of them and another one for {len(differ):,}: those whose "
+        "k is far from the mean, in either direction. Nothing in the picture tells them apart."
+    )
+    chart = histograms(
+        list(groups.items()), title="SET+POS-hard: k where the two thresholds agree and differ",
+        x_label="k", y_label="items",
+    )  # fmt: skip
+    body = [[name, brief(len(values)), *_spread(values)] for name, values in groups.items()]
+    numbers = DataTable(["thresholds", "items", "mean k", "sd", "mean distance of k from 0.29"], body)
+    tables: list[DataTable] = []
+    try:
+        answered = hard_test(material)
+    except UserError:
+        text += "\n\nWith a trained reasoner among the folders, its accuracy on both groups is shown here, too."
+    else:
+        rows = shares(answered.predictions, lambda row: ("agree" if row.agrees else "differ",))
+        tables.append(share_table(["thresholds"], rows, f"{answered.name} on the two groups"))
+    return Rendered(Status.SHOWN, text, tables, [chart], numbers)
+
+
+def by_distance(material: Material) -> Rendered:
+    """Figure 6: right and wrong answers by the target's distance from the threshold."""
+    test = hard_test(material)
+    rows = bins(test.predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())
+    errors = [row for row in test.predictions if not row.right]
+    text = test.about
+    if errors:
+        big = share(HARD, (), sum(row.is_high for row in errors), len(errors))
+        text += (
+            f"\n\nOf its {len(errors):,} errors {100 * big.accuracy:.0f} % ({100 * big.low:.0f} to "
+            f"{100 * big.high:.0f}) are on big things; published for FiLM: {100 * ERRORS_ON_BIG:.0f} %. Errors next to "
+            "the threshold are due to vagueness, those far from it are the network's own."
+        )
+    label = "distance from the threshold, in shares of the set's range"
+    chart = right_and_wrong(rows, f"{test.name} on SET+POS-hard: right and wrong answers", label)
+    body = []
+    for row in rows:
+        right, items = row.share.right, row.share.items
+        body.append([between(row), brief(items), brief(right), brief(items - right), number(row.share.accuracy)])
+    numbers = DataTable(["distance", "items", "right", "wrong", "accuracy"], body)
+    return Rendered(test.status, text, charts=[chart], numbers=numbers)
+
+
+def max_pooled_features(material: Material) -> Rendered:
+    """Figure 7: where the features that FiLM keeps come from, on borderline items."""
+    test = hard_test(material)
+    if not any(example.attention for example in test.examples):
+        raise UserError(f"{test.name} has no attention to show: give a FiLM or a stacked-attention reasoner.")
+    text = (
+        f"{test.about}\n\nBorderline items: those next to the threshold, half of them answered right and half wrong "
+        "where there are enough; none is chosen by hand. The target is framed. The overlay shows how many channels "
+        "take their maximum from a cell, as far as that exceeds an even share: all that the classifier gets to see."
+    )
+    return Rendered(test.status, text, charts=[attention_chart(example, test.name) for example in test.examples])
+
+
+def _spread(values: Sequence[float]) -> list[str]:
+    """Mean, standard deviation, and mean distance from the fixed k."""
+    if len(values) < 2:
+        return [number(values[0]) if values else NONE, NONE, NONE]
+    return [number(fmean(values)), number(stdev(values)), number(fmean(abs(k - FIXED_K) for k in values))]
+
+
+def share_table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:
+    """Accuracies by group; `names` are the heads of the group's parts."""
+    return DataTable([*names, *ACCURACY_COLUMNS], [[*row.group, *accuracy_cells(row)] for row in rows], title)

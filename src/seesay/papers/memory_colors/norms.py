@@ -1,0 +1,165 @@
+"""Visual Property Norms: its entries, and mean average precision of runs, panel by panel as in print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from seesay.data import store
+from seesay.errors import UserError
+from seesay.papers.material import Material
+from seesay.papers.memory_colors.figures import NORMS, bar_with_sd, few, runs_of
+from seesay.papers.paper import Rendered, Status
+from seesay.reports.charts import Bar, Series, bars, lines
+from seesay.reports.formatting import interval, number
+from seesay.reports.pages.sections import DataTable
+from seesay.runs.records import Figure
+from seesay.tasks import property_norms
+from seesay.tasks.property_norms import PUBLISHED_ENTRIES, TEMPLATES, entries_by_segment, read_files, read_words
+
+CHANCE = "chance"
+AP = "Mean average precision over the answer words (614 in print)."
+
+
+def entries_table(material: Material) -> Rendered:
+    """Table 4: entries in each segment, by relation."""
+    entries, _, words, _ = read_files(material.task_data(NORMS))
+    words = read_words(store.find_file(NORMS, "labels.txt", material.data_of(NORMS))) or words
+    relations = list(property_norms.RELATIONS.values())
+    body, missed = [], []
+    for segment, kept in entries_by_segment(entries, words).items():
+        printed = PUBLISHED_ENTRIES[segment]
+        counts = [f"{kept[relation]:,}" for relation in relations]
+        body.append([f"PF ≥ {segment}", *counts, f"{kept.total():,}", f"{printed:,}"])
+        if kept.total() != printed:
+            missed.append(f"PF ≥ {segment} by {kept.total() - printed:+,}".replace("-", "−"))
+    text = "Entries are pairs of a concept and a feature; segments are nested."
+    text += f" They differ from print: {', '.join(missed)}." if missed else " All five are as printed."
+    return Rendered(Status.SHOWN, text, [DataTable(["segment", *relations, "all", "published"], body)])
+
+
+class PanelFigure(NamedTuple):
+    """A figure of a model in one panel and segment of the norms."""
+
+    panel: str
+    model: str
+    figure: Figure
+
+    @property
+    def segment(self) -> int:
+        return int(self.figure.slice["segment"].removeprefix("pf>=")) if self.figure.slice else 0
+
+
+Panel = Callable[[Figure], str | None]
+"""The panel that a figure of a run belongs to, by its slice and template; None for none."""
+
+
+def panel(tags: Sequence[str], name: Callable[[Figure], str | None]) -> Panel:
+    """The figures sliced by these tags, each in the panel of this name."""
+    return lambda figure: name(figure) if figure.slice and figure.slice.tags == tuple(tags) else None
+
+
+SEGMENTS = panel(["segment"], lambda f: "all relations and templates" if f.template is None else None)
+IN_TEMPLATES = panel(["segment"], lambda figure: figure.template)
+RELATIONS = panel(["relation", "segment"], lambda f: f.slice["relation"] if f.slice and f.template is None else None)
+COLORS_ONLY = panel(
+    ["answers", "segment"],
+    lambda f: "answers that are colours" if f.slice and f.template is None and f.slice["answers"] == "colour" else None,
+)
+
+
+def norms_panels(panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup]) -> Callable[[Material], Rendered]:
+    """Renders mean average precision: a chart as in print, and a table of every panel and segment."""
+
+    def render(material: Material) -> Rendered:
+        charts: list[Markup] = []
+        body: list[list[str]] = []
+        for group in runs_of(material, NORMS):
+            cells = [
+                PanelFigure(name, entry.label, figure)
+                for entry in group.entries
+                for figure in entry.run.figures
+                if figure.metric == "average_precision" and (name := panel_of(figure)) is not None
+            ]
+            charts += [draw(cells)] if cells else []
+            for name, model, figure in sorted(cells, key=lambda cell: cell.panel):
+                numbers = [number(figure.value), number(figure.spread), interval(figure.low, figure.high)]
+                part = figure.slice["segment"] if figure.slice else ""
+                body.append([name, model, part, *numbers, number(figure.chance), f"{figure.n:,}"])
+        if not body:
+            raise UserError(
+                "The runs of property-norms have no such slice: run the same probe again with this version."
+            )
+        header = ["panel", "model", "segment", "mean AP", "sd over templates", "95 % interval", "chance", "questions"]
+        about = f"{AP} {DRAWN[draw]} Its values are published as a drawing only." + few(material, NORMS)
+        return Rendered(Status.SHOWN, about, charts=charts, numbers=DataTable(header, body))
+
+    return render
+
+
+def by_segment(cells: Sequence[PanelFigure]) -> Markup:
+    """A curve for each model over the segments, and one for chance."""
+    series = []
+    for model in dict.fromkeys(cell.model for cell in cells):
+        own = sorted((cell for cell in cells if cell.model == model), key=lambda cell: cell.segment)
+        figures = [cell.figure for cell in own]
+        values, low, high = ([getattr(f, end) for f in figures] for end in ("value", "low", "high"))
+        series.append(Series(model, [cell.segment for cell in own], values, low, high))
+    chances = {cell.segment: cell.figure.chance for cell in cells if cell.figure.chance is not None}
+    series += [Series(CHANCE, list(chances), list(chances.values()))] if chances else []
+    return lines(series, title=cells[0].panel, x_label="production frequency, at least", y_label="mean AP")
+
+
+def over_questions(cells: Sequence[PanelFigure]) -> Markup:
+    """A bar for each panel and model: the mean over the questions of all segments."""
+    return _panel_bars(cells, "mean AP over the questions of all segments", lambda figure: figure.n, whiskers=False)
+
+
+def over_segments(cells: Sequence[PanelFigure]) -> Markup:
+    """A bar for each panel and model: mean and sd over the segments and templates."""
+    return _panel_bars(cells, "mean AP, mean and sd over segments and templates", lambda _: 1, whiskers=True)
+
+
+def _panel_bars(
+    cells: Sequence[PanelFigure], x_label: str, weight: Callable[[Figure], int], *, whiskers: bool
+) -> Markup:
+    def mean(values: Sequence[float], figures: Sequence[Figure]) -> float:
+        return float(np.average(values, weights=[weight(figure) for figure in figures]))
+
+    drawn = []
+    for name in dict.fromkeys(cell.panel for cell in cells):
+        figures: list[Figure] = []
+        for model in dict.fromkeys(cell.model for cell in cells if cell.panel == name):
+            figures = [cell.figure for cell in cells if (cell.panel, cell.model) == (name, model)]
+            sd = pooled_sd([(f.value, f.spread) for f in figures], len(TEMPLATES)) if whiskers else None
+            drawn.append(bar_with_sd(name, mean([f.value for f in figures], figures), sd, model))
+        chances = [figure.chance for figure in figures if figure.chance is not None]
+        drawn += [Bar(name, mean(chances, figures), series=CHANCE)] if len(chances) == len(figures) else []
+    return bars(drawn, title="Property Norms", x_label=x_label)
+
+
+def pooled_sd(groups: Sequence[tuple[float, float | None]], size: int) -> float | None:
+    """The standard deviation of all values of groups of one size, from the mean and standard deviation of each.
+
+    >>> round(pooled_sd([(1.5, 0.5**0.5), (3.5, 0.5**0.5)], 2), 6)  # of 1, 2, 3 and 4
+    1.290994
+    """
+    if any(sd is None for _, sd in groups):
+        return None
+    overall = fmean(mean for mean, _ in groups)
+    squares = sum((size - 1) * (sd or 0.0) ** 2 + size * (mean - overall) ** 2 for mean, sd in groups)
+    return math.sqrt(squares / (size * len(groups) - 1))
+
+
+DRAWN: Mapping[Callable[[Sequence[PanelFigure]], Markup], str] = {
+    by_segment: "The horizontal axis is the least production frequency of the answers; bands are 95 % intervals over "
+    "concepts. In print these are bars with the sd over templates.",
+    over_questions: "As in print, a bar is the mean over the questions of all segments.",
+    over_segments: "As in print, a bar is the mean over segments and templates, its whisker their sd.",
+}
+"""How each chart is to be read."""

@@ -1,0 +1,123 @@
+"""A paper as a list of its tables and figures, each rendered from the data and runs at hand, and its page.
+
+A render function gets the `Material` and returns the `Rendered` entry. Where what it needs is missing it raises
+`UserError`, whose sentence says how to get it: the entry is then listed as not possible here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from seesay.errors import UserError
+from seesay.files import json_value, write_text
+from seesay.papers.material import Material
+from seesay.reports.layout import render_page
+from seesay.reports.pages.sections import DataTable
+
+
+class Status(StrEnum):
+    """How much of an entry is ours: all of it, a part, or nothing (the published values may still be shown)."""
+
+    SHOWN = "shown"
+    IN_PART = "shown in part"
+    NOT_HERE = "not possible here"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """An entry as far as it can be shown. `text` says what differs and why, in paragraphs separated by empty lines;
+    `tables` are open on the page, `numbers` (those behind the charts) are folded."""
+
+    status: Status
+    text: str = ""
+    tables: Sequence[DataTable] = ()
+    charts: Sequence[Markup] = ()
+    numbers: DataTable | None = None
+
+
+@dataclass(frozen=True)
+class PaperEntry:
+    """A table or figure of a paper. `number` is the paper's own, as in "Table 1" (where only the section is known,
+    that); `command` makes what the entry needs; `published` has the printed values, shown whatever is at hand."""
+
+    number: str
+    title: str
+    render: Callable[[Material], Rendered]
+    command: str
+    needs: str = ""
+    published: Sequence[DataTable] = ()
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page.
+
+        >>> PaperEntry("Table 1", "", render=None, command="").anchor
+        'table-1'
+        """
+        return re.sub(r"[^a-z0-9]+", "-", self.number.lower()).strip("-")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its entries are all its tables and figures, in its order."""
+
+    name: str
+    title: str
+    citation: str
+    entries: tuple[PaperEntry, ...]
+    about: str = ""
+
+
+def not_here(sentence: str) -> Callable[[Material], Rendered]:
+    """An entry of which nothing can be ours, such as a drawing, with the sentence that says why."""
+    return lambda _: Rendered(Status.NOT_HERE, sentence)
+
+
+Page = Sequence[tuple[PaperEntry, Rendered]]
+"""Every entry of a paper, as rendered."""
+
+
+def render_entries(paper: Paper, material: Material) -> Page:
+    """Render every entry. One that lacks what it needs is not possible here, with the sentence that says so."""
+    return [(entry, _render(entry, material)) for entry in paper.entries]
+
+
+def _render(entry: PaperEntry, material: Material) -> Rendered:
+    try:
+        rendered = entry.render(material)
+    except UserError as error:
+        rendered = Rendered(Status.NOT_HERE, str(error))
+    return replace(rendered, tables=(*entry.published, *rendered.tables))
+
+
+def write_paper(path: Path, paper: Paper, page: Page) -> Path:
+    """Write the page: an overview of all entries, then a section for each."""
+    if path.is_dir():
+        raise UserError(f"'{path}' is a folder: name a file for the page.")
+    counts = {status: sum(rendered.status is status for _, rendered in page) for status in Status}
+    write_text(path, render_page("paper.html", paper=paper, page=list(page), counts=counts))
+    return path
+
+
+def as_records(page: Page, *, brief: bool = False) -> list[dict[str, Any]]:
+    """The entries as JSON; `brief` leaves the text and the tables out."""
+    records = []
+    for entry, rendered in page:
+        fields = {name: getattr(entry, name) for name in ("number", "title", "command", "needs")}
+        record: dict[str, Any] = {**fields, "status": str(rendered.status)}
+        if not brief:
+            tables = [*rendered.tables, *([rendered.numbers] if rendered.numbers else [])]
+            record |= {"text": rendered.text, "tables": [_table_record(table) for table in tables]}
+        records.append(record)
+    return records
+
+
+def _table_record(table: DataTable) -> dict[str, Any]:
+    return {"title": table.title, "header": list(table.header), "rows": json_value([list(row) for row in table.rows])}

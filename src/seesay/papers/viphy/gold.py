@@ -1,0 +1,195 @@
+"""Analyses of a task's questions, from the gold answers alone.
+
+They work for the published data and for knowledge that `seesay mine` wrote: both are tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from markupsafe import Markup
+
+from seesay.data.knowledge import PlaceFact
+from seesay.questions import Question, Task
+from seesay.reports.analysis import Analysis, GoldDistribution, LabelShares
+from seesay.reports.charts import columns, heat_map, histogram, stacked_bars
+from seesay.reports.formatting import count
+from seesay.tasks.categories import CATEGORIES, agreement
+
+WORDS = {
+    "viphy-space": {">": "above", "=": "similar level", "<": "below"},
+    "viphy-size": {">": "larger", "<": "smaller"},
+}
+"""Relation signs in words."""
+
+WIDE = 270.0
+"""Room for the names of pairs."""
+
+PAIRS = 30
+"""Pairs drawn of a scene, as in the paper's Figure 14."""
+
+MAX_BARS = 40
+"""Objects drawn out of thousands, at even steps of their order."""
+
+
+def task_analyses(task: Task) -> list[Analysis]:
+    """The analyses of a task's questions that its labels and tags allow."""
+    analyses = []
+    if len(task.labels) > 2:
+        analyses.append(cardinality(task))
+    if task.name == "viphy-color":
+        analyses.append(entropies(task))
+    if has_tag(task, "category"):
+        analyses.append(by_category(task))
+    if has_tag(task, "scene"):
+        analyses.append(by_scene(task))
+    return analyses
+
+
+def has_tag(task: Task, tag: str) -> bool:
+    """Whether the questions have the tag with more than one value."""
+    return len({question.tags[tag] for question in task.questions if tag in question.tags}) > 1
+
+
+def cardinality(task: Task) -> Analysis:
+    """Questions by their number of right labels, and the labels' shares among them (Fig. 10 and 11)."""
+    rows = label_shares(task, {q.id: str(len(q.gold)) for q in task.questions})
+    rows.sort(key=lambda row: int(row.part))
+    axis = "right labels"
+    counted = columns([(row.part, row.n) for row in rows], title="Questions", y_label="questions", x_label=axis)
+    divided = _stacked(rows, task, f"Labels by number of {axis}")
+    title, figure = "How many labels are right", "Fig. 10 and 11"
+    text = "Questions with one right label, two, or more, and the shares of the labels among them."
+    return Analysis("cardinality", task.name, title, figure, text, rows, (counted, divided))
+
+
+def by_category(task: Task) -> Analysis:
+    """The shares of the labels in each category of objects (Fig. 15)."""
+    text = "The shares of the gold answers in each category of objects, every object weighted equally."
+    return _labels_by(task, "category", "Labels by category", "Fig. 15", text)
+
+
+def by_scene(task: Task) -> Analysis:
+    """The shares of the relations in each scene. (The paper's Figure 14 is about the pairs of one: `scene_pairs`.)"""
+    text = "The shares of the gold relations in each scene, every pair weighted equally."
+    return _labels_by(task, "scene", "Relations by scene", "", text)
+
+
+def scene_pairs(facts: Sequence[PlaceFact], scene: str = "kitchen") -> Analysis:
+    """Pairs of objects in a scene and how often the first is above, level and below (Fig. 14).
+
+    The paper drew thirty at random; here they stand at even steps, from the most often above to the most often below.
+    Every pair is taken in one direction.
+    """
+    words = WORDS["viphy-space"].values()
+    rows = []
+    for fact in facts:
+        counts = (fact.above, fact.level, fact.below)
+        if fact.scene.replace("_", " ") == scene and fact.a < fact.b and any(counts):
+            shares = {word: count / sum(counts) for word, count in zip(words, counts, strict=True)}
+            rows.append(LabelShares(f"{fact.a} – {fact.b}", sum(counts), shares))
+    rows.sort(key=lambda row: (row.shares["below"] - row.shares["above"], row.part))
+    drawn = [rows[index] for index in even_steps(len(rows), PAIRS)]
+    title = f"{len(drawn)} of the {len(rows):,} pairs in a {scene}"
+    bars = [(row.part, [row.shares[word] for word in words]) for row in drawn]
+    chart = stacked_bars(bars, list(words), title=title, room=WIDE)
+    text = f"Pairs of objects in a {scene}: how often the first is above the second, level with it, and below it."
+    heading = f"Pairs of objects in a {scene}"
+    return Analysis("pairs-in-a-scene", "viphy-space", heading, "Fig. 14", text, rows, (chart,), shown=0)
+
+
+def _labels_by(task: Task, tag: str, title: str, figure: str, text: str) -> Analysis:
+    rows = label_shares(task, {q.id: q.tags[tag] for q in task.questions if tag in q.tags})
+    return Analysis(f"labels-by-{tag}", task.name, title, figure, text, rows, (_stacked(rows, task, title),))
+
+
+def entropies(task: Task) -> Analysis:
+    """Every object's distribution, from a single color to many equal ones. (The paper's Figure 16 draws 90 of them.)"""
+    rows = [distribution(question, task) for question in task.questions]
+    rows.sort(key=lambda row: (row.entropy, row.object))
+    drawn = [rows[index] for index in even_steps(len(rows), MAX_BARS)]
+    labels = [_word(task, label) for label in task.labels]
+    bars = [(row.object, [row.shares.get(label, 0.0) for label in labels]) for row in drawn]
+    title = f"{count(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
+    charts = (
+        stacked_bars(bars, labels, title=title),
+        histogram([row.entropy for row in rows], title="Entropy", x_label="bits", y_label="objects"),
+    )
+    text = "Objects sorted by the entropy of their gold distribution: from those of one colour to those of many."
+    heading = "From one colour to many"
+    return Analysis("distributions-by-entropy", task.name, heading, "", text, rows, charts, shown=0)
+
+
+def distribution(question: Question, task: Task) -> GoldDistribution:
+    """A question's gold distribution and its entropy."""
+    total = sum(question.gold.values())
+    shares = {label: weight / total for label, weight in question.gold.items() if weight > 0}
+    in_words = {_word(task, label): share for label, share in shares.items()}
+    return GoldDistribution(question.object, entropy(shares.values()), in_words)
+
+
+def entropy(shares: Iterable[float]) -> float:
+    """Shannon's entropy in bits.
+
+    >>> entropy([0.5, 0.25, 0.25]), entropy([1.0, 0.0])
+    (1.5, 0.0)
+    """
+    return abs(-sum(share * math.log2(share) for share in shares if share > 0))
+
+
+def category_agreement(ours: Mapping[str, str], published: Mapping[str, str], encoder: str) -> Analysis:
+    """How the names of each published category are distributed when an encoder assigns them (Table 8)."""
+    agreed = agreement(ours, published)
+    labels = list(dict.fromkeys((*CATEGORIES, *ours.values())))
+    pairs = Counter((published[name], ours[name]) for name in ours if name in published)
+    rows = []
+    for label in sorted({theirs for theirs, _ in pairs}):
+        n = sum(pairs[label, other] for other in labels)
+        rows.append(LabelShares(label, n, {other: pairs[label, other] / n for other in labels}))
+    title = f"Published category (rows) and category by {encoder} (columns)"
+    matrix = [[row.shares[label] for label in labels] for row in rows]
+    chart = heat_map(matrix, [row.part for row in rows], labels, title=title)
+    share = f"{100 * agreed.share:.1f} % of {agreed.names:,} names"
+    text = f"{encoder} puts {share} into their published category (Cohen's kappa {agreed.kappa:.3f})."
+    heading = "Categories by a sentence encoder"
+    return Analysis("category-agreement", "viphy-color", heading, "Table 8", text, rows, (chart,))
+
+
+def label_shares(task: Task, part_of: Mapping[str, str]) -> list[LabelShares]:
+    """The mean gold distribution of each part; `part_of` maps the ids of questions to parts."""
+    sums: dict[str, dict[str, float]] = {}
+    counts: Counter[str] = Counter()
+    for question in task.questions:
+        part = part_of.get(question.id)
+        if part is not None:
+            total = sum(question.gold.values())
+            counts[part] += 1
+            part_sums = sums.setdefault(part, dict.fromkeys(task.labels, 0.0))
+            for label, weight in question.gold.items():
+                part_sums[label] += weight / total
+    rows = []
+    for part, n in sorted(counts.items()):
+        rows.append(LabelShares(part, n, {_word(task, label): share / n for label, share in sums[part].items()}))
+    return rows
+
+
+def even_steps(n: int, most: int) -> list[int]:
+    """At most `most` of n indices, from the first to the last at even steps.
+
+    >>> even_steps(3, 40), even_steps(101, 5)
+    ([0, 1, 2], [0, 25, 50, 75, 100])
+    """
+    return list(range(n)) if n <= most else [round(step * (n - 1) / (most - 1)) for step in range(most)]
+
+
+def _word(task: Task, label: str) -> str:
+    kind = "viphy-size" if task.name.startswith("viphy-size") else task.name
+    return WORDS.get(kind, {}).get(label, label)
+
+
+def _stacked(rows: Sequence[LabelShares], task: Task, title: str) -> Markup:
+    labels = [_word(task, label) for label in task.labels]
+    bars = [(f"{row.part} ({row.n:,})", [row.shares[label] for label in labels]) for row in rows]
+    return stacked_bars(bars, labels, title=title)

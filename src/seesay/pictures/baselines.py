@@ -1,0 +1,52 @@
+"""Two baselines for prior against picture: one that knows and does not look, one that looks and does not know."""
+
+from __future__ import annotations
+
+from seesay.data.colors import COLORS
+from seesay.errors import UserError
+from seesay.models.baselines import DOUBT, Baseline, labels_by_prompt
+from seesay.pictures.look import compared_size, dominant_color
+from seesay.pictures.plan import SIZES
+from seesay.questions import Prompt, Task
+
+
+class _LabelRule(Baseline):
+    """Puts nearly everything on one label, or the same on all where the rule has no answer."""
+
+    def prepare(self, task: Task) -> None:
+        """Note which labels each prompt's options stand for."""
+        if "usual" not in task.questions[0].fields:
+            raise UserError(
+                f"{self.name} answers questions about what is usual: use it with prior-color or prior-size."
+            )
+        self._labels = labels_by_prompt(task)
+
+    def weights(self, prompt: Prompt) -> list[float]:
+        """One positive number per option."""
+        labels = self._labels[prompt.key]
+        label = self.label(prompt, labels)
+        return [1.0 if label == "" else 1 - DOUBT if each == label else DOUBT for each in labels]
+
+    def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
+        """The answer, or an empty text."""
+        raise NotImplementedError
+
+
+class Prior(_LabelRule):
+    """The most typical answer, whatever is asked and shown: it knows and does not look."""
+
+    def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
+        return prompt.fields["usual"]
+
+
+class Pixels(_LabelRule):
+    """What the picture shows, whatever is asked, and nothing without one: it looks and does not know."""
+
+    def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
+        if prompt.picture is None:
+            return ""
+        if set(labels) == set(COLORS):
+            return dominant_color(prompt.picture)
+        if set(labels) == set(SIZES):
+            return compared_size(prompt.picture)
+        raise UserError(f"{self.name} names colours and compares sizes, not {' or '.join(labels)}.")

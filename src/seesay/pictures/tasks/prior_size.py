@@ -1,0 +1,28 @@
+"""prior-size: which of two things is larger in this picture, and which is larger in the world?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seesay.pictures.dataset_writer import images
+from seesay.pictures.icons import ICONS, LICENCE
+from seesay.pictures.plan import size_pictures
+from seesay.pictures.questions import size_questions
+from seesay.pictures.tasks.prior_color import picture_folder, prior_task
+from seesay.questions import Task, Template
+
+NAME = "prior-size"
+_WORDS = {"larger": "larger than", "smaller": "smaller than", "equal": "as large as"}
+_BIG = {"larger": "bigger than", "smaller": "smaller than", "equal": "as big as"}
+TEMPLATES = (
+    Template("question", "{question} Answer: [MASK].", _WORDS),
+    Template("claim", "{first} [MASK] {second}.", _WORDS),
+    Template("claim-big", "{first} [MASK] {second}.", _BIG),
+)
+
+
+def load(data: Path | None = None) -> Task:
+    """The task about the pictures of a folder that `seesay pictures make` wrote, or about those in the cache."""
+    folder, seed = picture_folder(NAME, data)
+    questions = tuple(size_questions(size_pictures(seed), images(folder)))
+    return prior_task(NAME, questions, TEMPLATES, data_notes=(f"{ICONS.requirement}, {LICENCE}",))

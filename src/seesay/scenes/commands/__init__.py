@@ -1,0 +1,1 @@
+"""`seesay scenes` and `seesay reasoner`."""

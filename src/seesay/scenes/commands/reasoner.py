@@ -1,0 +1,110 @@
+"""`seesay reasoner train | curve | sweep | diagnose`: networks that judge a sentence about a picture."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seesay.cli.options import Json, Quiet
+from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
+from seesay.scenes.commands.reasoner_diagnose import diagnose
+from seesay.scenes.commands.reasoner_sweep import sweep
+from seesay.scenes.commands.reasoner_training import (
+    Curriculum,
+    Epochs,
+    Features,
+    ImageSize,
+    Items,
+    OldFeatures,
+    OldImageSize,
+    Preset,
+    ReasonerPreset,
+    names_of,
+    train_with_bars,
+)
+
+app = typer.Typer(help="Train networks to judge sentences about scenes.", no_args_is_help=True)
+app.command()(curve)
+app.command()(diagnose)
+app.command()(sweep)
+
+
+@app.command()
+def train(
+    network: Annotated[str, typer.Argument(help="film, stacked-attention, cnn-lstm or object-centred.")],
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            "-t",
+            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, prior-color-0 … 100, "
+            "easy-vqa, or several scene tasks at once, as in sup1,pos. Default: set+pos.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder of the model, new, or of an interrupted run. Default: reasoners/NETWORK-TASK-SEED.",
+        ),
+    ] = None,
+    preset: Preset = ReasonerPreset.auto,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="Start from the weights of this trained reasoner of the same network.")
+    ] = None,
+    curriculum: Curriculum = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Train on this data set in MALeViC's layout instead of generated scenes.")
+    ] = None,
+    items: Items = None,
+    features: Features = None,
+    old_features: OldFeatures = None,
+    image_size: ImageSize = None,
+    old_image_size: OldImageSize = None,
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    dropout: Annotated[float | None, typer.Option(min=0, max=0.95, help="Dropout of the classifier.")] = None,
+    batch_norm: Annotated[
+        bool | None, typer.Option("--batch-norm/--no-batch-norm", help="Batch norm of the classifier.")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Items per batch.")] = None,
+    patience: Annotated[
+        int | None, typer.Option(min=1, help="Stop after this many epochs without improvement. Default: never.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights and order; the scenes are always the same.")] = 0,
+    device: Device = TrainingDevice.auto,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a reasoner and test it. If interrupted, the same command resumes."""
+    from seesay.cli.output import out, print_json
+    from seesay.scenes.reasoners.config import preset_config
+    from seesay.scenes.reasoners.experiment import with_features
+    from seesay.scenes.reasoners.sources import open_source, scene_source
+    from seesay.training.checkpoint import best_line
+
+    source, name = open_source(task, data, items)
+    config = preset_config(network, preset, name)
+    sizes = {"dropout": dropout, "batch_norm": batch_norm}
+    schedule = {"epochs": epochs, "learning_rate": learning_rate, "patience": patience, "seed": seed}
+    config = config.changed(batch_size=batch, sizes=sizes, **schedule)
+    first = tuple(scene_source(task).plan.name for task in names_of([curriculum or ""]))
+    config = replace(config, curriculum=first)
+    config, extractor = with_features(config, features or old_features, image_size or old_image_size)
+    name = config.named(name)
+    folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
+    silent = quiet or as_json
+    result, tests = train_with_bars(
+        source, folder, config, extractor, title=name, device=device, quiet=silent, start=start
+    )
+    if as_json:
+        best = best_line(folder / "training", result.best_step)
+        fields = {"folder": str(folder), "network": network, "task": name, "items": source.splits, **asdict(result)}
+        print_json({**fields, "validation": best, "tests": tests})
+    else:
+        accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())
+        out.print(summary(folder, result) + accuracy)

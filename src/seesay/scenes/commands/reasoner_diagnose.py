@@ -1,0 +1,72 @@
+"""`seesay reasoner diagnose`: the accuracy of trained reasoners in detail, and what they attend to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seesay.cli.options import Json, Quiet
+from seesay.cli.training_output import Device, TrainingDevice, stage_bars
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from seesay.scenes.reasoners.diagnostics import Diagnosis
+
+
+def diagnose(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders of `seesay reasoner train`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page; charts are written beside it.")],
+    items: Annotated[int, typer.Option(min=1, help="Items of every test.")] = 2_000,
+    examples: Annotated[int, typer.Option(min=0, help="Pictures per reasoner that show what it attends to.")] = 6,
+    task: Annotated[str | None, typer.Option(help="The task of reasoners that were trained with --data.")] = None,
+    device: Device = TrainingDevice.auto,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and attention maps."""
+    from seesay.cli.output import out, print_json
+    from seesay.scenes.reasoners.evaluate import trained_on
+    from seesay.scenes.reports.reasoner_page import reasoner_page
+
+    for folder in folders:  # all, before the first takes its time
+        trained_on(folder, task)
+    tests: dict[str, Any] = {}  # those that several share are generated once
+    options = {"items": items, "examples": examples, "task": task, "device": device, "tests": tests}
+    diagnoses = [diagnose_with_bars(folder, quiet=quiet or as_json, **options) for folder in folders]
+    written = reasoner_page(output, diagnoses)
+    if as_json:
+        rows = [diagnosis.to_json() for diagnosis in diagnoses]
+        print_json({"reasoners": rows, "written": [str(path) for path in written]})
+    else:
+        out.print(_table(diagnoses))
+        if not quiet:
+            out.print(str(written[0]))
+
+
+def diagnose_with_bars(folder: Path, *, quiet: bool, **options: Any) -> Diagnosis:
+    """Diagnose the reasoner in a folder, with bars; `options` are those of `diagnose_folder`."""
+    from seesay.scenes.reasoners.diagnostics import diagnose_folder
+
+    with stage_bars(str(folder), quiet=quiet) as show:
+        return diagnose_folder(folder, **options, progress=show)
+
+
+def _table(diagnoses: Sequence[Diagnosis]) -> Table:
+    from seesay.cli.output import table
+    from seesay.reports.formatting import interval, number
+    from seesay.scenes.reasoners.diagnostics import REASONER
+    from seesay.scenes.reasoners.evaluate import CEILING
+    from seesay.scenes.reports.reasoner_charts import labels, title_of
+
+    rows = []
+    for name, diagnosis in zip(labels(diagnoses), diagnoses, strict=True):
+        for row in diagnosis.accuracy:
+            if row.group == (REASONER,):
+                ceiling = diagnosis.of(row.test, CEILING)
+                figures = [number(row.accuracy), interval(row.low, row.high)]
+                rows.append([name, title_of(row.test), *figures, number(ceiling.accuracy if ceiling else None)])
+    return table(["reasoner", "test", ">accuracy", ">95 % interval", ">k = 0.29 (ceiling)"], rows)

@@ -1,0 +1,212 @@
+"""`seesay reasoner sweep`: many trainings, and the paper's tables beside ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seesay.cli.options import Json, Quiet
+from seesay.cli.training_output import Device, TrainingDevice
+from seesay.cluster import Engine
+from seesay.errors import UserError
+from seesay.scenes.commands.reasoner_diagnose import diagnose_with_bars
+from seesay.scenes.commands.reasoner_training import (
+    Curriculum,
+    Epochs,
+    Features,
+    Items,
+    OldFeatures,
+    Preset,
+    ReasonerPreset,
+    names_of,
+    train_with_bars,
+)
+
+if TYPE_CHECKING:
+    from seesay.scenes.reasoners.diagnostics import Diagnosis
+    from seesay.scenes.reasoners.sources import SceneSource
+    from seesay.scenes.reasoners.sweep import SweepRow, SweepTraining
+    from seesay.training.loop import Result
+
+TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
+SweepGrid = StrEnum("SweepGrid", ["paper", "preset"])
+
+
+def sweep(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sweep, new, or of an interrupted run.")],
+    networks: Annotated[
+        list[str] | None, typer.Option(help="Networks, separated by commas or repeated. Default: all four.")
+    ] = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(help="Tasks to train on, likewise. Default: sup1,pos1,pos,set+pos,compositional."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Trainings of every configuration.")] = 3,
+    grid: Annotated[
+        SweepGrid, typer.Option(help="paper: its 16 configurations; preset: only the preset's own.")
+    ] = SweepGrid.preset,
+    preset: Preset = ReasonerPreset.auto,
+    cells: Annotated[
+        list[str] | None,
+        typer.Option(help="Only these, as in film/pos,cnn-lstm/sup1, in place of --networks and --tasks."),
+    ] = None,
+    items: Items = None,
+    epochs: Epochs = None,
+    features: Features = None,
+    curriculum: Curriculum = None,
+    old_features: OldFeatures = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be trained, and for how long.")
+    ] = False,
+    engine: Annotated[
+        Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
+    ] = Engine.LOCAL,
+    workers: Annotated[int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")] = 2,
+    device: Device = TrainingDevice.auto,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train networks on tasks, and show the paper's tables beside ours. If stopped, the same command resumes."""
+    from seesay.cli.output import err, out, print_json, table
+    from seesay.files import lock_folder
+    from seesay.scenes.reasoners import sweep as sweeps
+    from seesay.scenes.reasoners.networks.registry import NAMES
+    from seesay.scenes.reasoners.paper_tables import best_configurations
+    from seesay.scenes.reasoners.paper_tables import summary as tables
+    from seesay.scenes.reports.reasoner_page import sweep_page, sweep_sections
+
+    pairs = None if cells is None else sweeps.parse_cells(_names(cells, ()))
+    plan: dict[str, Any] = {
+        "networks": _names(networks, NAMES) if pairs is None else list(dict.fromkeys(network for network, _ in pairs)),
+        "tasks": _names(tasks, TASKS) if pairs is None else list(dict.fromkeys(task for _, task in pairs)),
+        "seeds": seeds, "grid": grid, "preset": preset, "items": items, "epochs": epochs,
+        "features": features or old_features, "cells": pairs, "curriculum": names_of([curriculum or ""]),
+    }  # fmt: skip
+    if dry_run:
+        _print_plan(output, plan, workers, as_json)
+        return
+    results = _sweep(output, plan, minutes, engine, workers, device, quiet or as_json)
+    ours, best = tables(results), best_configurations(results)
+    failed = [row for row in results if row.error]
+    if results and not ours:
+        raise UserError(f"All trainings failed; the first error: {failed[0].error}")
+    diagnoses = _diagnose_best(
+        results, sweeps.test_size(sweeps.plan_trainings(**plan, results=results)), device, quiet or as_json
+    )
+    page = output / "report.html"
+    with lock_folder(output, wait=True):
+        if results == sweeps.results_so_far(output):  # else another process that sweeps this folder knows more
+            sweep_page(page, ours, diagnoses, best)
+    if as_json:
+        rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
+        chosen = [asdict(line) | {"best_run": str(line.best_run)} for line in best]
+        fields = {"trainings": rows, "best": chosen, "tables": [asdict(cell) for cell in ours]}
+        print_json({"folder": str(output), "page": str(page), **fields})
+    else:
+        for section in sweep_sections(ours, diagnoses, best)[0]:
+            if section.table:
+                columns = ["", *(f">{name}" for name in section.table.header[1:])]
+                out.print(table(columns, section.table.rows, title=section.heading))
+        for row in failed:
+            err.print(f"{row.folder} failed: {row.error}")
+        if not quiet:
+            out.print(f"{page}: {len(results)} trainings")
+
+
+def _sweep(
+    output: Path, plan: dict[str, Any], minutes: float | None, engine: str, workers: int, device: str, quiet: bool
+) -> list[SweepRow]:
+    """Run the plan, then what its results add to it: compositional takes the best configuration of SET+POS."""
+    from seesay.cli.output import err, progress_bar
+    from seesay.scenes.reasoners import sweep as sweeps
+    from seesay.scenes.reasoners.sweep_ray import sweep_on_ray
+
+    deadline = None if minutes is None else time.time() + 60 * minutes
+    trainings: list[SweepTraining] = []
+    results = sweeps.results_so_far(output)
+    while len(planned := sweeps.plan_trainings(**plan, results=results)) > len(trainings):
+        trainings = planned
+        if engine == Engine.RAY:
+            train = partial(train_with_bars, title="", device=device, quiet=True, deadline=deadline)
+            with progress_bar("sweep", unit="trainings", quiet=quiet) as advance:
+                results = sweep_on_ray(output, trainings, train, workers=workers, deadline=deadline, progress=advance)
+        else:
+            numbers = {training.folder: f"{i} of {len(trainings)}" for i, training in enumerate(trainings, 1)}
+            train = partial(_train_numbered, output, numbers, device=device, quiet=quiet, deadline=deadline)
+            results = sweeps.sweep(output, trainings, train, deadline)
+    if sweeps.is_over(deadline) and not quiet:
+        err.print(f"The {minutes:g} minutes are over: the same command resumes.")
+    return results
+
+
+def _train_numbered(
+    output: Path, numbers: dict[Path, str], source: SceneSource, folder: Path, *training: Any, **options: Any
+) -> tuple[Result, dict[str, float]]:
+    title = f"{numbers[folder.relative_to(output)]}: {source.plan.name}"
+    return train_with_bars(source, folder, *training, title=title, **options)
+
+
+def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool) -> None:
+    """The trainings of a sweep that are left, and the hours that they would take."""
+    from seesay.cli.output import out, print_json, table
+    from seesay.scenes.reasoners.sweep_estimate import cluster_hours, estimate, trainings_left
+
+    trainings = trainings_left(output, plan)
+    lines = estimate(trainings)
+    total, count = sum(line.hours for line in lines), sum(line.trainings for line in lines)
+    hours = {
+        "here": total,
+        f"{workers} workers": cluster_hours(lines, workers),
+        f"{count} workers": cluster_hours(lines, count),
+    }
+    if as_json:
+        cells = [asdict(line) | {"hours": line.hours} for line in lines]
+        print_json({"trainings": count, "cells": cells, "hours": hours})
+        return
+    columns = ["network", "task", ">trainings", ">steps each", ">seconds per step", ">hours each", ">hours"]
+    rows = [
+        [line.network, line.task, f"{line.trainings}", f"{line.steps:,}", f"{line.seconds_per_step:.3f}",
+         f"{line.hours_each:.2f}", f"{line.hours:.1f}"] for line in lines
+    ]  # fmt: skip
+    out.print(table(columns, rows))
+    spread = ", ".join(f"{value:,.1f} with {name}" for name, value in hours.items() if name != "here")
+    out.print(
+        f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster, {spread} as fast as one core "
+        "here. Steps are timed on this machine, on one core; features, validation and early stops are left out."
+    )
+
+
+def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: bool) -> list[Diagnosis]:
+    """Diagnose the first seed of each network's best configuration on each task. A reasoner that cannot be loaded any
+    more (its folder is gone, its feature extractor has other weights) is reported and left out."""
+    from seesay.cli.output import err
+    from seesay.scenes.reasoners.sweep import best
+
+    options, diagnoses = {"items": items, "examples": 2, "device": device, "tests": {}}, []
+    for first, *_ in best(results).values():
+        try:
+            diagnoses.append(diagnose_with_bars(first.folder, quiet=quiet, **options))
+        except UserError as error:
+            if not quiet:
+                err.print(f"{first.folder} is not diagnosed: {error}")
+    return diagnoses
+
+
+def _names(texts: Sequence[str] | None, default: Iterable[str]) -> list[str]:
+    """Names separated by commas or repeated, each once."""
+    if texts is None:
+        return list(default)
+    names = names_of(texts)
+    if not names:
+        raise UserError("Name at least one network and one task.")
+    return names

@@ -1,0 +1,150 @@
+"""Settings of networks and of their training: `paper` as published, `cpu` for two cores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from seesay.data.picture_sets import find_picture_set
+from seesay.errors import UserError
+from seesay.scenes.reasoners.networks.registry import NAMES
+from seesay.scenes.reasoners.vocabulary import SentenceVocabulary
+from seesay.training.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one picture's features.
+
+    A strided layer halves the height and width of a map, a plain layer keeps them; the strided layers before the last
+    have `first_width` channels (0: as many as the others). `projection` is the size of the
+    1 x 1 convolution before the pooling (stacked attention: of the hidden layer of a round). `batch_norm` is that of
+    the classifier, as in the paper's grid; `text_norm` normalises the sentence's vector and opens the recurrent gates.
+    `measures_learnt`, `roles_learnt` and `presupposition` are those of the object-centred network.
+    """
+
+    vocabulary: SentenceVocabulary
+    answers: tuple[str, ...]
+    input_shape: tuple[int, ...]
+    width: int = 64
+    first_width: int = 0
+    strided_layers: int = 2
+    plain_layers: int = 0
+    blocks: int = 4
+    embedding: int = 64
+    hidden: int = 128
+    recurrent_layers: int = 1
+    text_norm: bool = False
+    projection: int = 256
+    classifier: int = 256
+    dropout: float = 0.0
+    batch_norm: bool = True
+    measures_learnt: bool = False
+    roles_learnt: bool = False
+    presupposition: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonerConfig:
+    """A network, its features, the layer sizes that differ from the defaults, and its training. `augment` mirrors
+    about half of the batches along the diagonal of the picture from top left to bottom right; it needs pixels. This is
+    the one mirroring that makes only scenes of the task: triangles stand on their base at the top or on the left.
+    `curriculum` names the tasks that are learnt before, in this order."""
+
+    network: str
+    features: str
+    image_size: int
+    schedule: Schedule
+    batch_size: int = 64
+    augment: bool = False
+    sizes: dict[str, Any] = field(default_factory=dict)
+    curriculum: tuple[str, ...] = ()
+
+    def named(self, task: str) -> str:
+        """The name of a training on a task; with a curriculum, it is never taken for one on the task alone."""
+        return "-".join([task, *(f"after-{first}" for first in self.curriculum)])
+
+    def changed(self, *, batch_size: int | None = None, sizes: dict[str, Any], **schedule: Any) -> ReasonerConfig:
+        """The config with another batch size, layer sizes or schedule; None leaves a value as it is."""
+        return replace(
+            self,
+            batch_size=batch_size or self.batch_size,
+            sizes={**self.sizes, **{name: value for name, value in sizes.items() if value is not None}},
+            schedule=self.schedule.changed(**schedule),
+        )
+
+
+# Adam as published: no clipping, no warm-up, no decay; 10,000 steps, validated every 250
+_PAPER = Schedule(
+    epochs=40, learning_rate=3e-4, optimizer="adam", clip=math.inf, validate_every=250, best_by="accuracy", highest=True
+)
+# The rate stays up until learning ends: how long a network stays at chance is not known beforehand.
+_CPU = Schedule(
+    epochs=30,
+    learning_rate=4e-4,
+    warmup=0.02,
+    cooldown=0.15,
+    patience=8,
+    enough=0.995,
+    best_by="accuracy",
+    highest=True,
+)
+_OBJECTS = ReasonerConfig(
+    "object-centred", "objects", 192,
+    Schedule(epochs=20, learning_rate=6e-3, warmup=0.05, decay="cosine", best_by="accuracy", highest=True),
+    sizes={"width": 16, "hidden": 64, "embedding": 8},
+)  # fmt: skip
+_LSTM = {"strided_layers": 0, "embedding": 300, "hidden": 256, "recurrent_layers": 2}
+
+
+def _paper(network: str, weight_decay: float = 0.0, **sizes: int) -> ReasonerConfig:
+    schedule = replace(_PAPER, weight_decay=weight_decay)
+    return ReasonerConfig(network, "resnet101", 224, schedule, sizes={**sizes, "projection": 512, "classifier": 1024})
+
+
+def _cpu(network: str, **sizes: int) -> ReasonerConfig:
+    sizes = {"first_width": 32, "strided_layers": 2, "projection": 128, **sizes, "text_norm": True}
+    return ReasonerConfig(network, "pixels", 56, _CPU, batch_size=32, augment=True, sizes=sizes)
+
+
+PRESETS: dict[str, dict[str, ReasonerConfig]] = {
+    "paper": {
+        "cnn-lstm": _paper("cnn-lstm", **_LSTM),
+        "stacked-attention": _paper("stacked-attention", **_LSTM),
+        "film": _paper("film", 1e-5, width=128, strided_layers=0, plain_layers=1, embedding=200, hidden=4096),
+        "object-centred": _OBJECTS,
+    },
+    "cpu": {
+        "cnn-lstm": _cpu("cnn-lstm", plain_layers=1, projection=64),
+        "stacked-attention": _cpu("stacked-attention", plain_layers=2, projection=256),
+        "film": _cpu("film"),
+        "object-centred": _OBJECTS,
+    },
+}
+"""`paper` is one of the published grid's 16 configurations (`reasoners.sweep.PAPER_GRID`), with batch norm."""
+
+
+def preset_config(network: str, preset: str = "auto", task: str = "") -> ReasonerConfig:
+    """The preset of a network; `auto` is the published one where there is a GPU to run it on.
+
+    A task of 8,000 items (compositional and mixtures) is trained for as many steps as the others, which have 16,000.
+    """
+    if network not in NAMES:
+        raise UserError(f"Unknown network '{network}': choose one of {', '.join(NAMES)}.")
+    if preset == "auto":
+        import torch
+
+        preset = "paper" if torch.accelerator.is_available() else "cpu"
+    if preset not in PRESETS:
+        raise UserError(f"--preset is '{preset}': choose {', '.join(PRESETS)} or auto.")
+    config = PRESETS[preset][network]
+    if (task == "compositional" or task.startswith("mixture-")) and config.features != "objects":
+        epochs, patience = config.schedule.epochs, config.schedule.patience
+        config = config.changed(sizes={}, epochs=2 * epochs, patience=patience and 2 * patience)
+    # Where scenes have many small shapes, a plug-in's pictures show one large thing, never mirrored diagonally.
+    if find_picture_set(task) and config.features == "pixels":
+        sizes = {**config.sizes, "strided_layers": 3, "width": 32, "first_width": 16, "blocks": 2}
+        schedule = config.schedule.changed(epochs=4)
+        config = replace(config, image_size=64, augment=False, sizes=sizes, schedule=schedule)
+    return config

@@ -1,0 +1,178 @@
+"""Training items of a reasoner: features of pictures, sentences, answers. Extracted once, then memory-mapped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seesay.errors import UserError
+from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
+from seesay.folders import cache_folder
+from seesay.models.hf.batching import chunks
+from seesay.progress import ProgressCallback
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.lookup import picture_path
+from seesay.scenes.plan import ScenePlan
+from seesay.scenes.published import SceneQuestion, read_questions
+from seesay.scenes.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
+from seesay.scenes.scene_batches import batches
+
+NO_YES = ("no", "yes")
+BATCH = 64
+
+T = TypeVar("T")
+LabelledPicture = tuple[Pictures, str, int]
+LabelledPictures = tuple[Pictures, Sequence[str], Sequence[int]]
+"""A batch before its features are extracted: pictures, sentences, and the index of each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonerDataset:
+    """Features (items, …), one sentence per item, and which of `answer_names` is its answer; `fingerprint` is that of
+    the feature extractor."""
+
+    features: NDArray[Any]
+    sentences: tuple[str, ...]
+    answers: NDArray[np.int64]
+    fingerprint: str
+    answer_names: tuple[str, ...] = NO_YES
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def take(self, rows: NDArray[np.intp] | slice) -> ReasonerDataset:
+        """A subset."""
+        chosen = np.arange(len(self))[rows]
+        sentences = tuple(self.sentences[i] for i in chosen)
+        return replace(self, features=self.features[chosen], sentences=sentences, answers=self.answers[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedFeatures:
+    """Features of several data sets one after the other, which stay memory-mapped."""
+
+    arrays: Sequence[NDArray[Any]]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return sum(map(len, self.arrays)), *self.arrays[0].shape[1:]
+
+    def __getitem__(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        taken = np.empty((len(rows), *self.shape[1:]), dtype=self.arrays[0].dtype)
+        start = 0
+        for array in self.arrays:
+            here = (rows >= start) & (rows < start + len(array))
+            taken[here] = array[rows[here] - start]
+            start += len(array)
+        return taken
+
+
+def joined(parts: Sequence[ReasonerDataset]) -> ReasonerDataset:
+    """The items of several data sets with features of the same extractor."""
+    sentences = tuple(sentence for part in parts for sentence in part.sentences)
+    features: Any = JoinedFeatures([part.features for part in parts])
+    return replace(
+        parts[0], features=features, sentences=sentences, answers=np.concatenate([part.answers for part in parts])
+    )
+
+
+def from_scenes(
+    plan: ScenePlan, split: str, extractor: FeatureExtractor, *, seed: int = 0, progress: ProgressCallback | None = None
+) -> ReasonerDataset:
+    """Scenes made on the fly."""
+    config = SceneConfig(plan.task, seed=seed)
+    if split not in plan.splits():
+        raise UserError(f"{plan.name} has no {split} items: it has {', '.join(plan.splits())}.")
+
+    def labelled() -> Iterator[LabelledPictures]:
+        for batch in batches(config, plan, split, size=extractor.image_size, count=BATCH):
+            yield batch.pictures, batch.sentences, batch.answers.astype(np.int64).tolist()
+
+    total = plan.splits()[split]
+    name = f"{plan.name}-{split}-{total}-{config.fingerprint}"
+    return extract_cached(name, labelled(), total, extractor, NO_YES, progress)
+
+
+def from_folder(
+    folder: Path, split: str, extractor: FeatureExtractor, *, progress: ProgressCallback | None = None
+) -> ReasonerDataset:
+    """A data set on disk in MALeViC's layout: `dataset/SPLIT.json` and `images/SPLIT/`."""
+    file = folder / "dataset" / f"{split}.json"
+    if not file.is_file():
+        raise UserError(f"There is no {file}: give a data set in MALeViC's layout, as `seesay scenes make` writes it.")
+    questions, bad_rows = read_questions(file)
+    if bad_rows:
+        raise UserError(f"{file}: {bad_rows[0].reason} (row {bad_rows[0].row}); a training set must be complete.")
+    paths = [picture_path(folder, split, question.image) for question in questions]
+
+    def label(row: tuple[SceneQuestion, Path]) -> LabelledPicture:
+        question, path = row
+        return read_picture(str(path), extractor.image_size), question.question, int(question.answer)
+
+    labelled = in_batches(zip(questions, paths, strict=True), label)
+    pictures = f"{folder.resolve()} {[size_and_time(path) for path in paths]}"
+    digest = hashlib.blake2b(file.read_bytes() + pictures.encode(), digest_size=8).hexdigest()
+    name = f"{folder.resolve().name}-{split}-{digest}"
+    return extract_cached(name, labelled, len(questions), extractor, NO_YES, progress)
+
+
+def in_batches(rows: Iterable[T], label: Callable[[T], LabelledPicture]) -> Iterator[LabelledPictures]:
+    """The rows as labelled pictures, some at a time."""
+    for batch in chunks(rows, BATCH):
+        pictures, sentences, answers = zip(*map(label, batch), strict=True)
+        yield np.stack(pictures), sentences, answers
+
+
+def size_and_time(path: Path) -> tuple[int, int]:
+    """Size and time of a picture, one of which changes with it: sentences and answers can be equal for two seeds."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise UserError(f"The picture {path} cannot be read: {error}") from error
+    return status.st_size, status.st_mtime_ns
+
+
+def extract_cached(
+    name: str,
+    labelled: Iterable[LabelledPictures],
+    total: int,
+    extractor: FeatureExtractor,
+    answer_names: tuple[str, ...],
+    progress: ProgressCallback | None = None,
+) -> ReasonerDataset:
+    """The features of the pictures, from the cache where they have been extracted before."""
+    folder = cache_folder() / "reasoners" / f"{name}-{extractor.fingerprint}"
+    if not total:
+        raise UserError(f"{folder.name} has no items.")
+    array, table = folder / "looks.npy", folder / "items.json"
+    with lock_folder(folder, wait=True):
+        if not table.is_file():  # written last
+            sentences: list[str] = []
+            answers: list[int] = []
+            with atomic_write(array) as path:
+                for pictures, texts, right in labelled:
+                    batch, done = extractor.extract(pictures), len(answers)
+                    if not done:
+                        shape = (total, *batch.shape[1:])
+                        features: Any = np.lib.format.open_memmap(path, mode="w+", dtype=batch.dtype, shape=shape)
+                    features[done : done + len(batch)] = batch
+                    sentences += texts
+                    answers += right
+                    if progress:
+                        progress(len(batch), total)
+                features.flush()
+            write_json(table, {"sentences": sentences, "answers": answers, "names": answer_names}, indent=None)
+    with damage_as_user_error(folder, "delete that folder and run the same command again"):
+        rows = json.loads(table.read_text(encoding="utf-8"))
+        features = np.load(array, mmap_mode="r")
+        stored, labels = tuple(rows["sentences"]), np.array(rows["answers"], dtype=np.int64)
+        if not len(features) == len(stored) == len(labels) == total:
+            raise ValueError(f"it does not hold {total} items")
+        return ReasonerDataset(features, stored, labels, extractor.fingerprint, tuple(rows["names"]))

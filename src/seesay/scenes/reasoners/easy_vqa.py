@@ -1,0 +1,80 @@
+"""easy-VQA as training items: independent pictures, and 13 answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from seesay.errors import UserError
+from seesay.progress import ProgressCallback
+from seesay.scenes import easy_vqa
+from seesay.scenes.reasoners.dataset import LabelledPicture, ReasonerDataset, extract_cached, in_batches
+from seesay.scenes.reasoners.features.extractor import FeatureExtractor, read_picture
+
+SPLITS = ("train", "val", "test")
+HELD_OUT = 0.1
+"""The share of the training pictures that validation takes, each with all its questions."""
+
+
+def from_easy_vqa(
+    split: str,
+    extractor: FeatureExtractor,
+    seed: int = 0,
+    *,
+    count: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> ReasonerDataset:
+    """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own), or the first
+    `count` of them."""
+    names, rows = easy_vqa.answers(), _rows(split, seed)[:count]
+    read_once = lru_cache(maxsize=1)(read_picture)  # about ten questions per picture, one after the other
+
+    def label(row: easy_vqa.VqaQuestion) -> LabelledPicture:
+        return read_once(row.path, extractor.image_size), row.question, names.index(row.answer)
+
+    part = split if split == "test" else f"{split}-{HELD_OUT}-{seed}"
+    part += "" if count is None else f"-{count}"
+    name = f"easy-vqa-{easy_vqa.release()}-{part}"
+    return extract_cached(name, in_batches(rows, label), len(rows), extractor, names, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class EasyVqaSource:
+    """The source of `seesay reasoner train --task easy-vqa`: the first `count` training items, or all of them."""
+
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        total = len(_rows("train", seed=0))
+        if self.count is not None and self.count > total:
+            raise UserError(f"easy-vqa has {total:,} training items, not {self.count:,}: omit --items to use all.")
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """The number of items of each."""
+        counts = {split: len(_rows(split, seed=0)) for split in SPLITS}
+        return counts if self.count is None else {**counts, "train": self.count}
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What identifies the source."""
+        return {"task": "easy-vqa", "items": self.splits["train"], "release": easy_vqa.release()}
+
+    def load(
+        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
+        """One of the splits, with its features."""
+        return from_easy_vqa(split, extractor, count=self.count if split == "train" else None, progress=progress)
+
+
+def _rows(split: str, seed: int) -> tuple[easy_vqa.VqaQuestion, ...]:
+    if split not in SPLITS:
+        raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
+    if split == "test":
+        return easy_vqa.read("test")
+    rows = easy_vqa.read("train")
+    images = np.random.default_rng(seed).permutation(sorted({row.image for row in rows}))
+    held_out = set(images[: round(HELD_OUT * len(images))].tolist())
+    return tuple(row for row in rows if (row.image in held_out) == (split == "val"))

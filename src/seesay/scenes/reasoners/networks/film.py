@@ -1,0 +1,67 @@
+"""FiLM (Perez et al. 2018): the sentence scales and shifts the feature maps, block by block."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from seesay.scenes.reasoners.attention_maps import AttentionMap, channel_maxima
+from seesay.scenes.reasoners.config import NetworkConfig
+from seesay.scenes.reasoners.networks.base import ReasonerNetwork
+from seesay.scenes.reasoners.networks.layers import CoordinateConv, Stem, initialise
+from seesay.scenes.reasoners.networks.text_encoder import TextEncoder
+
+
+class Film(ReasonerNetwork):
+    """GRU, residual blocks modulated by its last state, a maximum over the picture, two layers."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        width, self.block_count = config.width, config.blocks
+        self.reader = TextEncoder(config, nn.GRU)
+        self.modulate = nn.Linear(config.hidden, config.blocks * 2 * width)
+        self.stem = Stem(config, coordinates=True)
+        self.blocks = nn.ModuleList(FilmBlock(width) for _ in range(config.blocks))
+        self.last = CoordinateConv(width, config.projection)
+        norms = config.batch_norm
+        self.last_norm: nn.Module = nn.BatchNorm2d(config.projection) if norms else nn.Identity()
+        self.classifier = nn.Sequential(
+            nn.Linear(config.projection, config.classifier), *([nn.BatchNorm1d(config.classifier)] if norms else []),
+            nn.ReLU(inplace=True), nn.Dropout(config.dropout), nn.Linear(config.classifier, len(config.answers)),
+        )  # fmt: skip
+        initialise(self, nn.init.kaiming_uniform_)
+
+    def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        # The maximum first: ReLU keeps the order, and has less to do.
+        logits: torch.Tensor = self.classifier(torch.relu(self._maps(features, words).amax((2, 3))))
+        return logits
+
+    def feature_maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        """The maps (items, channels, rows, columns) that the maximum is taken over."""
+        return torch.relu_(self._maps(features, words))
+
+    def _maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        scales, shifts = self.modulate(self.reader(words)).view(len(words), self.block_count, 2, -1, 1, 1).unbind(2)
+        maps = self.stem(features)
+        for i, block in enumerate(self.blocks):
+            maps = block(maps, scales[:, i], shifts[:, i])
+        normed: torch.Tensor = self.last_norm(self.last(maps))
+        return normed
+
+    def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
+        """The cells that the maximum comes from."""
+        return [(channel_maxima(maps),) for maps in self.feature_maps(features, words).double().cpu().numpy()]
+
+
+class FilmBlock(nn.Module):
+    """A residual block (Figure 3 of the paper); the norm before the modulation has no scale and shift of its own."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.narrow = CoordinateConv(width, width)
+        self.look = nn.Conv2d(width, width, 3, padding=1)
+        self.norm = nn.BatchNorm2d(width, affine=False)
+
+    def forward(self, maps: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+        maps = torch.relu_(self.narrow(maps))
+        return maps + torch.relu_(torch.addcmul(shift, self.norm(self.look(maps)), 1 + scale))

@@ -1,0 +1,60 @@
+"""Stacked attention (Yang et al. 2016): two rounds of attention, the second guided by what the first attended to."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from seesay.scenes.reasoners.attention_maps import AttentionMap
+from seesay.scenes.reasoners.config import NetworkConfig
+from seesay.scenes.reasoners.networks.base import ReasonerNetwork
+from seesay.scenes.reasoners.networks.layers import Stem, initialise, mlp
+from seesay.scenes.reasoners.networks.text_encoder import TextEncoder
+
+
+class StackedAttention(ReasonerNetwork):
+    """CNN, LSTM, two rounds of soft attention over the picture's cells, two layers."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(config)
+        self.reader = TextEncoder(config, nn.LSTM)
+        self.stem = Stem(config)
+        self.project = nn.Conv2d(self.stem.channels, config.hidden, 1)
+        self.rounds = nn.ModuleList(AttentionRound(config.hidden, config.projection) for _ in range(2))
+        self.classifier = mlp(config.hidden, config)
+        initialise(self, nn.init.kaiming_normal_)
+
+    def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.classifier(self.attend(features, words)[0])
+        return logits
+
+    def attend(self, features: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The query after the last round, and the weights of every round (items, rounds, rows, columns)."""
+        maps = self.project(self.stem(features))
+        cells, query, rounds = maps.flatten(2).transpose(1, 2), self.reader(words), []
+        for attend in self.rounds:
+            weights = attend(cells, query)
+            query = query + (weights[:, None] @ cells)[:, 0]
+            rounds.append(weights.view(len(weights), *maps.shape[2:]))
+        return query, torch.stack(rounds, 1)
+
+    def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
+        """The attention weights of each round."""
+        return [
+            tuple(AttentionMap(f"attention, round {i}", weights) for i, weights in enumerate(rounds, 1))
+            for rounds in self.attend(features, words)[1].double().cpu().numpy()
+        ]
+
+
+class AttentionRound(nn.Module):
+    """One round: the weight of every cell for the query so far (equations 15 to 18)."""
+
+    def __init__(self, size: int, hidden: int) -> None:
+        super().__init__()
+        self.of_cells = nn.Linear(size, hidden)
+        self.of_known = nn.Linear(size, hidden)
+        self.weigh = nn.Linear(hidden, 1)
+
+    def forward(self, cells: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
+        mixed = torch.tanh_(self.of_cells(cells) + self.of_known(query)[:, None])
+        return torch.softmax(self.weigh(mixed)[:, :, 0], 1)

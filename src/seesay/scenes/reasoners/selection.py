@@ -1,0 +1,51 @@
+"""The best of several trained reasoners, by validation accuracy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from seesay.errors import UserError
+from seesay.files import damage_as_user_error
+from seesay.scenes.reasoners import checkpoints
+from seesay.scenes.reasoners.evaluate import trained_on
+from seesay.training.checkpoint import RESULT
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedReasoner:
+    """A finished training: its folder, and the validation accuracy of the weights that were kept."""
+
+    folder: Path
+    network: str
+    task: str
+    validation: float
+
+
+def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
+    """The finished reasoners over scenes among some folders; others and unfinished ones are passed over."""
+    reasoners = []
+    for folder in folders:
+        result = folder / "training" / RESULT
+        if not result.is_file() or not all((folder / name).is_file() for name in checkpoints.FILES):
+            continue
+        try:
+            network, task = trained_on(folder)
+        except UserError:  # a language model, or a reasoner over other pictures
+            continue
+        with damage_as_user_error(result, "train the reasoner again"):
+            best = float(json.loads(result.read_text(encoding="utf-8"))["best"])
+        reasoners.append(TrainedReasoner(folder, network, task, best))
+    return reasoners
+
+
+def best_reasoners(reasoners: Iterable[TrainedReasoner]) -> dict[tuple[str, str], TrainedReasoner]:
+    """The best of each network on each task; of equals the first."""
+    best: dict[tuple[str, str], TrainedReasoner] = {}
+    for reasoner in reasoners:
+        key = reasoner.network, reasoner.task
+        if key not in best or reasoner.validation > best[key].validation:
+            best[key] = reasoner
+    return best

@@ -1,0 +1,1 @@
+"""Pages and charts about scenes and the networks that read them."""

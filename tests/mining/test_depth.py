@@ -1,0 +1,144 @@
+"""Depth models: FastDepth with its real weights, the others, tiny, through the real loading code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+import transformers as tr
+from PIL import Image
+from sklearn.datasets import load_sample_image
+from tests.needs import absent
+
+from seesay.errors import UserError
+from seesay.mining.depth import distances, load_depth, unpadded
+from seesay.models.options import ModelOptions
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (80, 60)) -> Image.Image:
+    rows = np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
+    return Image.fromarray(rows)
+
+
+def test_fastdepth_on_a_photograph() -> None:
+    try:
+        model = load_depth("fastdepth", ModelOptions())
+    except UserError as error:
+        absent(str(error))
+    photograph = load_sample_image("china.jpg")  # a temple behind a paved yard
+    (found,) = model.maps([Image.fromarray(photograph)])
+    assert found.shape == photograph.shape[:2]
+    assert found.dtype == np.float32
+    assert (found > 0).mean() > 0.99  # metres
+    height = len(found)
+    assert found[-height // 6 :].mean() < 0.75 * found[: height // 2].mean()  # the yard is before us
+
+
+def save_tiny(kind: str, folder: Path) -> Path:
+    torch.manual_seed(0)
+    small: dict[str, Any] = {
+        "hidden_size": 32,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "intermediate_size": 37,
+    }
+    neck: dict[str, Any] = {"neck_hidden_sizes": [16, 16, 32, 32], "fusion_hidden_size": 16}
+    # as published: proportions are kept, so that pictures of several shapes make several batches
+    kept: dict[str, Any] = {"size": {"height": 28, "width": 28}, "keep_aspect_ratio": True, "ensure_multiple_of": 14}
+    processor: tr.ImageProcessingMixin = tr.DPTImageProcessor(**kept)
+    model: tr.PreTrainedModel
+    dinov2 = cast(Any, tr.Dinov2Config)(
+        hidden_size=32, num_hidden_layers=4, num_attention_heads=4, image_size=28, patch_size=14,
+        out_features=["stage1", "stage2", "stage3", "stage4"], reshape_hidden_states=False,
+    )  # fmt: skip
+    if kind == "dpt":
+        more: dict[str, Any] = {"backbone_out_indices": [0, 1, 2, 3], "reassemble_factors": [4, 2, 1, 0.5]}
+        model = tr.DPTForDepthEstimation(tr.DPTConfig(**small, **neck, **more, image_size=32, patch_size=8))
+        processor = tr.DPTImageProcessor(size={"height": 32, "width": 32})
+    elif kind == "dpt on dinov2":
+        wide = {**neck, "fusion_hidden_size": 256}  # the projection's fixed width
+        model = tr.DPTForDepthEstimation(tr.DPTConfig(**wide, backbone_config=dinov2, add_projection=True))
+    elif kind.startswith("depth_anything"):
+        more = {"reassemble_hidden_size": 32, "patch_size": 14, "head_in_index": -1}
+        more |= {"depth_estimation_type": "metric", "max_depth": 20} if kind.endswith("metric") else {}
+        model = tr.DepthAnythingForDepthEstimation(tr.DepthAnythingConfig(backbone_config=dinov2, **neck, **more))
+    elif kind == "prompt_depth_anything":
+        more = {"reassemble_hidden_size": 32, "patch_size": 14, "head_in_index": -1}
+        config = tr.PromptDepthAnythingConfig(backbone_config=dinov2, **neck, **more)
+        model = tr.PromptDepthAnythingForDepthEstimation(config)
+    elif kind == "zoedepth":
+        beit = cast(Any, tr.BeitConfig)(
+            **small, image_size=64, patch_size=16, out_features=["stage1", "stage2", "stage3", "stage4"],
+            reshape_hidden_states=False, use_relative_position_bias=True,
+        )  # fmt: skip
+        more = {
+            "bottleneck_features": 16,
+            "num_relative_features": 8,
+            "bin_embedding_dim": 16,
+            "num_attractors": [4] * 4,
+        }
+        more |= {"bin_configurations": [{"n_bins": 8, "min_depth": 0.1, "max_depth": 10.0, "name": "nyu"}]}
+        model = tr.ZoeDepthForDepthEstimation(tr.ZoeDepthConfig(backbone_config=beit, **neck, **more))
+        processor = tr.ZoeDepthImageProcessor(size={"height": 64, "width": 64})
+    else:
+        small = {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 24, 32], "num_attention_heads": [1, 1, 2, 2]}
+        model = tr.GLPNForDepthEstimation(tr.GLPNConfig(**small, decoder_hidden_size=16))
+        processor = tr.GLPNImageProcessor()
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+METRIC = {
+    "dpt": False, "dpt on dinov2": True, "depth_anything": False, "depth_anything metric": True, "glpn": True,
+    "zoedepth": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", METRIC)
+def test_tiny_models(kind: str, tmp_path: Path) -> None:
+    """Pictures of several shapes at once, each as transformers' own pipeline sees it alone."""
+    model = load_depth(str(save_tiny(kind, tmp_path)), ModelOptions())
+    pictures = [picture(i, size) for i, size in enumerate([(80, 60), (60, 90), (80, 60), (100, 40)])]
+    maps = model.maps(pictures)
+    assert [one.shape for one in maps] == [(60, 80), (90, 60), (60, 80), (40, 100)]
+    assert model.maps([]) == []
+    assert model.relative is not METRIC[kind]
+    if kind == "zoedepth":  # transformers' own needs torchvision
+        alone = [model.maps([one])[0] for one in pictures]
+        assert all(one == pytest.approx(other, abs=1e-3) for one, other in zip(maps, alone, strict=True))
+        return
+    pipeline = cast(Any, tr.pipeline)("depth-estimation", model=str(tmp_path))
+    for one, other in zip(maps, (pipeline(each)["predicted_depth"].numpy() for each in pictures), strict=True):
+        if model.relative:  # larger is nearer there, farther here
+            other = (other.max() - other) / (other.max() - other.min())
+        assert one == pytest.approx(other, abs=1e-3)
+
+
+def test_padding_is_taken_off() -> None:
+    """Of a picture of 32 by 18 ZoeDepth sees 3 √16 = 12 pixels more left and right, 3 √9 = 9 above and below."""
+    inside = np.arange(18 * 32, dtype=np.float32).reshape(18, 32)
+    assert (unpadded(np.pad(inside, ((9, 9), (12, 12))), (32, 18)) == inside).all()
+
+
+def test_a_network_whose_output_is_unknown(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"is a prompt_depth_anything.*disparity or metres"):
+        load_depth(str(save_tiny("prompt_depth_anything", tmp_path)), ModelOptions())
+
+
+def test_disparity_becomes_distance() -> None:
+    assert distances(np.array([[2.0, 7.0, 12.0, 4.0]], dtype=np.float32)).tolist() == [
+        pytest.approx([1.0, 0.5, 0.0, 0.8])
+    ]
+    assert distances(np.full((2, 2), 3.0, dtype=np.float32)) == pytest.approx(np.ones((2, 2)))
+
+
+def test_what_is_no_depth_model(tiny_folder: Callable[[str], Path]) -> None:
+    with pytest.raises(UserError, match="is not a depth model"):
+        load_depth(str(tiny_folder("bert")), ModelOptions())
+    with pytest.raises(UserError, match="no such folder"):
+        load_depth("nobody/nothing", ModelOptions())

@@ -1,0 +1,133 @@
+"""The paper on spatial relations: P-vectors from the published matrix, and the figures in print beside ours."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from tests.browser import chromium
+from tests.shared_data import shared
+
+from seesay.language.relations.inventory import shown_contexts, shown_relations
+from seesay.language.relations.published import p_vectors_of, read
+from seesay.language.relations.pvectors import write
+from seesay.papers import load_paper
+from seesay.papers.material import Material
+from seesay.papers.paper import Page, Rendered, Status, render_entries, write_paper
+from seesay.papers.spatial_relations.vector_tests import perplexities, precision
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """From the published files, with the shown part of the matrix as one's own."""
+    data, own = shared("spatial_relations"), tmp_path_factory.mktemp("own")
+    write(own, read(data).matrix.take(shown_relations(), shown_contexts()), {"model": "mine", "contexts": {"above": 7}})
+    return render_entries(load_paper("spatial-relations"), Material([own], data, brief=True))
+
+
+def by_number(page: Page) -> dict[str, Rendered]:
+    return {entry.number: rendered for entry, rendered in page}
+
+
+def test_every_table_and_figure_of_the_paper_is_listed(page: Page) -> None:
+    """Five tables, four figures and the four of the appendix, after the authors' source of the paper."""
+    numbers = [entry.number for entry, _ in page]
+    assert {f"Table {n}" for n in range(1, 6)} | {f"Figure {n}" for n in range(1, 5)} <= set(numbers)
+    appendix = [number for number in numbers if number.startswith("Appendix")]
+    assert appendix == ["Appendix B, Figures 1 and 2", "Appendix C, Figure 3", "Appendix D, Figure 4"]
+
+
+def test_figure_3_is_the_p_vectors_of_two_clusters(page: Page) -> None:
+    """above and over; to the left of, to the right of and next to: clusters 15 and 28 of Table 2."""
+    above, left = map(str, by_number(page)["Figure 3"].charts)
+    assert (above.count('class="heat"'), left.count('class="heat"')) == (2 * 57 + 20, 3 * 57 + 20)
+
+
+def test_appendix_c_is_the_p_vectors_of_67_relations_over_57_contexts(page: Page) -> None:
+    chart = str(by_number(page)["Appendix C, Figure 3"].charts[0])
+    assert chart.count('class="heat"') == 67 * 57 + 20  # and the scale
+    assert "wide" in chart
+    vectors = p_vectors_of(read(shared("spatial_relations")), "67 x 57")
+    assert vectors.rows.shape == (67, 57)
+    highest = float(vectors.rows.max())
+    assert ">0</text>" in chart  # the scale begins at zero
+    assert f"{highest:.3g} fits worse" in chart
+    at = divmod(int(vectors.rows.argmax()), 57)
+    title = f"{shown_relations()[at[0]]}, {shown_contexts()[at[1]]}: {highest:.4g}"
+    assert f'fill-opacity="1"><title>{title}</title>' in chart  # the darkest cell is the greatest value
+
+
+def test_figures_in_print_and_ours(page: Page) -> None:
+    """.86, .62; .87, .90, .72, .70, .22, 1.0 differ from ours by rounding or truncation only; phrases differ more."""
+    shown = by_number(page)
+    seen = 0
+    for number in ("Table 3", "Table 4"):
+        for row in shown[number].tables[1].rows:
+            if row[-1] != "–" and "phrases" not in str(row[0]):
+                assert 0 <= float(str(row[3])) - float(str(row[-1])) + 0.005 < 0.015
+                seen += 1
+    assert seen == 8
+    rows = [row for row in shown["Table 5"].tables[1].rows if row[0] == "word association" and row[-1] != "–"]
+    assert [(row[1], row[3], row[-1]) for row in rows] == [
+        ("P-vectors", "0.474", "0.48"),
+        ("LM embeddings", "0.484", "0.48"),
+        ("spatial templates", "−0.043", "−0.02"),
+    ]
+    printed = {row[0]: row[1:] for row in shown["Table 5"].tables[0].rows}
+    assert printed["P-vectors"] == ["0.48", "0.19", "0.40", "−0.08"]
+
+
+def test_a_matrix_of_ones_own_stands_beside_the_published(page: Page) -> None:
+    shown = by_number(page)
+    assert len(shown["Appendix C, Figure 3"].charts) == 2
+    ours = {(row[0], row[1], row[2]): row[3] for row in shown["Table 3"].tables[1].rows}
+    assert ours["analogy", "P-vectors", "mine"] == ours["analogy", "P-vectors", "published files, 67 x 57"] == "0.625"
+    table = shown["Table 1"].numbers
+    assert table is not None
+    assert table.header[-1] == "contexts of mine"
+    assert [row[-1] for row in table.rows if row[0] == "above"] == ["7"]
+
+
+def test_pairs_are_told_apart_by_rank(page: Page) -> None:
+    """above / over is pair 65 of 2,211 by cosine; 2,146 of the 2,210 others are farther apart."""
+    pairs = by_number(page)["Table 2"].tables[2]
+    row = next(row for row in pairs.rows if row[0] == "above / over")
+    assert row[1:3] == ["65 of 2,211", "97.1 %"]
+    assert "1.000" not in str(row)
+
+
+def test_the_examples_of_the_notes_by_hand() -> None:
+    """10 bits over 6 tokens and over 2 sentences; seven words of which all, or two, are in a reference."""
+    by_token, by_sentence = (float(str(row[1])) for row in perplexities(Material()).tables[0].rows)
+    assert by_token == pytest.approx(2 ** (10 / 6), abs=5e-4)
+    assert by_sentence == pytest.approx(2 ** (10 / 2), abs=5e-4)
+    plain, clipped = (float(str(row[1])) for row in precision(Material()).tables[0].rows)
+    assert plain == 1
+    assert clipped == pytest.approx(2 / 7, abs=5e-4)
+    assert not math.isclose(plain, clipped)
+
+
+def test_without_the_files_the_entries_say_what_they_need() -> None:
+    shown = by_number(render_entries(load_paper("spatial-relations"), Material(brief=True)))
+    assert shown["Table 2"].status is Status.NOT_HERE
+    assert "--data" in shown["Table 2"].text
+    assert shown["Course notes, precision"].status is Status.SHOWN
+
+
+def test_in_a_browser(page: Page, tmp_path: Path) -> None:
+    """The heat map uses the page's width, nothing overflows, and no word of a table is broken on a phone."""
+    path = write_paper(tmp_path / "relations.html", load_paper("spatial-relations"), page)
+    with chromium() as browser:
+        for width in (1280, 390):
+            tab = browser.new_page(viewport={"width": width, "height": 900})
+            tab.goto(path.as_uri())
+            assert tab.evaluate("document.documentElement.scrollWidth") == width
+            if width == 1280:
+                chart = tab.locator("#appendix-c-figure-3 svg.heat-map").first.bounding_box()
+                assert chart is not None
+                assert chart["width"] > 900
+            heights = tab.evaluate(
+                """() => [...document.querySelectorAll("#table-3 td")].map(cell => cell.offsetHeight)"""
+            )
+            assert max(heights) < 120

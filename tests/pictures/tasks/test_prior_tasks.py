@@ -1,0 +1,161 @@
+"""prior-color and prior-size: the questions, and what the two baselines score on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.needs import absent
+from tests.shared_data import shared
+
+from seesay.errors import UserError
+from seesay.export import export
+from seesay.models import load_model
+from seesay.pictures import icons
+from seesay.pictures.tasks.prior_color import people_entropies
+from seesay.questions import Slice, Task
+from seesay.runs.ask import Settings, limited, run
+from seesay.runs.run import Run
+from seesay.tasks import load_task
+
+
+@pytest.fixture(scope="module", params=["prior-color", "prior-size"])
+def task(request: pytest.FixtureRequest) -> Task:
+    try:
+        icons.icon("lemon")
+    except UserError as error:
+        absent(str(error))
+    return load_task(request.param)
+
+
+def figure(finished: Run, metric: str, **tags: str) -> float:
+    """The mean over templates."""
+    (value,) = [
+        each.value
+        for each in finished.figures
+        if each.metric == metric and each.slice == Slice.of(tags) and each.template is None
+    ]
+    return value
+
+
+def asked(task: Task, name: str, tmp_path: Path) -> Run:
+    return run(load_model(name), task, tmp_path, Settings(resamples=100))
+
+
+def test_three_questions_per_picture(task: Task) -> None:
+    by_object: dict[str, Counter[str]] = {}
+    for question in task.questions:
+        by_object.setdefault(question.object, Counter())[question.tags["asked"]] += 1
+        assert (question.picture is None) == (question.tags["asked"] == "blind")
+        assert question.options == task.questions[0].options
+    things = {name: counts for name, counts in by_object.items() if counts["blind"]}
+    assert len(things) == {"prior-color": 240, "prior-size": 180}[task.name]
+    for counts in things.values():
+        assert counts["blind"] == 1
+        assert counts["here"] >= 3
+        assert counts["usually"] >= counts["here"]
+    ids = {question.id for question in task.questions}
+    assert all(question.twin in ids for question in task.questions if question.twin)
+
+
+def test_a_pull_is_never_right(task: Task) -> None:
+    for question in task.questions:
+        source = {"here": "prior", "usually": "picture", "blind": ""}[question.tags["asked"]]
+        assert set(question.marks) <= {source}
+        for labels in question.marks.values():
+            assert not set(labels) & set(question.gold)
+        agrees = question.tags.get("condition") in (None, "typical", "world", "control")
+        assert bool(question.marks) != agrees
+
+
+@pytest.mark.seconds
+def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:
+    finished = asked(task, "baseline:prior", tmp_path)
+    same, others = (
+        ("typical", ("counterfactual", "gray")) if task.name == "prior-color" else ("world", ("reversed", "equal"))
+    )
+    assert figure(finished, "relaxed_accuracy", asked="here", condition=same) == 1.0
+    for condition in others:
+        assert figure(finished, "relaxed_accuracy", asked="here", condition=condition) == 0.0
+        assert figure(finished, "prior_pull", asked="here", condition=condition) == 1.0
+    assert figure(finished, "relaxed_accuracy", asked="usually") == 1.0
+    assert figure(finished, "relaxed_accuracy", asked="blind") == 1.0
+    assert figure(finished, "picture_pull", asked="usually") == 0.0
+    assert figure(finished, "gain_over_blind", asked="usually") == 0.0
+    chance = 1 / len(task.questions[0].options)
+    assert figure(finished, "relaxed_accuracy", asked="here", condition="control") == pytest.approx(chance)
+
+
+@pytest.mark.seconds
+def test_pixels_look_and_do_not_know(task: Task, tmp_path: Path) -> None:
+    finished = asked(task, "baseline:pixels", tmp_path)
+    same, others = (
+        ("typical", ("counterfactual", "gray")) if task.name == "prior-color" else ("world", ("reversed", "equal"))
+    )
+    for condition in (same, *others, "control"):
+        assert figure(finished, "relaxed_accuracy", asked="here", condition=condition) >= 0.97
+    for condition in others:
+        assert figure(finished, "relaxed_accuracy", asked="usually", condition=condition) <= 0.03
+        assert figure(finished, "picture_pull", asked="usually", condition=condition) >= 0.97
+    assert figure(finished, "relaxed_accuracy", asked="usually", condition=same) >= 0.97
+    assert figure(finished, "prior_pull", asked="here") <= 0.03
+    blind = [each for each in finished.figures if each.slice == Slice.of(asked="blind")]
+    assert blind[0].metric == "relaxed_accuracy"
+    assert blind[0].value == pytest.approx(blind[0].chance)  # without a picture it knows nothing
+
+
+def test_text_models_are_asked_the_blind_questions(task: Task, tmp_path: Path) -> None:
+    model = load_model("mock")
+    model.accepts = frozenset({"text"})
+    finished = run(model, limited(task, 60, 0), tmp_path, Settings(resamples=100))
+    assert {question.tags["asked"] for question in finished.task.questions} == {"blind"}
+    assert any("reads text only" in note for note in finished.manifest.notes)
+
+
+def test_prior_is_asked_without_the_thing_too(task: Task, tmp_path: Path) -> None:
+    finished = run(
+        load_model("baseline:prior"),
+        replace(limited(task, 60, 0), neutral={"question": "What is it?", "claim": "It is"}),
+        tmp_path,
+        Settings(resamples=100),
+    )
+    assert all(answer.neutral for answer in finished.answers)
+
+
+def test_baselines_refuse_other_tasks(tmp_path: Path) -> None:
+    for name in ("baseline:prior", "baseline:pixels"):
+        with pytest.raises(UserError, match="prior-color or prior-size"):
+            asked(load_task("core-color"), name, tmp_path)
+
+
+def test_entropy_of_people(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    if task.name == "prior-size":
+        return
+    folder = shared("coda")
+    monkeypatch.setattr("seesay.data.store.find_file", lambda name, file, near=None: folder / file)
+    people_entropies.cache_clear()
+    try:
+        entropies = people_entropies()
+        tagged = load_task("prior-color")
+    finally:
+        people_entropies.cache_clear()
+    assert 0 <= entropies["lemon"] < entropies["apple"] < 3.46  # log2(11)
+    counts = Counter(question.tags.get("entropy") for question in tagged.questions if question.tags["asked"] == "blind")
+    assert counts["below 1 bit"] >= 10
+    assert counts["1 to 2 bits"] >= 10
+
+
+def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no readable pictures\.json"):
+        load_task("prior-color", tmp_path)
+    (tmp_path / "pictures.json").write_text('{"task": "prior-size", "seed": 0}')
+    with pytest.raises(UserError, match="not of prior-color"):
+        load_task("prior-color", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["prior-color", "prior-size"])
+def test_questions_that_are_compared_with_others_are_not_for_a_task_file(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"A task file cannot express '{name}'"):
+        export(load_task(name), tmp_path / "copy", "seesay")

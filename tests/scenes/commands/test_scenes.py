@@ -1,0 +1,114 @@
+"""`seesay scenes make` and `show`, as a user types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.modules import needed
+from tests.shared_data import shared
+
+from seesay.errors import UserError
+from seesay.scenes.commands.scenes import app
+
+
+def run(*arguments: str) -> None:
+    app(list(arguments), standalone_mode=False)
+
+
+def test_make(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "data"
+    command = [
+        "make",
+        "--task",
+        "set+pos",
+        "-n",
+        "40",
+        "--size",
+        "64",
+        "--workers",
+        "1",
+        "--formats",
+        "parquet",
+        "-o",
+        str(folder),
+    ]
+    run(*command)
+    assert "train 32, val 4, test 4" in capsys.readouterr().out
+    assert (folder / "data" / "test.parquet").is_file()
+    assert len(list(folder.glob("images/*/*.png"))) == 40
+    run(*command, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["splits"] == {"train": 32, "val": 4, "test": 4}
+    assert told["recipe"]["task"] == "set+pos"
+    run(*command, "--quiet")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+
+
+def test_options_reach_the_scenes(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    options = ["--adjective", "bright", "--threshold", "rh-n", "--k-mean", "0.4", "--objects", "6", "--arrays", "16"]
+    run(
+        "make",
+        "-t",
+        "pos",
+        "-n",
+        "10",
+        "--size",
+        "0",
+        "--formats",
+        "json",
+        "--quiet",
+        "-o",
+        str(folder),
+        "--workers",
+        "1",
+        *options,
+    )
+    scenes = json.loads((folder / "annotation" / "train_annotation.json").read_text())
+    assert {scene[0]["n_objects"] for scene in scenes.values()} == {"6"}
+    assert {o["size"] for scene in scenes.values() for o in scene[1]["objects"]} == {"bright", "dark"}
+    assert (folder / "arrays" / "train.npy").is_file()
+    assert not (folder / "images").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--task", "pos9"],
+        ["-n", "0"],
+        ["--objects", "five"],
+        ["--objects", "9-5"],
+        ["--objects", "5-"],
+        ["--objects", "-5"],
+        ["--objects", "5-99999999999"],
+        ["--adjective", "heavy"],
+        ["--threshold", "x"],
+        ["--size", "5"],
+        ["--arrays", "100000"],
+        ["--formats", "csv"],
+        ["--workers", "0"],
+        ["--seed", "-1"],
+        ["--k-mean", "nan"],
+    ],
+)
+def test_mistakes_are_one_sentence_and_leave_nothing(tmp_path: Path, arguments: list[str]) -> None:
+    with pytest.raises(UserError) as caught:
+        run("make", "-o", str(tmp_path / "data"), "--quiet", *arguments)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "data").exists()
+
+
+def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = needed("PIL.Image")
+    sheet = tmp_path / "sheets" / "pos.png"
+    run("show", "-t", "pos", "-n", "6", "-o", str(sheet), "--columns", "3", "--size", "64", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["scenes"]) == 6
+    assert image.open(sheet).width == 3 * 72 + 8
+    run("show", str(shared("malevic/examples/pos")), "-n", "4", "-o", str(sheet))
+    assert "4 scenes" in capsys.readouterr().out
+    with pytest.raises(UserError, match="no annotation"):
+        run("show", str(tmp_path), "-o", str(sheet))

@@ -1,0 +1,185 @@
+"""Items: looked at once, kept whole, and the same from a folder as from memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.scenes.reasoners.small import feature_shape
+
+from seesay.errors import UserError
+from seesay.folders import cache_folder
+from seesay.scenes.config import SceneConfig
+from seesay.scenes.dataset_writer import SceneOutput, write_dataset
+from seesay.scenes.plan import make_plan
+from seesay.scenes.raster import PUBLISHED
+from seesay.scenes.reasoners.dataset import LabelledPictures, ReasonerDataset, extract_cached, from_folder, from_scenes
+from seesay.scenes.reasoners.features.extractor import ObjectExtractor, Pictures, PixelExtractor
+
+NAMES = ("left", "right", "neither")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+
+
+def seen(stop: int | None = None) -> Iterator[LabelledPictures]:
+    """Three batches of two; `stop` breaks off before that batch."""
+    for batch in range(3):
+        if batch == stop:
+            raise KeyboardInterrupt
+        pictures: Pictures = np.full((2, 8, 8, 3), 10 * batch, dtype=np.uint8)
+        yield pictures, [f"number {2 * batch}", f"number {2 * batch + 1}"], [batch, 0]
+
+
+def test_what_is_given_is_kept() -> None:
+    steps: list[tuple[int, int]] = []
+    found = extract_cached(
+        "made-up", seen(), 6, PixelExtractor(8), NAMES, lambda done, total: steps.append((done, total))
+    )
+    assert len(found) == 6
+    assert found.features.shape == (6, 3, 8, 8)
+    assert [look.max() for look in found.features] == [0, 0, 10, 10, 20, 20]
+    assert found.sentences[3] == "number 3"
+    assert found.answers.tolist() == [0, 0, 1, 0, 2, 0]
+    assert found.answer_names == NAMES
+    assert steps == [(2, 6), (2, 6), (2, 6)]
+
+
+def test_the_second_time_nothing_is_looked_at() -> None:
+    first = extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+    again = extract_cached("made-up", seen(stop=0), 6, PixelExtractor(8), NAMES)  # would raise if it were read
+    assert np.array_equal(first.features, again.features)
+    assert (first.sentences, first.answers.tolist(), first.answer_names) == (
+        again.sentences,
+        again.answers.tolist(),
+        again.answer_names,
+    )
+    assert isinstance(again.features, np.memmap)
+
+
+def test_another_eye_looks_for_itself() -> None:
+    extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+    with pytest.raises(KeyboardInterrupt):
+        extract_cached("made-up", seen(stop=0), 6, PixelExtractor(9), NAMES)
+
+
+@pytest.mark.parametrize("stop", [0, 1, 2])
+def test_half_a_folder_is_made_anew(stop: int) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        extract_cached("made-up", seen(stop), 6, PixelExtractor(8), NAMES)
+    assert not list((cache_folder() / "reasoners" / "made-up-pixels-8").glob("[!.]*"))
+    assert [look.max() for look in extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES).features] == [
+        0,
+        0,
+        10,
+        10,
+        20,
+        20,
+    ]
+
+
+def test_a_damaged_cache_is_one_sentence() -> None:
+    extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+    folder = cache_folder() / "reasoners" / "made-up-pixels-8"
+    for name, damage in (("items.json", b"{"), ("items.json", b"[]"), ("looks.npy", b""), ("looks.npy", b"\x93NUMPY")):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(damage)
+        with pytest.raises(UserError, match=r"made-up-pixels-8 is damaged .*: delete that folder"):
+            extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+        (folder / name).write_bytes(content)
+
+
+def test_some_of_them() -> None:
+    found = extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+    some = found.take(np.array([4, 1]))
+    assert some.sentences == ("number 4", "number 1")
+    assert some.answers.tolist() == [2, 0]
+    assert [look.max() for look in some.features] == [20, 0]
+    assert found.take(slice(2, 4)).sentences == ("number 2", "number 3")
+
+
+def test_without_items_there_is_nothing_to_look_at() -> None:
+    with pytest.raises(UserError, match="has no items"):
+        extract_cached("empty", iter(()), 0, PixelExtractor(8), NAMES)
+
+
+def on_disk(folder: Path, picture: int, seed: int = 0) -> Path:
+    write_dataset(
+        SceneConfig("pos", seed=seed), make_plan("pos", 20), SceneOutput(folder, picture, formats=("json",)), workers=1
+    )
+    return folder
+
+
+def same_but_for_looks(one: ReasonerDataset, other: ReasonerDataset) -> bool:
+    return (one.sentences, one.answers.tolist(), one.answer_names) == (
+        other.sentences,
+        other.answers.tolist(),
+        other.answer_names,
+    )
+
+
+@pytest.mark.parametrize(
+    ("picture", "apart"),
+    [
+        (64, 0),
+        (1024, 1),  # rounded once instead of never before the mean
+        (
+            PUBLISHED,
+            255 / 16 * 2,
+        ),  # drawn with the nearest colour: an edge is off by up to a canvas pixel of 16, a corner by two edges
+    ],
+)
+def test_a_folder_shows_what_the_scenes_do(tmp_path: Path, picture: int, apart: float) -> None:
+    eye = PixelExtractor(64)
+    made = from_scenes(make_plan("pos", 20), "train", eye)
+    read = from_folder(on_disk(tmp_path / "pos", picture), "train", eye)
+    assert len(read) == 16
+    assert same_but_for_looks(made, read)
+    assert np.abs(made.features.astype(int) - read.features).max() <= apart
+
+
+def test_a_folder_made_anew_is_looked_at_anew(tmp_path: Path) -> None:
+    """The sentences of POS are the same with every seed: what tells the two apart are the pictures."""
+    first = np.array(from_folder(on_disk(tmp_path / "pos", 64), "train", PixelExtractor(64)).features)
+    (tmp_path / "pos").rename(tmp_path / "old")
+    second = from_folder(on_disk(tmp_path / "pos", 64, seed=1), "train", PixelExtractor(64))
+    assert np.array_equal(
+        second.features, from_scenes(make_plan("pos", 20), "train", PixelExtractor(64), seed=1).features
+    )
+    assert not np.array_equal(first, second.features)
+
+
+def test_objects_are_looked_at_too() -> None:
+    found = from_scenes(make_plan("pos", 20), "val", ObjectExtractor())
+    assert found.features.shape == (2, *feature_shape(ObjectExtractor()))
+    assert (found.features[:, :, 0].sum(1) >= 5).all()  # a scene of POS has five things or more
+
+
+def test_wrong_folders_are_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="MALeViC's layout"):
+        from_folder(tmp_path, "train", PixelExtractor(8))
+    folder = on_disk(tmp_path / "pos", 64)
+    with pytest.raises(UserError, match=r"There is no .*nosuch\.json"):
+        from_folder(folder, "nosuch", PixelExtractor(8))
+    (folder / "images" / "train" / "3.png").write_bytes(b"no picture")
+    with pytest.raises(UserError, match=r"3\.png cannot be read"):
+        from_folder(folder, "train", PixelExtractor(8))
+    (folder / "images" / "train" / "3.png").unlink()
+    with pytest.raises(UserError, match=r"3\.png cannot be read"):
+        from_folder(folder, "train", PixelExtractor(8))
+    file = folder / "dataset" / "val.json"
+    rows = json.loads(file.read_text())
+    rows["questions"][1]["answer"] = "perhaps"
+    file.write_text(json.dumps(rows))
+    with pytest.raises(UserError, match="a training set must be complete"):
+        from_folder(folder, "val", PixelExtractor(8))
+
+
+def test_splits_that_are_not_there_are_told() -> None:
+    with pytest.raises(UserError, match="has no train items: it has test"):
+        from_scenes(make_plan("pos-hard", 20), "train", PixelExtractor(8))

@@ -13,9 +13,9 @@ PUBLISHED_DATA = "seesay.tests.published_data"  # the event of which `--light` h
 
 def shared(path: str) -> Path:
     """A published file under `$SEESAY_SHARED` (or `../shared/data`); the test is skipped where the file is absent."""
-    sys.audit(PUBLISHED_DATA, path)
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     file = Path(os.environ.get("SEESAY_SHARED") or default) / path
     if not file.exists():
         absent(f"published data {path} not found at {file}")
+    sys.audit(PUBLISHED_DATA, path)
     return file

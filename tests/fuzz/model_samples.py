@@ -16,7 +16,7 @@ from tests.fuzz.data_samples import READERS as READERS
 from tests.fuzz.samples import add, as_bytes, json_lines, npy, parquet, png, read_corpus
 from tests.scenes.reasoners.small import save_random
 
-from seesay.captions.cider import DocumentFrequency
+from seesay.captions.coco.cider import DocumentFrequency
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
 from seesay.language.relations import pvectors

@@ -46,6 +46,7 @@ def fetched() -> None:
         absent(str(error))
 
 
+@pytest.mark.seconds
 def test_enough_things_and_pairs() -> None:
     assert len(color_things()) == 240
     assert len(size_pairs()) >= 150
@@ -160,6 +161,7 @@ def test_silhouettes_are_black_on_white() -> None:
     assert (pixels < 20).mean() > 0.2
 
 
+@pytest.mark.seconds
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
     one, two, other = (tmp_path / name for name in ("one", "two", "other"))
     for folder, seed in ((one, 3), (two, 3), (other, 4)):
@@ -181,6 +183,7 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
         write_pictures("prior-size", tmp_path / "full", size=16)
 
 
+@pytest.mark.seconds
 def test_a_thousand_pictures_in_ten_seconds() -> None:
     pictures = color_pictures()[:200]
     png(pictures[0])  # icons are read once

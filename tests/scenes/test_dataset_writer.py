@@ -83,6 +83,7 @@ def _complete(folder: Path) -> bool:
     return manifest.exists() and bool(json.loads(manifest.read_text())["complete"])
 
 
+@pytest.mark.seconds
 def test_an_interrupted_chunk_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config, plan, output = SceneConfig("sup1"), make_plan("sup1", 500), SceneOutput(tmp_path / "set", 64, None, FORMATS)
     real, calls = dataset_writer._make_chunk, []

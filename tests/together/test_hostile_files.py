@@ -130,6 +130,7 @@ def test_captions_too_long_to_tag_are_bad_rows(tmp_path: Path) -> None:
     assert bad == [f"the caption has more than {MAX_CAPTION:,} characters"]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("content", [b"a\n", b"a", b'{"image_id": 1, "caption": "a"}\n', b"[[],", b'[{"a": 1}, '])
 def test_a_gzip_bomb_is_one_sentence(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "MOST_UNZIPPED", 1 << 20)

@@ -332,6 +332,7 @@ def test_any_captions_come_back_from_coco(tmp_path_factory: pytest.TempPathFacto
     assert corpus.captions + corpus.bad == len(texts)
 
 
+@pytest.mark.seconds
 def test_a_larger_corpus_needs_no_more_memory(tmp_path: Path) -> None:
     """Ten times as many rows of Conceptual Captions, and of a JSON document, are read in the same memory."""
     peaks = []

@@ -342,6 +342,7 @@ def test_bad_rows_are_counted_by_kind_and_listed_with_details(tmp_path: Path) ->
     assert listed == [{"where": row.where, "reason": row.reason} for row in bad]
 
 
+@pytest.mark.seconds
 def test_memory_is_flat(tmp_path: Path) -> None:
     """Four times the pictures take no more Python memory; in memory, the larger file would take over 5 MB."""
     peaks = []

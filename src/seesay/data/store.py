@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
+from seesay.data.lines import read_errors
+from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.folders import data_folder
@@ -101,8 +103,8 @@ def _state(entry: DataSet, file: DataFile) -> tuple[FileState, Path]:
 
 def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
-    with _open(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with read_errors(path):
+        return file_sha256(path)
 
 
 def fetch(
@@ -155,7 +157,7 @@ def add(name: str, path: Path, *, force: bool = False) -> list[Path]:
             )
     targets = [stored_path(entry, file.name) for file, _ in sources]
     for (file, source), target, digest in zip(sources, targets, digests, strict=True):
-        with _open(source) as original, _write(target) as copy:
+        with read_errors(source), source.open("rb") as original, _write(target) as copy:
             shutil.copyfileobj(original, copy)
         if digest == file.sha256:
             _checksum_file(target).unlink(missing_ok=True)
@@ -187,15 +189,6 @@ def _match_files(entry: DataSet, path: Path) -> list[tuple[DataFile, Path]]:
 
 def _checksum_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[io.BufferedReader]:
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
 @contextmanager

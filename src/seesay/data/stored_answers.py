@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seesay.data.jsonl import BadValueError
-from seesay.data.task_files.rows import Row, read_file
+from seesay.data.cells import BadValueError
+from seesay.data.rows import Row
 from seesay.data.task_files.schema_rows import Reading
+from seesay.data.task_files.tables import read_file
 from seesay.errors import UserError
 from seesay.questions import BadRow
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.data.knowledge import COLORS
+from seesay.digests import json_digest
 from seesay.files import damage_as_user_error, read_state, refuse_other_settings, write_json
 from seesay.metrics.base import IntArray
 from seesay.mining import aggregate, fingerprints, places, sizes
@@ -241,8 +242,8 @@ def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts
     settings = {
         **config.to_json(),
         **{f"{kind} model's files": digest for kind, digest in models.items() if digest},
-        "names of regions": fingerprints.digest(dict(names.renamed)),
-        "subtypes": fingerprints.digest(subtypes) if config.select else "",
+        "names of regions": json_digest(dict(names.renamed), sort_keys=True),
+        "subtypes": json_digest(subtypes, sort_keys=True) if config.select else "",
         "parts": [path.stem for path in parts],
     }
     # earlier versions counted otherwise, under the same options

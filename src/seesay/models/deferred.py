@@ -7,7 +7,6 @@ than that matters (servers, models of other packages, code of a repository), the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import seesay
+from seesay.digests import json_digest
 from seesay.errors import UserError
-from seesay.files import checksum, write_json
+from seesay.files import read_json, write_json
 from seesay.folders import cache_folder
 from seesay.models import MODELS, load_model
 from seesay.models.base import ABILITIES, IDENTITY, Model
@@ -35,7 +35,7 @@ def load_when_asked(name: str, options: ModelOptions) -> Model:
     if state is None:
         return load_model(name, options)
     shaping = {key: value for key, value in asdict(options).items() if key not in NOT_SHAPING}
-    digest = checksum(json.dumps([seesay.__version__, ABILITIES, name, shaping, state]).encode())
+    digest = json_digest([seesay.__version__, ABILITIES, name, shaping, state])
     path = cache_folder() / "identities" / f"{digest}.json"
     if (identity := _read(path)) is not None:
         return DeferredModel(identity, lambda: load_model(name, options), path)
@@ -127,8 +127,8 @@ def _stat(path: Path) -> tuple[str, int, int]:
 def _read(path: Path) -> dict[str, Any] | None:
     """What is remembered; None where nothing is, or it is damaged."""
     try:
-        identity = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        identity = read_json(path)
+    except (OSError, ValueError):
         return None
     fields = {*IDENTITY, "abilities"}
     return identity if isinstance(identity, dict) and identity.keys() == fields else None

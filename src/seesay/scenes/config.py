@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
 
+from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective, adjective
 from seesay.scenes.task_kinds import TaskKind, task_kind
@@ -93,7 +93,7 @@ class SceneConfig:
     @property
     def fingerprint(self) -> str:
         """A digest of the settings."""
-        return hashlib.blake2b(json.dumps(self.settings(), sort_keys=True).encode(), digest_size=8).hexdigest()
+        return json_digest(self.settings(), sort_keys=True)
 
     def generator(self, stream: int, index: int) -> np.random.Generator:
         """The random generator of item `index` of a stream."""

@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from seesay.data import jsonl, store
+from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
+from seesay.data.cells import BadValueError, Cells, text_field, whole_number
 from seesay.data.colors import COLORS
+from seesay.data.rows import parse_json_lines
 from seesay.errors import UserError
 from seesay.metrics.base import ScoredItems
 from seesay.metrics.jensen_shannon import jensen_shannon
@@ -57,30 +59,30 @@ class _Phrases:
     fields: dict[str, str]
 
 
-def _annotation(record: jsonl.Record) -> _Annotation:
-    kind, worker = jsonl.text_field(record, "class_id"), jsonl.whole_number(record, "worker_id", 0, 10**9)
+def _annotation(record: Cells) -> _Annotation:
+    kind, worker = text_field(record, "class_id"), whole_number(record, "worker_id", 0, 10**9)
     if not isinstance(record.get("included"), bool):
-        raise jsonl.BadValueError("'included' is neither true nor false")
+        raise BadValueError("'included' is neither true nor false")
     if not record["included"]:
         return _Annotation(kind, worker, None)
-    ratings = tuple(jsonl.whole_number(record, color, 0, 5) for color in COLORS)
+    ratings = tuple(whole_number(record, color, 0, 5) for color in COLORS)
     if not any(ratings):
-        raise jsonl.BadValueError("every rating is zero")
+        raise BadValueError("every rating is zero")
     return _Annotation(kind, worker, ratings)
 
 
-def _phrases(record: jsonl.Record) -> _Phrases:
-    things, are = jsonl.text_field(record, "object_pl"), _verb(record, "areis_pl")
+def _phrases(record: Cells) -> _Phrases:
+    things, are = text_field(record, "object_pl"), _verb(record, "areis_pl")
     fields = {"things": things, "are": are, "this": "These" if are == "are" else "This", "thing": things, "is": are}
     if record.get("object_s") is not None:
-        fields |= {"this": "This", "thing": jsonl.text_field(record, "object_s"), "is": _verb(record, "areis_s")}
-    return _Phrases(jsonl.text_field(record, "class_id"), jsonl.text_field(record, "display_name"), fields)
+        fields |= {"this": "This", "thing": text_field(record, "object_s"), "is": _verb(record, "areis_s")}
+    return _Phrases(text_field(record, "class_id"), text_field(record, "display_name"), fields)
 
 
-def _verb(record: jsonl.Record, key: str) -> str:
-    verb = jsonl.text_field(record, key)
+def _verb(record: Cells, key: str) -> str:
+    verb = text_field(record, key)
     if verb not in ("is", "are"):
-        raise jsonl.BadValueError(f"'{key}' is neither 'is' nor 'are'")
+        raise BadValueError(f"'{key}' is neither 'is' nor 'are'")
     return verb
 
 
@@ -135,8 +137,8 @@ def load(data: Path | None = None) -> Task:
     """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
     if data is not None and data.is_file():
         raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
-    annotations, bad = jsonl.read(store.require_file("coda", ANNOTATIONS, data), _annotation)
-    phrases, bad_phrases = jsonl.read(store.require_file("coda", OBJECTS, data), _phrases)
+    annotations, bad = parse_json_lines(store.require_file("coda", ANNOTATIONS, data), _annotation)
+    phrases, bad_phrases = parse_json_lines(store.require_file("coda", OBJECTS, data), _phrases)
     bad = [replace(row, file=ANNOTATIONS) for row in bad] + [replace(row, file=OBJECTS) for row in bad_phrases]
 
     once: dict[tuple[str, int], _Annotation] = {}

@@ -7,7 +7,6 @@ whole substitution table: nothing is written out.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 
 from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError
+from seesay.files import read_json
 from seesay.language.relations import ContextPart
 from seesay.language.relations.lexicon import RelationLexicon
 from seesay.language.training import captions
@@ -147,8 +147,8 @@ def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str
     `other` if it was trained on other captions or another split, `unknown` for a model without a record of it.
     """
     try:
-        trained = json.loads((model / "training" / SETTINGS).read_text(encoding="utf-8"))["captions"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        trained = read_json(model / "training" / SETTINGS)["captions"]
+    except (OSError, ValueError, KeyError, TypeError):
         return "unknown"
     if trained != corpus.fingerprint:
         return "other"

@@ -6,9 +6,6 @@ and writes the folder of `seesay relations matrix`.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay.data.rows import column_names, every_row, read_table
 from seesay.errors import UserError
-from seesay.files import atomic_write, write_json, write_text
+from seesay.files import atomic_write, read_json, write_csv, write_json
 from seesay.language.relations.vectors import WordVectors, unit
 from seesay.metrics.base import FloatArray
 
@@ -75,25 +73,25 @@ def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
             table = pq.read_table(parquet)
             names, columns = table.column_names, [column.to_pylist() for column in table.columns]
         elif text.is_file():
-            with text.open(encoding="utf-8-sig", newline="") as file:
-                names, *rows = list(csv.reader(file))
-            columns = [[row[i] for row in rows] for i in range(len(names))]
+            names = column_names(text)
+            rows = [row.cells for row in every_row(text, read_table(text))]
+            columns = [[row[name] for row in rows] for name in names]
         else:
             raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
         words = tuple(map(str, columns[0]))
         values = np.array([[float(value) for value in column] for column in columns[1:]]).T
         matrix = PerplexityMatrix(words, tuple(names[1:]), values)
-    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError, csv.Error) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError) as error:
         raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
     return matrix, _read_about(folder / "about.json")
 
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
-        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        about = read_json(path) if path.is_file() else {}
         if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
             raise ValueError("not what `seesay relations matrix` writes")
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): delete it, or make the matrix again.") from error
     return about
 
@@ -101,10 +99,7 @@ def _read_about(path: Path) -> dict[str, Any]:
 def _write_table(stem: Path, matrix: PerplexityMatrix, rows: FloatArray) -> None:
     columns: dict[str, Any] = {"relation": list(matrix.words)}
     columns |= {name: rows[:, i] for i, name in enumerate(matrix.contexts)}
+    table = pa.table(columns)
     with atomic_write(stem.with_suffix(".parquet")) as unfinished:
-        pq.write_table(pa.table(columns), unfinished, compression="zstd")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["relation", *matrix.contexts])
-    writer.writerows([word, *map(repr, map(float, row))] for word, row in zip(matrix.words, rows, strict=True))
-    write_text(stem.with_suffix(".csv"), text.getvalue())
+        pq.write_table(table, unfinished, compression="zstd")
+    write_csv(stem.with_suffix(".csv"), table.column_names, table.to_pylist())

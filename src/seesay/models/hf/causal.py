@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,8 +14,9 @@ import torch
 from numpy.typing import NDArray
 
 import seesay
+from seesay.digests import json_digest
 from seesay.errors import UserError
-from seesay.files import checksum, write_text
+from seesay.files import write_text
 from seesay.folders import cache_folder
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
 from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
@@ -278,7 +278,7 @@ class CausalModel(TransformersModel):
         network = self._network
         shaping = (type(network).__name__, str(network.dtype), network.device.type, network.config._attn_implementation)
         versions = (seesay.__version__, torch.__version__, version("transformers"))
-        digest = checksum(json.dumps([self.fingerprint, *shaping, *versions]).encode())
+        digest = json_digest([self.fingerprint, *shaping, *versions])
         path = cache_folder() / "trees" / digest
         if path.is_file() and (outcome := path.read_text(errors="replace")) in ("True", "False"):
             return outcome == "True"

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seesay.digests import json_digest
 from seesay.errors import UserError, first_line, missing_extra
-from seesay.files import checksum, write_text
+from seesay.files import write_text
 from seesay.folders import cache_folder
 from seesay.models.hf.batching import is_out_of_memory
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing_head, unused_parts
@@ -230,7 +231,7 @@ def file_digest(paths: Iterable[Path]) -> str:
     ordered = sorted(paths)
     states = {path: path.stat() for path in ordered}
     files = [(str(path.resolve()), s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states.items()]
-    remembered = cache_folder() / "digests" / checksum(json.dumps(files).encode())
+    remembered = cache_folder() / "digests" / json_digest(files)
     is_large = sum(state.st_size for state in states.values()) >= LARGE
     if is_large and remembered.is_file() and DIGEST.fullmatch(text := remembered.read_text(errors="replace")):
         return text

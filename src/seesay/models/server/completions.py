@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from seesay.digests import json_digest
 from seesay.models.base import GREEDY, Model, Reply, Sampling
 from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.chat import ChatServer
@@ -38,8 +37,7 @@ class CompletionsServer(Model):
             lambda trial: completed_text(client.post("completions", greedy_request(trial))), TRIALS
         )
         way = "Free" if generates else self._scorer.key
-        identity = json.dumps([client.base, client.model, way, completions])
-        self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+        self.fingerprint = json_digest([client.base, client.model, way, completions])
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server at its chat endpoint."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 import copy
-import hashlib
 import io
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from seesay.answers import NO_ANSWER
+from seesay.digests import text_digest
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choice_scores
 from seesay.models.chat import conversation
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
@@ -40,7 +40,7 @@ class VisionServer(ChatServer):
         self._logprobs = self._reports_logprobs()
         self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
-        self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+        self.fingerprint = text_digest(identity)
 
     def through_chat(self, system: str | None = None) -> VisionServer:
         """The same server, which is asked nothing but chats, with a system text."""

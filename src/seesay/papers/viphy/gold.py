@@ -15,8 +15,8 @@ from seesay.data.knowledge import PlaceFact
 from seesay.questions import Question, Task
 from seesay.reports.analysis import Analysis, GoldDistribution, LabelShares
 from seesay.reports.charts import columns, heat_map, histogram, stacked_bars
-from seesay.reports.formatting import count
 from seesay.tasks.categories import CATEGORIES, agreement
+from seesay.wording import quantity
 
 WORDS = {
     "viphy-space": {">": "above", "=": "similar level", "<": "below"},
@@ -112,7 +112,7 @@ def entropies(task: Task) -> Analysis:
     drawn = [rows[index] for index in even_steps(len(rows), MAX_BARS)]
     labels = [_word(task, label) for label in task.labels]
     bars = [(row.object, [row.shares.get(label, 0.0) for label in labels]) for row in drawn]
-    title = f"{count(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
+    title = f"{quantity(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
     charts = (
         stacked_bars(bars, labels, title=title),
         histogram([row.entropy for row in rows], title="Entropy", x_label="bits", y_label="objects"),

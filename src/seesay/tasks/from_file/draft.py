@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seesay.data.rows import format_of
 from seesay.data.task_files.reader import TABLES, Declaration, read_declaration
-from seesay.data.task_files.rows import Table, column_values, format_of, read_file
 from seesay.data.task_files.schema_rows import Reading
+from seesay.data.task_files.tables import Table, column_values, read_file
 from seesay.data.task_files.yaml_text import NULLS
 from seesay.errors import UserError
 from seesay.questions import SLOT
@@ -59,7 +60,7 @@ def guess(path: Path) -> Declaration:
 
 def draft_file(path: Path, folder: Path | None = None) -> Draft:
     """A first task file for a table; `folder` is where it will be."""
-    kind = format_of(path, Reading())
+    kind = format_of(path)
     table = read_file(path, _reading(path, kind))
     if not table.rows:
         raise UserError(f"{path} has no row that can be read{f' ({table.bad[0]})' if table.bad else ''}.")

@@ -9,7 +9,7 @@ from typing import Generic
 
 from seesay.data import knowledge, store, viphy
 from seesay.data.catalogue import CATALOGUE
-from seesay.data.jsonl import BadValueError, prompt_text
+from seesay.data.cells import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import SHARES, left_over, split
 from seesay.errors import UserError

@@ -136,9 +136,11 @@ def parse_table(
     return parse_rows(path, read_table(path, delimiter), parse_texts, key=key)
 
 
-def parse_json_lines(path: Path, parse: Callable[[dict[str, Any]], T]) -> tuple[dict[int, T], list[BadRow]]:
+def parse_json_lines(
+    path: Path, parse: Callable[[dict[str, Any]], T], *, key: Callable[[T], Hashable] | None = None
+) -> tuple[dict[int, T], list[BadRow]]:
     """`parse_rows` of a file of JSON lines."""
-    return parse_rows(path, read_json_lines(path), parse)
+    return parse_rows(path, read_json_lines(path), parse, key=key)
 
 
 def every_row(path: Path, rows: Rows) -> Iterator[Row]:

@@ -137,28 +137,26 @@ def load(data: Path | None = None) -> Task:
     """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
     if data is not None and data.is_file():
         raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
-    annotations, bad = parse_json_lines(store.require_file("coda", ANNOTATIONS, data), _annotation)
-    phrases, bad_phrases = parse_json_lines(store.require_file("coda", OBJECTS, data), _phrases)
+    annotations, bad = parse_json_lines(
+        store.require_file("coda", ANNOTATIONS, data), _annotation, key=lambda row: (row.kind, row.worker)
+    )
+    phrases, bad_phrases = parse_json_lines(
+        store.require_file("coda", OBJECTS, data), _phrases, key=lambda thing: thing.kind
+    )
     bad = [replace(row, file=ANNOTATIONS) for row in bad] + [replace(row, file=OBJECTS) for row in bad_phrases]
-
-    once: dict[tuple[str, int], _Annotation] = {}
-    for number, annotation in annotations.items():
-        if once.setdefault((annotation.kind, annotation.worker), annotation) is not annotation:
-            bad.append(BadRow(number, "this annotator has already rated this kind", ANNOTATIONS))
-    people = distributions(list(once.values()))
+    people = distributions(list(annotations.values()))
     if not people:
         raise UserError("annotations.jsonl holds no rating that counts: every annotation was skipped.")
     groups = dict(zip(people, clusters(np.array(list(people.values()))), strict=True))
 
-    questions: dict[str, Question] = {}
+    questions = []
     for number, thing in phrases.items():
-        if thing.kind in questions:
-            bad.append(BadRow(number, f"'{thing.kind}' appears twice", OBJECTS))
-        elif thing.kind not in people:
+        if thing.kind not in people:
             bad.append(BadRow(number, f"nobody rated '{thing.name}'", OBJECTS))
-        else:
-            shares = zip(COLORS, people[thing.kind].tolist(), strict=True)
-            questions[thing.kind] = Question(
+            continue
+        shares = zip(COLORS, people[thing.kind].tolist(), strict=True)
+        questions.append(
+            Question(
                 id=thing.kind.strip("/"),
                 fields=thing.fields,
                 options=COLORS,
@@ -166,12 +164,13 @@ def load(data: Path | None = None) -> Task:
                 object=thing.name,
                 tags={"group": groups[thing.kind]},
             )
+        )
     return Task(
         name="coda",
         version="1",
         title="",
         templates=TEMPLATES,
-        questions=tuple(questions.values()),
+        questions=tuple(questions),
         metrics=("jensen_shannon", "spearman", "kendall"),
         neutral={"things": "things", "are": "are", "this": "This", "thing": "thing", "is": "is"},
         citation=CATALOGUE["coda"].citation,

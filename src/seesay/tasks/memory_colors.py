@@ -13,7 +13,7 @@ from seesay.data.catalogue import CATALOGUE
 from seesay.data.cells import BadValueError, Cells, text_field
 from seesay.data.colors import COLORS
 from seesay.data.rows import parse_json_lines
-from seesay.questions import BadRow, Published, Question, Task, Template
+from seesay.questions import Published, Question, Task, Template
 
 COLORS_AS_PUBLISHED = tuple(sorted("grey" if color == "gray" else color for color in COLORS))
 
@@ -72,15 +72,9 @@ def _parse(record: Cells) -> _Row:
 def load(data: Path | None = None) -> Task:
     """The task from `memory_colors.jsonl`: a path, a folder that holds it, or the data folder's."""
     path = store.require_file("memory-colors", "memory_colors.jsonl", data)
-    rows, bad = parse_json_lines(path, _parse)
-    questions: dict[str, Question] = {}
-    first: dict[str, int] = {}
-    for number, row in rows.items():
-        if row.item in questions:
-            bad.append(BadRow(number, f"'{row.item}' is already on line {first[row.item]}"))
-            continue
-        first[row.item] = number
-        questions[row.item] = Question(
+    rows, bad = parse_json_lines(path, _parse, key=lambda row: row.item)
+    questions = [
+        Question(
             id=row.item,
             fields={"thing": f"{row.descriptor} {row.item}".strip()},
             options=COLORS_AS_PUBLISHED,
@@ -88,15 +82,17 @@ def load(data: Path | None = None) -> Task:
             object=row.item,
             tags={"colour": row.label},
         )
+        for row in rows.values()
+    ]
     return Task(
         name="memory-colors",
         version="1",
         title="",
         templates=TEMPLATES,
-        questions=tuple(questions.values()),
+        questions=tuple(questions),
         metrics=("accuracy",),
         neutral={"thing": "something"},
         published=PUBLISHED,
         citation=CATALOGUE["memory-colors"].citation,
-        bad_rows=tuple(sorted(bad, key=lambda row: row.row)),
+        bad_rows=tuple(bad),
     )

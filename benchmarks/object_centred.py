@@ -26,7 +26,6 @@ import numpy as np
 
 from seesay.progress import ProgressCallback
 from seesay.scenes import SceneConfig, make_plan, rules
-from seesay.scenes.batches import batches, scene_items
 from seesay.scenes.plan import LARGEST, test_plan
 from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners import experiment
@@ -36,6 +35,7 @@ from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.reasoners.features.objects import IMAGE_SIZE, find_objects
 from seesay.scenes.reasoners.sources import scene_source
 from seesay.scenes.sampling import SceneItem
+from seesay.scenes.scene_batches import batches, scene_items
 from seesay.scenes.sentences import sentence
 
 NETWORK = "object-centred"

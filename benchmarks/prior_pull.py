@@ -26,10 +26,11 @@ from seesay.metrics.bootstrap import Interval, not_degenerate, present
 from seesay.models.options import ModelOptions
 from seesay.pictures.tasks.prior_color import people_entropies
 from seesay.pictures.things import Thing
-from seesay.pictures.training_set import TESTS, PriorColorSource
+from seesay.pictures.training_set import TESTS, PriorColorSet
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.pages.sections import write_svg
 from seesay.scenes.reasoners.model import load_reasoner
+from seesay.scenes.reasoners.sources import PictureSetSource
 
 NETWORKS = {"film": "FiLM", "stacked-attention": "attention"}
 PERCENTS = (0, 1, 5, 20, 50)
@@ -55,10 +56,10 @@ def train(network: str, percent: int, seed: int, folder: Path) -> None:
     start = time.process_time()
     arguments = ["reasoner", "train", network, "--task", f"prior-color-{percent}", "--seed", str(seed)]
     app([*arguments, "--preset", "cpu", "--output", str(folder), "--device", "cpu", "--quiet"], standalone_mode=False)
-    model, source = load_reasoner(str(folder), ModelOptions(device="cpu")), PriorColorSource(percent)
+    model, source = load_reasoner(str(folder), ModelOptions(device="cpu")), PriorColorSet(percent)
     answers: list[dict[str, Any]] = []
     for test in TESTS:
-        items = source.load(test, model.extractor)
+        items = PictureSetSource(source).load(test, model.extractor)
         logp = model.log_probabilities(np.asarray(items.features), items.sentences)
         for picture, row in zip(source.pictures(test), logp, strict=True):
             assert isinstance(picture.subject, Thing)

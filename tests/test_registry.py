@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from seesay.errors import UserError
+from seesay.plugins import Plugin, instruments, other_packages
 from seesay.registry import Registry
-from seesay.tasks import GROUPS, TASKS, expand, load_task, summary
+from seesay.tasks import TASKS, expand, load_task, task_card, task_groups
 
-Install = Callable[[str, str, str], None]
+Install = Callable[[str, str], None]
+
+PLUGIN = """
+from seesay.plugins import Plugin, TaskCard
+
+PLUGIN = Plugin(tasks={{"{name}": TaskCard("{module}:{attribute}", "A title", "A source")}})
+"""
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put a package with one entry point on the path, as an installer would."""
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Put a package with a plug-in on the path, as an installer would."""
     monkeypatch.syspath_prepend(str(tmp_path))
+    other_packages.cache_clear()
 
-    def put(package: str, points: str, source: str) -> None:
+    def put(package: str, source: str) -> None:
         module = package.replace("-", "_")
         info = tmp_path / f"{module}-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[seesay.test]\n{points}\n")
+        (info / "entry_points.txt").write_text(f"[seesay.plugins]\n{package} = {module}:PLUGIN\n")
         (tmp_path / f"{module}.py").write_text(source)
         monkeypatch.delitem(sys.modules, module, raising=False)
 
-    return put
+    yield put
+    other_packages.cache_clear()
 
 
-def make_registry(**builtin: str) -> Registry[object]:
-    return Registry("task", builtin or {"core-color": "math:pi", "core-size": "math:e"}, "seesay.test", "seesay tasks")
+def declared(module: str, name: str, attribute: str = "load") -> str:
+    return PLUGIN.format(module=module, name=name, attribute=attribute)
+
+
+def make_registry(**core: str) -> Registry[object]:
+    addresses = core or {"core-color": "math:pi", "core-size": "math:e"}
+    return Registry("task", addresses, _other_loaders, "seesay tasks")
+
+
+def _other_loaders(plugin: Plugin) -> dict[str, str]:
+    """What other packages bring; our own instruments stay out of these tests."""
+    if plugin in instruments():
+        return {}
+    return {name: card.loader for name, card in plugin.tasks.items()}
 
 
 def test_loads_only_what_is_asked_for() -> None:
@@ -58,7 +79,7 @@ def test_an_unknown_name_is_answered_with_its_neighbours(typed: str, message: st
 
 
 def test_another_package_adds_a_name(install: Install) -> None:
-    install("nice-tasks", "fruit = nice_tasks:load", "def load():\n    return 'fruit'\n")
+    install("nice-tasks", declared("nice_tasks", "fruit") + "def load():\n    return 'fruit'\n")
     registry = make_registry()
     assert registry.names() == ["core-color", "core-size", "fruit"]
     assert registry.package("fruit") == "nice-tasks"
@@ -67,24 +88,16 @@ def test_another_package_adds_a_name(install: Install) -> None:
     assert loaded() == "fruit"
 
 
-def test_a_built_in_name_cannot_be_taken_over(install: Install) -> None:
-    install("sly-tasks", "core-color = sly_tasks:load", "def load():\n    return 'sly'\n")
+def test_a_name_of_ours_cannot_be_taken_over(install: Install) -> None:
+    install("sly-tasks", declared("sly_tasks", "core-color") + "def load():\n    return 'sly'\n")
     registry = make_registry()
     assert registry.names() == ["core-color", "core-size"]
     assert registry.package("core-color") == "seesay"
     assert registry.load("core-color") == pytest.approx(3.14159, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("points", "source"),
-    [
-        ("broken = broken_tasks:load", "raise RuntimeError('no licence key')"),
-        ("broken = broken_tasks:nothing", ""),
-        ("broken = not_installed_anywhere:load", ""),
-    ],
-)
-def test_a_broken_package_is_named_and_breaks_nothing_else(install: Install, points: str, source: str) -> None:
-    install("broken-tasks", points, source)
+def test_a_thing_that_cannot_be_imported_is_named_and_breaks_nothing_else(install: Install) -> None:
+    install("broken-tasks", declared("broken_tasks", "broken", attribute="nothing"))
     registry = make_registry()
     assert registry.names() == ["core-color", "core-size", "broken"]
     with pytest.raises(UserError, match="package 'broken-tasks', which could not be loaded"):
@@ -92,8 +105,25 @@ def test_a_broken_package_is_named_and_breaks_nothing_else(install: Install, poi
     assert registry.load("core-size") == pytest.approx(2.71828, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("raise RuntimeError('no licence key')", "could not be loaded (RuntimeError: no licence key)"),
+        ("", "could not be loaded (AttributeError"),
+        ("PLUGIN = 42", "is a int and not a seesay.plugins.Plugin"),
+    ],
+)
+def test_a_broken_plugin_is_reported_and_left_out(
+    install: Install, source: str, problem: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    install("broken-tasks", source)
+    assert make_registry().names() == ["core-color", "core-size"]
+    assert "The package 'broken-tasks' adds to seesay but" in caplog.text
+    assert problem in caplog.text
+
+
 def test_task_names_are_expanded() -> None:
-    assert expand(["core"]) == list(GROUPS["core"])
+    assert expand(["core"]) == list(task_groups()["core"])
     assert expand(["coda, core-size", "core", "coda,"]) == [
         "coda",
         "core-size",
@@ -101,25 +131,25 @@ def test_task_names_are_expanded() -> None:
         "core-space",
         "core-parts",
     ]
-    assert expand(["all"])[: len(TASKS.builtin)] == list(TASKS.builtin)
+    assert expand(["all"])[: len(TASKS.ours)] == list(TASKS.ours)
     assert expand([]) == []
-    assert expand([",".join(TASKS.builtin)]) == list(TASKS.builtin)  # longer than a path may be
+    assert expand([",".join(TASKS.ours)]) == list(TASKS.ours)  # longer than a path may be
     with pytest.raises(UserError, match=r"Unknown task 'cora'\. Did you mean 'core'"):
         expand(["coda", "cora"])
 
 
 def test_every_built_in_task_has_a_summary_and_a_loader() -> None:
-    for name in TASKS.builtin:
-        assert summary(name).title
+    for name in TASKS.ours:
+        assert task_card(name).title
         assert callable(TASKS.load(name))
-    for members in GROUPS.values():
-        assert set(members) <= set(TASKS.builtin)
+    for members in task_groups().values():
+        assert set(members) <= set(TASKS.ours)
 
 
 def test_a_task_of_another_package_must_be_a_task(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
-    install("odd-tasks", "odd = odd_tasks:load", "def load(data):\n    return 42\n")
-    monkeypatch.setattr("seesay.tasks.TASKS", Registry("task", TASKS.builtin, "seesay.test", "seesay tasks"))
+    install("odd-tasks", declared("odd_tasks", "odd") + "def load(data):\n    return 42\n")
+    monkeypatch.setattr("seesay.tasks.TASKS", Registry("task", TASKS.core, TASKS.brought, "seesay tasks"))
     assert expand(["all"])[-1] == "odd"
-    assert summary("odd").source == "odd-tasks"
+    assert task_card("odd").source == "A source"
     with pytest.raises(UserError, match="'odd' of the package 'odd-tasks' is a int, not a seesay Task"):
         load_task("odd")

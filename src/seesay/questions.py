@@ -128,9 +128,9 @@ class Question:
 
     `object` names what the question is about: questions about one object are not independent, so intervals
     are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes. `shots` are other
-    questions, which are shown before this one with their answers. `pulls` are wrong answers by where they come from:
-    `prior` for what is usual and not shown, `picture` for what is shown and not usual. `blind` is the id of the same
-    question without a picture.
+    questions, which are shown before this one with their answers. `marks` names sets of labels that a metric of the
+    task's own looks at, such as wrong answers by what suggests them. `twin` is the id of the same question asked in
+    another way, with which such a metric compares it.
     """
 
     id: str
@@ -141,8 +141,8 @@ class Question:
     tags: Mapping[str, str] = field(default_factory=dict)
     picture: str | None = None
     shots: tuple[Question, ...] = ()
-    pulls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    blind: str = ""
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    twin: str = ""
 
     @property
     def best_label(self) -> str:
@@ -343,7 +343,7 @@ class Task:
             digest.update(json.dumps([template.name, template.text, sorted(template.words.items())]).encode())
         for q in self.questions:
             row = [q.id, sorted(q.fields.items()), q.options, sorted(q.gold.items()), q.object, sorted(q.tags.items())]
-            digest.update(json.dumps(row + ([sorted(q.pulls.items())] if q.pulls else [])).encode())
+            digest.update(json.dumps(row + ([sorted(q.marks.items())] if q.marks else [])).encode())
             if q.picture is not None and Path(q.picture).is_file():
                 digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())
         digest.update(json.dumps([self.metrics, sorted(self.neutral.items())]).encode())

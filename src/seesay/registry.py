@@ -1,23 +1,15 @@
-"""Names to things, imported only when asked for, so that listing them costs nothing.
-
-Other packages add their own through an entry-point group:
-
-    [project.entry-points."seesay.tasks"]
-    my-task = "my_package.tasks:load"
-"""
+"""Names to things, imported only when asked for, so that listing them costs nothing."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from seesay.errors import UserError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from seesay.plugins import Addresses, Plugin, instruments, other_packages
 
 T = TypeVar("T")
 
@@ -41,60 +33,72 @@ def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
 
 def _near(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
     lowered = {each.lower(): each for each in names}
-    return " or ".join(
-        f"'{lowered[match]}'" for match in difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=cutoff)
-    )
+    matches = difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=cutoff)
+    return " or ".join(f"'{lowered[match]}'" for match in matches)
+
+
+def load_address(address: str) -> Any:
+    """Import what stands at "module:attribute"."""
+    module, _, attribute = address.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 class Registry(Generic[T]):
-    """Built-in "module:attribute" addresses by name, and those that installed packages add.
+    """Addresses by name: those of the core, of our instruments, and of installed packages.
 
-    A built-in name cannot be taken over by another package: results carry that name.
+    `brought` picks what a plug-in brings of this kind. A name of the core or of an instrument cannot be taken over by
+    another package: results carry that name. Other packages are looked up last, and only where the name is not ours or
+    all names are listed.
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, str], group: str, listing: str) -> None:
+    def __init__(self, kind: str, core: Addresses, brought: Callable[[Plugin], Addresses], listing: str) -> None:
         self.kind = kind
-        self.builtin = dict(builtin)
-        self.group = group
+        self.core = core
+        self.brought = brought
         self.listing = listing
 
     @cached_property
-    def _added(self) -> dict[str, EntryPoint]:
-        from importlib.metadata import entry_points
+    def ours(self) -> Mapping[str, str]:
+        """The addresses of the core and of our instruments."""
+        addresses = dict(self.core)
+        for plugin in instruments():
+            addresses.update(self.brought(plugin))
+        return addresses
 
-        points: dict[str, EntryPoint] = {}
-        for point in sorted(entry_points(group=self.group), key=lambda point: (point.name, _package(point))):
-            if point.name not in self.builtin:
-                points.setdefault(point.name, point)
-        return points
+    @cached_property
+    def _others(self) -> dict[str, tuple[str, str]]:
+        """The addresses of other packages' things, each with its package."""
+        addresses: dict[str, tuple[str, str]] = {}
+        for package, plugin in other_packages():
+            for name, address in sorted(self.brought(plugin).items()):
+                if name not in self.ours:
+                    addresses.setdefault(name, (address, package))
+        return addresses
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.ours or name in self._others
 
     def names(self) -> list[str]:
-        """Every name: the built-in ones in their own order, then the others by alphabet."""
-        return [*self.builtin, *self._added]
+        """Every name: the core's in their own order, then the instruments', then the others by alphabet."""
+        return [*self.ours, *self._others]
 
     def package(self, name: str) -> str:
         """The package that brings a name."""
-        return "seesay" if name in self.builtin else _package(self._added[name])
+        return "seesay" if name in self.ours else self._others[name][1]
 
     def load(self, name: str) -> T:
         """Import what stands behind a name."""
-        if name in self.builtin:
-            module, _, attribute = self.builtin[name].partition(":")
-            loaded: T = getattr(import_module(module), attribute)
+        if name in self.ours:
+            loaded: T = load_address(self.ours[name])
             return loaded
-        if name not in self._added:
+        if name not in self._others:
             raise unknown(self.kind, name, self.names(), self.listing)
-        point = self._added[name]
+        address, package = self._others[name]
         try:
-            added: T = point.load()
+            added: T = load_address(address)
         except Exception as error:  # whatever another package does on import, its name belongs in the message
             raise UserError(
-                f"The {self.kind} '{name}' comes from the package '{_package(point)}', which could not be loaded "
+                f"The {self.kind} '{name}' comes from the package '{package}', which could not be loaded "
                 f"({type(error).__name__}: {error}). Update that package or uninstall it."
             ) from error
         return added
-
-
-def _package(point: EntryPoint) -> str:
-    name = point.dist.metadata["Name"] if point.dist else None
-    return str(name or "unknown")

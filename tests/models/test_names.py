@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,8 @@ from seesay.language.words.lstm import LstmModel
 from seesay.models import MODELS, Model, ModelOptions, load_model
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.models.server.chat import ChatServer
+from seesay.plugins import Plugin
+from seesay.registry import Registry
 from seesay.runs.ask import Settings, run
 from seesay.scenes.reasoners.model import Reasoner
 from seesay.tasks import load_task
@@ -52,8 +53,9 @@ def load_stranger(name: str, options: ModelOptions) -> object:
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     addresses = {"counts": "Counts", "silent": "Silent", "stranger": "load_stranger"}
-    points = {name: EntryPoint(name, f"{__name__}:{of}", MODELS.group) for name, of in addresses.items()}
-    monkeypatch.setitem(MODELS.__dict__, "_added", points)
+    added = Plugin(models={name: f"{__name__}:{attribute}" for name, attribute in addresses.items()})
+    monkeypatch.setattr("seesay.registry.other_packages", lambda: (("unknown", added),))
+    monkeypatch.setattr("seesay.models.MODELS", Registry("model", MODELS.core, MODELS.brought, MODELS.listing))
 
 
 def test_a_folder_named_like_a_prefix_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,8 +26,8 @@ def test_worked_by_hand() -> None:
     data = ScoredItems(
         np.log(probabilities),
         gold,
-        pulls={"prior": np.stack([nobody, yellow, nobody]), "picture": np.stack([nobody, nobody, blue])},
-        blind=blind,
+        marks={"prior": np.stack([nobody, yellow, nobody]), "picture": np.stack([nobody, nobody, blue])},
+        twin=blind,
     )
     assert get("prior_pull")(data) == 1.0  # the blue lemon is called yellow
     assert get("prior_log_odds")(data) == pytest.approx(math.log(0.6 / 0.3))
@@ -47,7 +47,7 @@ def pulled(draw: st.DrawFn) -> ScoredItems:
     blind = np.where(drawn.offered, draw(st.sampled_from([0.0, -1.0])) * np.arange(drawn.scores.shape[1]), np.nan)
     if draw(st.booleans()):
         blind[0] = np.nan
-    return ScoredItems(drawn.scores, drawn.gold, pulls={"prior": marked}, blind=blind)
+    return ScoredItems(drawn.scores, drawn.gold, marks={"prior": marked}, twin=blind)
 
 
 def without_pulls(data: ScoredItems) -> ScoredItems:
@@ -56,7 +56,7 @@ def without_pulls(data: ScoredItems) -> ScoredItems:
 
 @given(pulled())
 def test_pull_and_accuracy_share_the_credit(data: ScoredItems) -> None:
-    rows = np.asarray(data.pulls["prior"].any(axis=1))
+    rows = np.asarray(data.marks["prior"].any(axis=1))
     if not rows.any():
         assert math.isnan(get("prior_pull")(data))
         return
@@ -67,12 +67,12 @@ def test_pull_and_accuracy_share_the_credit(data: ScoredItems) -> None:
 
 @given(pulled())
 def test_log_odds_change_sign_when_right_and_pull_are_exchanged(data: ScoredItems) -> None:
-    rows = np.asarray(data.pulls["prior"].any(axis=1))
+    rows = np.asarray(data.marks["prior"].any(axis=1))
     if not rows.any():
         return
     chosen = data.take(rows)
     exchanged = ScoredItems(
-        chosen.scores, chosen.pulls["prior"].astype(np.float64), pulls={"prior": chosen.is_gold}, blind=chosen.blind
+        chosen.scores, chosen.marks["prior"].astype(np.float64), marks={"prior": chosen.is_gold}, twin=chosen.twin
     )
     assert get("prior_log_odds")(exchanged) == pytest.approx(-get("prior_log_odds")(chosen))
     assert abs(get("prior_log_odds")(chosen)) <= -math.log(LEAST) + 1e-9
@@ -82,7 +82,7 @@ def test_log_odds_change_sign_when_right_and_pull_are_exchanged(data: ScoredItem
 def test_gain_is_bounded_and_zero_where_the_picture_changes_nothing(data: ScoredItems) -> None:
     gain = get("gain_over_blind")(data)
     assert math.isnan(gain) or -1 <= gain <= 1
-    same = ScoredItems(data.scores, data.gold, blind=data.scores)
+    same = ScoredItems(data.scores, data.gold, twin=data.scores)
     assert get("gain_over_blind")(same) == pytest.approx(0, abs=1e-12)
 
 

@@ -16,10 +16,10 @@ from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.pictures import icons
 from seesay.pictures.things import Thing
-from seesay.pictures.training_set import TESTS, PriorColorSource
+from seesay.pictures.training_set import TESTS, PriorColorSet
 from seesay.runs.ask import Settings, limited, run
 from seesay.scenes.reasoners.features.extractor import PixelExtractor
-from seesay.scenes.reasoners.sources import open_source
+from seesay.scenes.reasoners.sources import PictureSetSource, open_source
 from seesay.tasks import load_task
 
 
@@ -31,13 +31,13 @@ def fetched() -> None:
         absent(str(error))
 
 
-def names(source: PriorColorSource, split: str) -> set[str]:
+def names(source: PriorColorSet, split: str) -> set[str]:
     return {picture.subject.name for picture in source.pictures(split) if isinstance(picture.subject, Thing)}
 
 
 @pytest.mark.parametrize(("percent", "recolored"), [(0, 0), (5, 100), (50, 1000)])
 def test_mixtures(percent: int, recolored: int) -> None:
-    source = PriorColorSource(percent)
+    source = PriorColorSet(percent)
     pictures = source.pictures("train")
     assert Counter(picture.condition for picture in pictures)["counterfactual"] == recolored
     for picture in pictures:
@@ -53,8 +53,8 @@ def test_mixtures(percent: int, recolored: int) -> None:
 
 def test_tests_are_the_same_for_every_mixture() -> None:
     for test in TESTS:
-        assert PriorColorSource(0).pictures(test) == PriorColorSource(50).pictures(test)
-    assert all(picture.condition == "counterfactual" for picture in PriorColorSource(0).pictures("met-recolored"))
+        assert PriorColorSet(0).pictures(test) == PriorColorSet(50).pictures(test)
+    assert all(picture.condition == "counterfactual" for picture in PriorColorSet(0).pictures("met-recolored"))
 
 
 def test_names_of_mixtures() -> None:
@@ -66,17 +66,17 @@ def test_names_of_mixtures() -> None:
 
 
 def test_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = PriorColorSource(50, 40)
+    source = PriorColorSet(50, 40)
     library = icons.ICONS  # fetched before the cache moves
     assert library.member
     icons.icon("lemon")
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
-    items = source.load("val", PixelExtractor(16))
+    items = PictureSetSource(source).load("val", PixelExtractor(16))
     assert items.answer_names == COLORS
     pictures = source.pictures("val")
     assert [COLORS[answer] for answer in items.answers] == [picture.color for picture in pictures]
     assert items.sentences[0].startswith("What is the color of the ")
-    again = source.load("val", PixelExtractor(16))
+    again = PictureSetSource(source).load("val", PixelExtractor(16))
     assert np.array_equal(items.features, again.features)
 
 

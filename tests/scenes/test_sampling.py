@@ -16,12 +16,12 @@ from tests.shared_data import shared
 
 from seesay.errors import UserError
 from seesay.scenes.annotation import read
-from seesay.scenes.batches import scene_items
 from seesay.scenes.config import DesignCell, SceneConfig, design_cells, seen
 from seesay.scenes.labels import askable, label_objects, measure
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import paint
 from seesay.scenes.sampling import SceneItem, draw
+from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.task_kinds import TASK_KINDS
 from seesay.scenes.world import Scene, SceneObject
 

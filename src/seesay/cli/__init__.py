@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -14,28 +15,12 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from seesay import __version__
-from seesay.captions.commands import app as score_app
-from seesay.cli.compare import compare
-from seesay.cli.data import app as data_app
-from seesay.cli.models import models
 from seesay.cli.options import Quiet
 from seesay.cli.output import is_silent, log_to_terminal, plain, set_quiet, set_silent
-from seesay.cli.perplexity import perplexity
-from seesay.cli.probe import ProbeCommand, probe
-from seesay.cli.report import report
-from seesay.cli.site import site
-from seesay.cli.task_files import app as tasks_app
 from seesay.command_line import typed_words
 from seesay.errors import UserError
-from seesay.judge.commands.judge import app as judge_app
-from seesay.language.commands.pretrain import app as pretrain_app
-from seesay.language.commands.relations import app as relations_app
-from seesay.mining.commands.mine import mine
-from seesay.mining.commands.rooms import rooms
-from seesay.papers.command import paper
-from seesay.pictures.commands import app as pictures_app
-from seesay.scenes.commands.reasoner import app as reasoner_app
-from seesay.scenes.commands.scenes import app as scenes_app
+from seesay.plugins import collect
+from seesay.registry import load_address
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error
@@ -45,12 +30,45 @@ class _Stopped(Exception):  # noqa: N818 - not an error
 _VALUES = {"pathlib.Path": "PATH", "int": "NUMBER", "float": "NUMBER", "str": "TEXT"}
 
 
+CORE_COMMANDS = {
+    "probe": "seesay.cli.probe:app",
+    "compare": "seesay.cli.compare:compare",
+    "report": "seesay.cli.report:report",
+    "site": "seesay.cli.site:site",
+    "tasks": "seesay.cli.task_files:app",
+    "models": "seesay.cli.models:models",
+    "data": "seesay.cli.data:app",
+    "perplexity": "seesay.cli.perplexity:perplexity",
+}
+
+
+@cache
+def command_addresses() -> dict[str, str]:
+    """Every command by its name: the core's, then those that plug-ins bring."""
+    return collect(lambda plugin: plugin.commands, core=CORE_COMMANDS)
+
+
+def load_command(name: str) -> Any:
+    """Import a command, so that a call pays for the one that it names and no other."""
+    address = CORE_COMMANDS.get(name) or command_addresses()[name]
+    loaded = load_address(address)
+    if not isinstance(loaded, typer.Typer):
+        application = typer.Typer(add_completion=False, rich_markup_mode=None)
+        application.command()(loaded)
+        loaded = application
+    command = get_command(loaded)
+    command.name = name
+    adapt(command)
+    return command
+
+
 class _Group(TyperGroup):
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, command, rest = super().resolve_command(ctx, args)
-        if command is not None:
-            adapt(command)
-        return name, command, rest
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(command_addresses())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        is_known = cmd_name in CORE_COMMANDS or cmd_name in command_addresses()
+        return load_command(cmd_name) if is_known else None
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -104,24 +122,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command(cls=ProbeCommand)(probe)
-app.command()(compare)
-app.command()(report)
-app.command()(site)
-app.command()(paper)
-app.add_typer(tasks_app, name="tasks")
-app.command()(models)
-app.add_typer(data_app, name="data")
-app.add_typer(scenes_app, name="scenes")
-app.add_typer(pictures_app, name="pictures")
-app.add_typer(score_app, name="score")
-app.add_typer(judge_app, name="judge")
-app.command()(mine)
-app.command()(rooms)
-app.command()(perplexity)
-app.add_typer(relations_app, name="relations")
-app.add_typer(pretrain_app, name="pretrain")
-app.add_typer(reasoner_app, name="reasoner")
 
 
 def _version(requested: bool) -> None:

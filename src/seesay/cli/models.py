@@ -9,23 +9,16 @@ def models(as_json: Json = False) -> None:
     """List the models known by name, and the ways to name any other."""
     from seesay.cli.output import out, print_json, table
     from seesay.models import MODELS
-    from seesay.models.baselines import BASELINES
+    from seesay.models.baselines import baseline_cards
     from seesay.models.catalogue import CATALOGUE, DEFAULT
-    from seesay.pictures.baselines import PRIOR_BASELINES
-    from seesay.scenes.rules import RULES
 
-    rule = "A rule that reads the scene, for malevic tasks."
     rows = [
         *((entry.name, entry.title, entry.licence) for entry in CATALOGUE.values()),
-        *(
-            (f"baseline:{name}", (kind.__doc__ or "").splitlines()[0], "")
-            for name, kind in (BASELINES | PRIOR_BASELINES).items()
-        ),
-        *((f"baseline:{name}", rule, "") for name in RULES),
+        *((f"baseline:{name}", card.about, "") for name, card in baseline_cards().items()),
         *(
             (f"{name}:…", f"from the package '{MODELS.package(name)}'", "")
             for name in MODELS.names()
-            if name not in MODELS.builtin
+            if name not in MODELS.ours
         ),
     ]
     if as_json:

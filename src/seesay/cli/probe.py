@@ -34,6 +34,10 @@ class ProbeCommand(TyperCommand):
         return super().parse_args(ctx, written)
 
 
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command(cls=ProbeCommand)
 def probe(
     models: Annotated[
         list[str] | None,

@@ -36,13 +36,13 @@ def tasks(
     as_json: Json = False,
 ) -> None:
     """List the tasks, or show one."""
-    from seesay.tasks import GROUPS, expand, load_task
+    from seesay.tasks import expand, load_task, task_groups
 
     if page is not None and (name is None or len(expand([name])) != 1):
         raise UserError("--page goes with one task: `seesay tasks viphy-color --page FILE`.")
     if categories is not None and page is None:
         raise UserError("--categories goes with --page: `seesay tasks viphy-color --page FILE --categories minilm`.")
-    if name is None or name == "all" or name in GROUPS:
+    if name is None or name == "all" or name in task_groups():
         _list(expand([name or "all"]), as_json)
         return
     names = expand([name])
@@ -84,11 +84,11 @@ def _list(names: list[str], as_json: bool) -> None:
     from seesay.cli.output import out, print_json, remark, table
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
-    from seesay.tasks import GROUPS, summary
+    from seesay.tasks import task_card, task_groups
 
     rows: list[dict[str, Any]] = []
     for name in names:
-        about = summary(name)
+        about = task_card(name)
         missing = [
             need
             for need in about.needs
@@ -101,15 +101,15 @@ def _list(names: list[str], as_json: bool) -> None:
                 "source": about.source,
                 "needs": list(about.needs),
                 "missing": missing,
-                "groups": [group for group, members in GROUPS.items() if name in members],
+                "groups": [group for group, members in task_groups().items() if name in members],
             }
         )
     if as_json:
-        print_json({"tasks": rows, "groups": {group: list(members) for group, members in GROUPS.items()}})
+        print_json({"tasks": rows, "groups": {group: list(members) for group, members in task_groups().items()}})
         return
     shown = [(r["name"], r["title"], r["source"], _data_state(r["needs"], r["missing"])) for r in rows]
     out.print(table(["name", "what it asks", "source", "data"], shown))
-    remark(f"The groups {', '.join(GROUPS)} and all stand for several tasks.")
+    remark(f"The groups {', '.join(task_groups())} and all stand for several tasks.")
     remark("Next: seesay tasks NAME shows one task; seesay probe MODEL --task NAME asks it.")
 
 
@@ -122,12 +122,12 @@ def _data_state(needs: list[str], missing: list[str]) -> str:
 def describe(task: Task) -> dict[str, Any]:
     """A task as plain values."""
     from seesay.data.catalogue import CATALOGUE
-    from seesay.tasks import TASKS, summary
+    from seesay.tasks import TASKS, task_card
     from seesay.tasks.from_file.check import slices
 
     question, template = task.questions[0], task.templates[0]
     prompt = template.ask(question)
-    needs = summary(task.name).needs if task.name in TASKS.names() else ()
+    needs = task_card(task.name).needs if task.name in TASKS.names() else ()
     return {
         "name": task.name,
         "version": task.version,

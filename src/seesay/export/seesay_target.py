@@ -20,10 +20,10 @@ RESERVED = ("id", "object", "options", "gold", "picture")
 
 def write(task: Task, folder: Path) -> None:
     """Write `task.yaml`, one file of JSON lines per split, and the pictures."""
-    if any(question.pulls or question.blind for question in task.questions):
+    if any(question.marks or question.twin for question in task.questions):
         raise UserError(
             f"A task file cannot express '{task.name}': its measures compare each question with the same one asked "
-            "otherwise. `seesay pictures make` writes its pictures and questions."
+            "otherwise."
         )
     parts, seed = _parts(task)
     everything = [question for questions in parts.values() for question in questions]

@@ -23,8 +23,8 @@ from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
 from seesay.metrics.true_confidence import TRUE_CONFIDENCE
 from seesay.metrics.vocabulary_accuracy import VOCABULARY_ACCURACY
 from seesay.metrics.vocabulary_average_precision import VOCABULARY_AVERAGE_PRECISION
-from seesay.pictures.pull import GAIN_OVER_BLIND, PICTURE_LOG_ODDS, PICTURE_PULL, PRIOR_LOG_ODDS, PRIOR_PULL
-from seesay.registry import unknown
+from seesay.plugins import Addresses, Plugin, collect
+from seesay.registry import load_address, unknown
 
 METRICS: dict[str, Metric[ScoredItems]] = {
     metric.name: metric
@@ -32,19 +32,31 @@ METRICS: dict[str, Metric[ScoredItems]] = {
         ACCURACY, RELAXED_ACCURACY, MAJORITY_ACCURACY, SHARED_ACCURACY, TRUE_CONFIDENCE, MACRO_F1, MACRO_F1_SPACE,
         AVERAGE_PRECISION, VOCABULARY_ACCURACY, VOCABULARY_AVERAGE_PRECISION, JENSEN_SHANNON, SPEARMAN, KENDALL,
         BRIER, CALIBRATION_ERROR,
-        PRIOR_PULL, PRIOR_LOG_ODDS, PICTURE_PULL, PICTURE_LOG_ODDS, GAIN_OVER_BLIND,
     )
 }  # fmt: skip
+
+
+def names() -> list[str]:
+    """Every metric's name: the core's, then those that plug-ins bring."""
+    return [*METRICS, *(name for name in collect(_brought) if name not in METRICS)]
 
 
 def get(name: str) -> Metric[ScoredItems]:
     """The metric of that name."""
     if name in METRICS:
         return METRICS[name]
-    raise unknown("metric", name, METRICS, "seesay tasks")
+    addresses = collect(_brought)
+    if name not in addresses:
+        raise unknown("metric", name, names(), "seesay tasks")
+    metric: Metric[ScoredItems] = load_address(addresses[name])
+    return metric
+
+
+def _brought(plugin: Plugin) -> Addresses:
+    return plugin.metrics
 
 
 __all__ = [
     "METRICS", "FloatArray", "Interval", "Metric", "Resamples", "ScoredItems", "chance", "get", "holm", "mcnemar",
-    "paired_bootstrap", "sign_flip", "spread",
+    "names", "paired_bootstrap", "sign_flip", "spread",
 ]  # fmt: skip

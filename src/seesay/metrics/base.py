@@ -28,20 +28,20 @@ class ScoredItems:
     `scores` are log-scores after the length rule, NaN where a label was not offered; −inf is a probability of 0,
     and −inf for every label no answer: never right, and to probabilities all labels are alike.
     `gold` holds weights, 0 for a label that is not gold. `ranks` says how many vocabulary entries score at least as
-    high as the option (1 is the top, 0 unknown). `pulls` marks wrong labels by what suggests them (`Question.pulls`),
-    and `blind` holds the scores of the same question without its picture, NaN where there is none.
+    high as the option (1 is the top, 0 unknown). `marks` holds sets of labels by name (`Question.marks`), and
+    `twin` the scores of the same question asked in another way (`Question.twin`), NaN where there is none.
     """
 
     scores: FloatArray
     gold: FloatArray
     ranks: IntArray | None = None
-    pulls: Mapping[str, BoolArray] = field(default_factory=dict)
-    blind: FloatArray | None = None
+    marks: Mapping[str, BoolArray] = field(default_factory=dict)
+    twin: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.scores.ndim != 2 or self.gold.shape != self.scores.shape:
             raise ValueError(f"gold must be shaped as scores, (n, L): got {self.gold.shape} and {self.scores.shape}")
-        others = {"ranks": self.ranks, "blind": self.blind, **self.pulls}
+        others = {"ranks": self.ranks, "twin": self.twin, **self.marks}
         for name, array in others.items():
             if array is not None and array.shape != self.scores.shape:
                 raise ValueError(f"{name} must be shaped as scores {self.scores.shape}: got {array.shape}")
@@ -85,8 +85,8 @@ class ScoredItems:
             self.scores[rows],
             self.gold[rows],
             None if self.ranks is None else self.ranks[rows],
-            {name: marked[rows] for name, marked in self.pulls.items()},
-            None if self.blind is None else self.blind[rows],
+            {name: marked[rows] for name, marked in self.marks.items()},
+            None if self.twin is None else self.twin[rows],
         )
 
 

@@ -73,7 +73,7 @@ def write(
         "pictures": [[name, source, _per_mille(boxes.get(name, ()))] for name, source in pictures.items()],
     }
     text = render_page(
-        "knowledge.html", script="knowledge.js", payload=payload, ladders=ladders(places),
+        "knowledge.html", script="knowledge.js", package="seesay.mining", payload=payload, ladders=ladders(places),
         held={"objects": len(colors), "pairs": len(_one_direction(sizes)), "places": len(places)},
         shown={"objects": len(shown_colors), "pairs": len(shown_sizes), "places": len(shown_places)},
     )  # fmt: skip

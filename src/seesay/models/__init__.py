@@ -11,6 +11,7 @@ from seesay.errors import UserError
 from seesay.memory import no_collections
 from seesay.models.base import FilledScores, Model, TokenScores
 from seesay.models.options import ModelOptions
+from seesay.plugins import collect
 from seesay.registry import Registry, did_you_mean, unknown
 
 __all__ = ["MODELS", "FilledScores", "Model", "ModelOptions", "TokenScores", "load_model", "locate", "through_chat"]
@@ -19,29 +20,23 @@ Loader = Callable[[str, ModelOptions], Model]
 
 MODELS: Registry[Loader] = Registry(
     kind="model",
-    builtin={
+    core={
         "answers": "seesay.probes.stored:load_stored",
-        "arpa": "seesay.language.words.arpa:load_arpa",
         "baseline": "seesay.models.baselines:load_baseline",
         "clip-bert": "seesay.models.encoders.clip_bert_masked:load_explicit",
         "clip-bert-implicit": "seesay.models.encoders.clip_bert_masked:load_implicit",
-        "lstm": "seesay.language.words.lstm:load_lstm",
         "mock": "seesay.models.baselines:load_mock",
         "openai": "seesay.models.server:load_server",
         "openai-vision": "seesay.models.server:load_vision_server",
-        "reasoner": "seesay.scenes.reasoners.model:load_reasoner",
         "vision": "seesay.models.vision:load_vision",
         "vllm": "seesay.models.vllm:load_vllm",
     },
-    group="seesay.models",
+    brought=lambda plugin: plugin.models,
     listing="seesay models",
 )
 
 _ALMOST = 0.75
 CHAT_SUFFIX = " · chat"
-
-OURS = {"seesay-lstm": "lstm", "seesay-reasoner": "reasoner"}
-"""The model type in the configuration of a folder that seesay trained, and the prefix that loads it."""
 
 
 def load_model(name: str, options: ModelOptions | None = None) -> Model:
@@ -83,10 +78,14 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")
         return lambda: load_transformers(name, convert_gguf(path), options)
-    if path.name.endswith((".arpa", ".arpa.gz")):
-        return lambda: _load("arpa", name, options)
-    if path.is_dir() and (kind := model_type(path)) in OURS:
-        return lambda: _load(OURS[kind], str(Path(name)), options)  # ./model and model/ are one model
+    prefixes_by_ending = collect(lambda plugin: plugin.model_files).items()
+    file_prefix = next((prefix for ending, prefix in prefixes_by_ending if path.name.endswith(ending)), None)
+    if file_prefix is not None:
+        return lambda: _load(file_prefix, name, options)
+    prefixes_by_type = collect(lambda plugin: plugin.model_folders)
+    folder_prefix = prefixes_by_type.get(model_type(path) or "") if path.is_dir() else None
+    if folder_prefix is not None:
+        return lambda: _load(folder_prefix, str(Path(name)), options)  # ./model and model/ are one model
     if path.is_dir():
         return lambda: load_transformers(str(Path(name)), path, options)
     if name.startswith((".", "/", "~")) or path.is_file():

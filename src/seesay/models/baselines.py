@@ -13,8 +13,9 @@ import numpy as np
 from seesay.errors import UserError, missing_extra
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
 from seesay.models.options import ModelOptions
+from seesay.plugins import BaselineCard, collect
 from seesay.questions import Prompt, Scores, Task
-from seesay.registry import unknown
+from seesay.registry import load_address, unknown
 
 RAREST = 1e-9  # below what wordfreq distinguishes
 DOUBT = 1e-6  # what a rule leaves for the options that it does not choose
@@ -118,26 +119,26 @@ class Mock(Baseline):
         ]
 
 
-BASELINES: dict[str, type[Baseline]] = {
-    "uniform": Baseline, "random": Random, "majority": Majority, "frequency": WordFrequency,
-}  # fmt: skip
+_CORE = {
+    "uniform": BaselineCard(f"{__name__}:Baseline", "Every option gets the same, so that all of them tie."),
+    "random": BaselineCard(f"{__name__}:Random", "A random order of the options, always the same for a prompt."),
+    "majority": BaselineCard(f"{__name__}:Majority", "The answer that is gold most often in the task."),
+    "frequency": BaselineCard(f"{__name__}:WordFrequency", "The option that is the most frequent English expression."),
+}
+
+
+def baseline_cards() -> dict[str, BaselineCard]:
+    """Every baseline by its name: the core's, then those that plug-ins bring."""
+    return collect(lambda plugin: plugin.baselines, core=_CORE)
 
 
 def load_baseline(rest: str, options: ModelOptions) -> Baseline:
     """`baseline:NAME`."""
-    from seesay.scenes.rules import RULES
-
-    if rest in RULES:
-        from seesay.scenes.baselines import SceneRule
-
-        return SceneRule(f"baseline:{rest}")
-    if rest in ("prior", "pixels"):
-        from seesay.pictures.baselines import PRIOR_BASELINES
-
-        return PRIOR_BASELINES[rest](f"baseline:{rest}")
-    if rest not in BASELINES:
-        raise unknown("baseline", rest, [*BASELINES, "prior", "pixels", *RULES], "seesay models")
-    return BASELINES[rest](f"baseline:{rest}")
+    cards = baseline_cards()
+    if rest not in cards:
+        raise unknown("baseline", rest, cards, "seesay models")
+    baseline: Baseline = load_address(cards[rest].maker)(f"baseline:{rest}")
+    return baseline
 
 
 def load_mock(rest: str, options: ModelOptions) -> Mock:

@@ -16,7 +16,7 @@ from seesay.questions import Task
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.runs.run import Run
 from seesay.runs.store import FIGURES, MANIFEST, find_runs
-from seesay.tasks import load_task, summary
+from seesay.tasks import load_task, task_card
 
 T = TypeVar("T")
 
@@ -108,7 +108,7 @@ class Material:
 
     def task_data(self, name: str) -> Path | None:
         """Where the files of a task are: below the data given; None for the data folder."""
-        needs = summary(name).needs
+        needs = task_card(name).needs
         return self.data_of(needs[0]) if self.data is not None and needs else None
 
     def task(self, name: str) -> Task:

@@ -50,6 +50,3 @@ class Pixels(_LabelRule):
         if set(labels) == set(SIZES):
             return compared_size(prompt.picture)
         raise UserError(f"{self.name} names colours and compares sizes, not {' or '.join(labels)}.")
-
-
-PRIOR_BASELINES: dict[str, type[Baseline]] = {"prior": Prior, "pixels": Pixels}

@@ -18,6 +18,7 @@ from seesay.reports.answers import Choices, shared_options
 from seesay.reports.charts.dotplot import share_bar
 from seesay.reports.charts.kernel import swatches
 from seesay.reports.groups import LabelledRun, TaskRuns
+from seesay.reports.layout import templates
 
 SHOWN = 12
 """Pictures per model and source of the pull."""
@@ -54,10 +55,18 @@ TITLES = {
 }
 
 
+def render_galleries(group: TaskRuns, chosen: Sequence[Choices]) -> Markup:
+    """The galleries of a task's runs as HTML; empty for tasks without pulls."""
+    shown = galleries(group, chosen)
+    if not shown:
+        return Markup("")
+    return Markup(templates("seesay.pictures").get_template("gallery.html").render(galleries=shown))
+
+
 def galleries(group: TaskRuns, chosen: Sequence[Choices]) -> list[Gallery]:
     """One per model; none for tasks without pulls."""
     options = shared_options(group.task)
-    if options is None or not any(question.pulls for question in group.task.questions):
+    if options is None or not any(question.marks for question in group.task.questions):
         return []
     return [_gallery(entry, choices, options) for entry, choices in zip(group.entries, chosen, strict=True)]
 
@@ -69,7 +78,7 @@ def _gallery(entry: LabelledRun, choices: Choices, options: Sequence[str]) -> Ga
         exhibits = [
             _exhibit(question, source, choices, [template.name for template in task.templates], options)
             for question in task.questions
-            if source in question.pulls and question.picture and Path(question.picture).is_file()
+            if source in question.marks and question.picture and Path(question.picture).is_file()
         ]
         exhibits.sort(key=lambda exhibit: -exhibit.log_odds)
         if exhibits:
@@ -83,7 +92,7 @@ def _exhibit(
     shares = np.mean([choices[question.id, template].shares for template in templates], axis=0)
     by_option = dict(zip(options, shares.tolist(), strict=True))
     pulled, right = (
-        max(sum(by_option[label] for label in labels), LEAST) for labels in (question.pulls[source], question.gold)
+        max(sum(by_option[label] for label in labels), LEAST) for labels in (question.marks[source], question.gold)
     )
     answer = max(by_option, key=by_option.__getitem__)
     spoken = ", ".join(f"{option} {100 * share:.0f} %" for option, share in by_option.items() if share >= 0.005)
@@ -91,11 +100,11 @@ def _exhibit(
         picture=thumbnail(str(question.picture)),
         text=question.fields["question"],
         right=" or ".join(question.gold),
-        pulled=" or ".join(question.pulls[source]),
+        pulled=" or ".join(question.marks[source]),
         answer=answer,
         bar=share_bar(list(zip(options, swatches(options), shares.tolist(), strict=True)), spoken),
         log_odds=float(np.log(pulled) - np.log(right)),
-        is_pulled=answer in question.pulls[source],
+        is_pulled=answer in question.marks[source],
     )
 
 

@@ -16,7 +16,7 @@ LEAST = 1e-6
 
 
 def _marked(items: ScoredItems, source: str) -> BoolArray | None:
-    marked = items.pulls.get(source)
+    marked = items.marks.get(source)
     return None if marked is None or not marked.any() else marked
 
 
@@ -45,11 +45,11 @@ def pull_log_odds(items: ScoredItems, source: str) -> FloatArray:
 
 def gain_over_blind(items: ScoredItems) -> FloatArray:
     """How much probability the right answer gains by the picture: from -1 to 1."""
-    if items.blind is None:
+    if items.twin is None:
         return _undefined(items)
-    asked = np.asarray(~np.isnan(items.blind).all(axis=1))
-    answered = np.isfinite(items.blind).any(axis=1, keepdims=True)
-    scores = np.where(np.isnan(items.blind), -np.inf, np.where(answered, items.blind, 0.0))
+    asked = np.asarray(~np.isnan(items.twin).all(axis=1))
+    answered = np.isfinite(items.twin).any(axis=1, keepdims=True)
+    scores = np.where(np.isnan(items.twin), -np.inf, np.where(answered, items.twin, 0.0))
     blind = softmax(np.where(asked[:, None], scores, 0.0))
     gained = np.where(items.is_gold, items.probabilities - blind, 0.0).sum(axis=1)
     return np.where(asked, gained, np.nan)

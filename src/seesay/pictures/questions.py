@@ -121,6 +121,6 @@ def _question(
         object=subject,
         tags={"asked": asked, **tags},
         picture=picture,
-        pulls=pulls or {},
-        blind=blind,
+        marks=pulls or {},
+        twin=blind,
     )

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay.data.colors import COLORS
+from seesay.data.picture_sets import LabelledPictures, Pixels
 from seesay.errors import UserError
 from seesay.pictures.dataset_writer import VERSION
 from seesay.pictures.drawing import rgb
 from seesay.pictures.plan import ColorPicture, is_held_out, recolored
 from seesay.pictures.questions import color_here
 from seesay.pictures.things import Thing, color_things
-from seesay.progress import ProgressCallback
-from seesay.scenes.reasoners.dataset import LabelledPicture, ReasonerDataset, extract_cached, in_batches
-from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 
 NAME = "prior-color"
 ITEMS = 2_000
@@ -29,20 +27,20 @@ _PER_THING = 1  # pictures of each thing in a test
 _SPLITS = ("train", "val", *TESTS)
 
 
+def open_prior_color(percent: str, items: int | None) -> PriorColorSet:
+    """The set of `seesay reasoner train --task prior-color-PERCENT`."""
+    is_percentage = re.fullmatch(r"\d{0,3}", percent) and int(percent or 0) <= 100
+    if not is_percentage:
+        raise UserError(f"'{NAME}-{percent}': give the percentage of recoloured training pictures, as in {NAME}-5.")
+    return PriorColorSet(int(percent or 0), items or ITEMS)
+
+
 @dataclass(frozen=True, slots=True)
-class PriorColorSource:
-    """The source of `seesay reasoner train --task prior-color-PERCENT`."""
+class PriorColorSet:
+    """Pictures of things, so many percent of them in another colour."""
 
     percent: int = 0
     count: int = ITEMS
-
-    @classmethod
-    def parse(cls, task: str, items: int | None) -> PriorColorSource:
-        """The source of a task's name."""
-        match = re.fullmatch(rf"{NAME}(?:-(\d{{1,3}}))?", task)
-        if match is None or int(match[1] or 0) > 100:
-            raise UserError(f"'{task}': give the percentage of recoloured training pictures, as in {NAME}-5.")
-        return cls(int(match[1] or 0), items or ITEMS)
 
     @property
     def name(self) -> str:
@@ -57,21 +55,14 @@ class PriorColorSource:
 
     @property
     def settings(self) -> dict[str, object]:
-        """What identifies the source."""
+        """What identifies the set."""
         return {"task": self.name, "items": self.count, "pictures": VERSION}
 
-    def load(
-        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
-    ) -> ReasonerDataset:
-        """One of the splits, with its features."""
+    def open(self, split: str) -> LabelledPictures:
+        """The items of a split."""
         pictures = self.pictures(split)
-
-        def label(picture: ColorPicture) -> LabelledPicture:
-            return rgb(picture, extractor.image_size), _sentence(picture), COLORS.index(picture.color)
-
-        part = f"{split if split in TESTS else f'{split}-{self.percent}'}-{len(pictures)}"
-        labelled, total = in_batches(pictures, label), len(pictures)
-        return extract_cached(f"{NAME}-{VERSION}-{part}", labelled, total, extractor, COLORS, progress)
+        part = split if split in TESTS else f"{split}-{self.percent}"  # tests are the same for every mixture
+        return LabelledPictures(f"{NAME}-{VERSION}-{part}-{len(pictures)}", pictures, _read, COLORS)
 
     def pictures(self, split: str) -> list[ColorPicture]:
         """The pictures of a split: so many percent of the items in another colour, or a test's all or none."""
@@ -101,6 +92,6 @@ def _things(held_out: bool) -> list[Thing]:
     return [thing for thing in color_things() if is_held_out(thing) == held_out]
 
 
-def _sentence(picture: ColorPicture) -> str:
+def _read(picture: ColorPicture, image_size: int) -> tuple[Pixels, str, int]:
     assert isinstance(picture.subject, Thing)
-    return color_here(picture.subject.name)
+    return rgb(picture, image_size), color_here(picture.subject.name), COLORS.index(picture.color)

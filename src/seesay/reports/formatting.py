@@ -77,8 +77,8 @@ def part_name(part: Slice) -> str:
 
 def lower_is_better(metric: str) -> bool:
     """Whether less is better for this metric, plain or calibrated; False for metrics that are not registered."""
-    registered = metrics.METRICS.get(metric.removeprefix(CALIBRATED))
-    return registered is not None and registered.lower_is_better
+    name = metric.removeprefix(CALIBRATED)
+    return name in metrics.names() and metrics.get(name).lower_is_better
 
 
 def p_value(p: float | None) -> str:

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from seesay import __version__
@@ -34,32 +34,39 @@ FILTERS = {
 }  # fmt: skip
 
 
+CORE = "seesay.reports"
+
+
 @cache
-def templates() -> Environment:
-    """The page templates: names are escaped, embedded JSON (`tojson`) cannot end its element."""
+def templates(package: str = CORE) -> Environment:
+    """The page templates of a package, which may build on the core's: names are escaped, embedded JSON (`tojson`)
+    cannot end its element."""
     environment = Environment(
-        loader=PackageLoader("seesay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(CORE)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
         lstrip_blocks=True,
-    )  # fmt: skip
+    )
     environment.filters.update(FILTERS)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment
 
 
-def render_page(template: str, script: str | None = None, **values: object) -> str:
-    """A page from a template; only the page's own style and script may act."""
+def render_page(template: str, script: str | None = None, package: str = CORE, **values: object) -> str:
+    """A page from a package's template; only the page's own style and script may act."""
     style = Markup("").join(map(asset, STYLESHEETS))
-    code = None if script is None else asset(script)
-    page = templates().get_template(template)
+    code = None if script is None else asset(script, package)
+    page = templates(package).get_template(template)
     text = page.render(
         **values, style=style, script=code, policy=policy(style, code), colors=COLORS, version=__version__
     )
     return text.encode("utf-8", "replace").decode()
 
 
-def asset(name: str) -> Markup:
+def asset(name: str, package: str = CORE) -> Markup:
     """A file of the page's own, which needs no escaping."""
-    return Markup((files("seesay.reports") / "templates" / name).read_text(encoding="utf-8"))
+    return Markup((files(package) / "templates" / name).read_text(encoding="utf-8"))
 
 
 def policy(style: str, script: str | None) -> str:

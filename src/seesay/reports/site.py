@@ -26,7 +26,7 @@ from seesay.reports.pages import runs as runs_page
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.store import slug
-from seesay.tasks import GROUPS
+from seesay.tasks import task_groups
 
 CATEGORIES = ("color", "size", "space")
 HUB_DATASET = "seesay/seesay"
@@ -58,7 +58,7 @@ class Column:
     @property
     def category(self) -> str:
         """What the task is about."""
-        return next((name for name in CATEGORIES if self.group.task.name in GROUPS[name]), "other")
+        return next((name for name in CATEGORIES if self.group.task.name in task_groups()[name]), "other")
 
     @property
     def page(self) -> str:

@@ -107,11 +107,11 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
         for label, weight in question.gold.items():
             gold[row, column[label]] = weight
     columns = {options: [column[label] for label in options] for options in {q.options for q in task.questions}}
-    pulls = {source: np.zeros(gold.shape, dtype=np.bool_) for q in task.questions for source in q.pulls}
+    marks = {name: np.zeros(gold.shape, dtype=np.bool_) for q in task.questions for name in q.marks}
     for row, question in enumerate(task.questions):
-        for source, labels in question.pulls.items():
-            pulls[source][row, [column[label] for label in labels]] = True
-    has_blind = any(question.blind for question in task.questions)
+        for name, labels in question.marks.items():
+            marks[name][row, [column[label] for label in labels]] = True
+    has_twins = any(question.twin for question in task.questions)
 
     def ranks_of(template: Template) -> IntArray:
         ranks = np.zeros(gold.shape, dtype=np.int32)
@@ -123,16 +123,16 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
 
     for template in task.templates:
         values = np.full(gold.shape, np.nan)
-        blind = values.copy() if has_blind else None
+        twins = values.copy() if has_twins else None
         for row, question in enumerate(task.questions):
             answer = by_key[question.id, template.name]
             values[row, columns[question.options]] = (
                 calibrated(answer, length) if gain else adjust(answer.scores, length)
             )
-            if blind is not None and (twin := by_key.get((question.blind, template.name))):
-                blind[row, columns[question.options]] = adjust(twin.scores, length)
+            if twins is not None and (twin := by_key.get((question.twin, template.name))):
+                twins[row, columns[question.options]] = adjust(twin.scores, length)
         same_text = [other for other in task.templates if other.text == template.text]
-        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)), pulls, blind)
+        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)), marks, twins)
 
 
 def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:

@@ -6,18 +6,40 @@
 ((4, 64, 64, 3), 'The red circle is a big circle', True)
 """
 
-from seesay.scenes.batches import SceneBatch, batches, scene_items
-from seesay.scenes.config import SceneConfig
-from seesay.scenes.dataset_writer import SceneDataset, SceneOutput, make_scenes, write_dataset
-from seesay.scenes.labels import askable, label_objects
-from seesay.scenes.plan import ScenePlan, make_plan
-from seesay.scenes.raster import paint, rgb
-from seesay.scenes.sampling import SceneItem, draw
-from seesay.scenes.sentences import sentence
-from seesay.scenes.world import Scene, SceneObject
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seesay.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from seesay.scenes.config import SceneConfig
+    from seesay.scenes.dataset_writer import SceneDataset, SceneOutput, make_scenes, write_dataset
+    from seesay.scenes.labels import askable, label_objects
+    from seesay.scenes.plan import ScenePlan, make_plan
+    from seesay.scenes.raster import paint, rgb
+    from seesay.scenes.sampling import SceneItem, draw
+    from seesay.scenes.scene_batches import SceneBatch, batches, scene_items
+    from seesay.scenes.sentences import sentence
+    from seesay.scenes.world import Scene, SceneObject
 
 __all__ = [
     "Scene", "SceneBatch", "SceneConfig", "SceneDataset", "SceneItem", "SceneObject", "SceneOutput", "ScenePlan",
     "askable", "batches", "draw", "label_objects", "make_plan", "make_scenes", "paint", "rgb", "scene_items",
     "sentence", "write_dataset",
 ]  # fmt: skip
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "scene_batches": "SceneBatch batches scene_items",
+        "config": "SceneConfig",
+        "dataset_writer": "SceneDataset SceneOutput make_scenes write_dataset",
+        "labels": "askable label_objects",
+        "plan": "ScenePlan make_plan",
+        "raster": "paint rgb",
+        "sampling": "SceneItem draw",
+        "sentences": "sentence",
+        "world": "Scene SceneObject",
+    },
+)

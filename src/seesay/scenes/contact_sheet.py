@@ -11,10 +11,10 @@ import numpy as np
 
 from seesay.errors import UserError, missing_extra
 from seesay.scenes.annotation import read
-from seesay.scenes.batches import scene_items
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import ScenePlan
 from seesay.scenes.raster import rgb
+from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import Scene
 

@@ -28,12 +28,12 @@ from seesay.errors import UserError
 from seesay.files import atomic_write, is_used, lock_folder, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
-from seesay.scenes.batches import scene_items
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_changes, palette, rgb
 from seesay.scenes.sampling import SceneItem
+from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import CANVAS, LEVELS
 

@@ -16,12 +16,12 @@ from seesay.errors import UserError
 from seesay.progress import ProgressCallback
 from seesay.questions import BadRow
 from seesay.scenes.annotation import AnnotatedScene, read
-from seesay.scenes.batches import scene_items
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import annotation_path
 from seesay.scenes.plan import test_plan
 from seesay.scenes.published import read_questions
 from seesay.scenes.sampling import SceneItem
+from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.sentences import parse_sentence
 from seesay.scenes.world import area
 

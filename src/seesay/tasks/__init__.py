@@ -6,15 +6,17 @@ Nothing here imports a task before it is asked for.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from seesay.errors import UserError
+from seesay.plugins import TaskCard, collect
 from seesay.questions import DataSource, Task
 from seesay.registry import Registry, unknown
 
-__all__ = ["GROUPS", "TASKS", "TASK_FILES", "Summary", "expand", "is_task_file", "load_task", "summary"]
+__all__ = ["TASKS", "TASK_FILES", "expand", "is_task_file", "load_task", "task_card", "task_groups"]
 
 TASK_FILES = Path(__file__).parents[1] / "data" / "tasks"
 """The folder of the tasks that are files: `NAME.yaml` for each."""
@@ -23,87 +25,58 @@ _FILE_SUFFIXES = (".yaml", ".yml", ".csv", ".tsv", ".jsonl", ".json", ".parquet"
 Loader = Callable[[Path | None], Task]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A task in one line. `needs` names the data sets it reads, which have their own licences; a task without any is
-    always available, under `licence`.
-    """
-
-    title: str
-    source: str
-    needs: tuple[str, ...] = ()
-    licence: str = ""
+def _core(name: str, title: str) -> dict[str, TaskCard]:
+    module = name.replace("-", "_")
+    return {name: TaskCard(f"seesay.tasks.{module}:load", title, "seesay", licence="CC0-1.0")}
 
 
-def _core(title: str) -> Summary:
-    return Summary(title, "seesay", licence="CC0-1.0")
+def _viphy(name: str, loader: str, title: str) -> dict[str, TaskCard]:
+    return {name: TaskCard(f"seesay.tasks.viphy.{loader}", title, "Singh, Qasemi & Chen 2023", ("viphy",))}
 
 
-def _malevic(title: str) -> Summary:
-    return Summary(title, "Pezzelle & Fernández 2019")
-
-
-def _viphy(title: str) -> Summary:
-    return Summary(title, "Singh, Qasemi & Chen 2023", ("viphy",))
-
-
-def _file(name: str, title: str, source: str, dataset: str = "") -> dict[str, tuple[str, Summary]]:
+def _file(name: str, title: str, source: str, dataset: str = "") -> dict[str, TaskCard]:
     """A task that is a file: the attribute of `from_file.builtin` is the file's name."""
-    about = Summary(title, source, (dataset,)) if dataset else Summary(title, source, licence="CC0-1.0")
-    return {name: (f"from_file.builtin:{name}", about)}
+    loader = f"seesay.tasks.from_file.builtin:{name}"
+    if dataset:
+        return {name: TaskCard(loader, title, source, (dataset,))}
+    return {name: TaskCard(loader, title, source, licence="CC0-1.0")}
 
 
-_FORBES, _LIU_EMERSON, _LIU_YIN, _XIA = "Forbes & Choi 2017", "Liu et al. 2023", "Liu et al. 2022", "Xia et al. 2023"
+_FORBES = "Forbes & Choi 2017"
+_LIU_EMERSON = "Liu et al. 2023"
+_LIU_YIN = "Liu et al. 2022"
+_XIA = "Xia et al. 2023"
 
-
-_BUILTIN: dict[str, tuple[str, Summary]] = {
-    "core-color": ("core_color:load", _core("The colours of everyday things")),
-    "core-size": ("core_size:load", _core("Which of two things is larger")),
-    "core-space": ("core_space:load", _core("What stands above what in a scene")),
-    "core-parts": ("core_parts:load", _core("What things have and what they are made of")),
-    "memory-colors": (
-        "memory_colors:load",
-        Summary("The one colour that people remember a thing by", "Norlund et al. 2021", ("memory-colors",)),
+_CORE_CARDS: dict[str, TaskCard] = {
+    **_core("core-color", "The colours of everyday things"),
+    **_core("core-size", "Which of two things is larger"),
+    **_core("core-space", "What stands above what in a scene"),
+    **_core("core-parts", "What things have and what they are made of"),
+    "memory-colors": TaskCard(
+        "seesay.tasks.memory_colors:load",
+        "The one colour that people remember a thing by",
+        "Norlund et al. 2021",
+        ("memory-colors",),
     ),
-    "property-norms": (
-        "property_norms:load",
-        Summary("What people say about how things look", "Hagström & Johansson 2022", ("cslb-norms", "property-norms")),
+    "property-norms": TaskCard(
+        "seesay.tasks.property_norms:load",
+        "What people say about how things look",
+        "Hagström & Johansson 2022",
+        ("cslb-norms", "property-norms"),
     ),
-    "coda": ("coda:load", Summary("How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",))),
-    "viphy-color": ("viphy.color:load", _viphy("The colours that things typically have")),
-    "viphy-size": ("viphy.size:load", _viphy("Which of two things is typically the larger one")),
-    "viphy-size-subtype": ("viphy.size:load_subtype", _viphy("Which of two subtypes is the larger one")),
-    "viphy-size-transitive": (
-        "viphy.size:load_transitive",
-        _viphy("Which is larger, of two things never seen together"),
+    "coda": TaskCard(
+        "seesay.tasks.coda:load", "How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",)
     ),
-    "viphy-space": ("viphy.space:load", _viphy("What is above what in a scene")),
-    "malevic-sup1": ("malevic:load_sup1", _malevic("Is it the biggest? Shapes of one kind")),
-    "malevic-pos1": ("malevic:load_pos1", _malevic("Is it big? Shapes of one kind")),
-    "malevic-pos": ("malevic:load_pos", _malevic("Is it a big object? Among shapes of many kinds")),
-    "malevic-set-pos": ("malevic:load_set_pos", _malevic("Is it a big square? Among the squares of a scene")),
-    "malevic-pos-hard": ("malevic:load_pos_hard", _malevic("malevic-pos without the scene's extremes")),
-    "malevic-set-pos-hard": ("malevic:load_set_pos_hard", _malevic("malevic-set-pos without the set's extremes")),
-    "malevic-compositional-seen": (
-        "malevic:load_compositional_seen",
-        _malevic("Adjective and shape in combinations that training has"),
-    ),
-    "malevic-compositional-unseen": (
-        "malevic:load_compositional_unseen",
-        _malevic("Adjective and shape in combinations that training lacks"),
-    ),
-    "malevic-comparative": ("malevic:load_comparative", _malevic("Is one thing bigger than another?")),
-    "easy-vqa": (
-        "easy_vqa:load",
-        Summary("What shape, what colour, is there one? A picture of one shape", "Zhou 2019", licence="MIT"),
-    ),
-    "prior-color": ("prior_color:load", _core("What colour is it here, and what colour is it usually?")),
-    "prior-size": ("prior_size:load", _core("Which is larger here, and which is larger in the world?")),
-    "prost": (
-        "prost:load",
-        Summary(
-            "What breaks, rolls, bounces, weighs most? Ten physical concepts", "Aroca-Ouellette et al. 2021", ("prost",)
-        ),
+    **_viphy("viphy-color", "color:load", "The colours that things typically have"),
+    **_viphy("viphy-size", "size:load", "Which of two things is typically the larger one"),
+    **_viphy("viphy-size-subtype", "size:load_subtype", "Which of two subtypes is the larger one"),
+    **_viphy("viphy-size-transitive", "size:load_transitive", "Which is larger, of two things never seen together"),
+    **_viphy("viphy-space", "space:load", "What is above what in a scene"),
+    "prost": TaskCard(
+        "seesay.tasks.prost:load",
+        "What breaks, rolls, bounces, weighs most? Ten physical concepts",
+        "Aroca-Ouellette et al. 2021",
+        ("prost",),
     ),
     **_file("things-size", "Which of two things is larger, and how sure are people?", "Hebart et al. 2023"),
     **_file("verb-physics-size", "Which of two things is larger", _FORBES, "verb-physics"),
@@ -124,31 +97,45 @@ _BUILTIN: dict[str, tuple[str, Summary]] = {
     **_file("imagenetvc-others", "How many, how long, where?", _XIA, "imagenetvc"),
 }
 
+
+def _loaders(cards: Mapping[str, TaskCard]) -> dict[str, str]:
+    return {name: card.loader for name, card in cards.items()}
+
+
 TASKS: Registry[Loader] = Registry(
     kind="task",
-    builtin={name: f"seesay.tasks.{address}" for name, (address, _) in _BUILTIN.items()},
-    group="seesay.tasks",
+    core=_loaders(_CORE_CARDS),
+    brought=lambda plugin: _loaders(plugin.tasks),
     listing="seesay tasks",
 )
 
-_SOURCES = ("core", "prior", "viphy", "malevic", "verb-physics", "vsr", "spatial-commonsense", "imagenetvc")
-GROUPS = {
-    **{group: tuple(name for name in _BUILTIN if name.startswith(f"{group}-")) for group in _SOURCES},
+_SOURCES = ("core", "viphy", "verb-physics", "vsr", "spatial-commonsense", "imagenetvc")
+_CORE_GROUPS = {
+    **{group: tuple(name for name in _CORE_CARDS if name.startswith(f"{group}-")) for group in _SOURCES},
     "color": ("core-color", "memory-colors", "coda", "viphy-color", "imagenetvc-color"),
     "size": ("core-size", "viphy-size", "things-size", "verb-physics-size", "spatial-commonsense-size"),
     "space": ("core-space", "viphy-space", "spatial-commonsense-posrel", "vsr-random", "vsr-zeroshot"),
 }
 
 
-def summary(name: str) -> Summary:
+@cache
+def task_groups() -> dict[str, tuple[str, ...]]:
+    """The names that stand for several tasks."""
+    return collect(lambda plugin: plugin.task_groups, core=_CORE_GROUPS)
+
+
+def task_card(name: str) -> TaskCard:
     """A task in one line, without loading it."""
-    if name in _BUILTIN:
-        return _BUILTIN[name][1]
+    cards = collect(lambda plugin: plugin.tasks, core=_CORE_CARDS)
+    if name in cards:
+        return cards[name]
     if is_task_file(name):
-        return Summary(f"The task file {name}", name)
-    if name not in TASKS.names():
-        raise unknown("task", name, [*TASKS.names(), *GROUPS, "all"], TASKS.listing)
-    return Summary(f"A task of the package '{TASKS.package(name)}'", TASKS.package(name))
+        return TaskCard("", f"The task file {name}", name)
+    raise _unknown_task(name)
+
+
+def _unknown_task(name: str) -> UserError:
+    return unknown("task", name, [*TASKS.names(), *task_groups(), "all"], TASKS.listing)
 
 
 def expand(names: Sequence[str]) -> list[str]:
@@ -161,16 +148,16 @@ def expand(names: Sequence[str]) -> list[str]:
         if is_task_file(name):
             expanded[name] = None
             continue
-        for member in TASKS.names() if name == "all" else GROUPS.get(name, (name,)):
-            if member not in TASKS.names():
-                raise unknown("task", member, [*TASKS.names(), *GROUPS, "all"], TASKS.listing)
+        for member in TASKS.names() if name == "all" else task_groups().get(name, (name,)):
+            if member not in TASKS:
+                raise _unknown_task(member)
             expanded[member] = None
     return list(expanded)
 
 
 def is_task_file(name: str) -> bool:
     """Whether a name is the path of a task file, of a folder with one, or of a table."""
-    if not name or name == "all" or name in GROUPS or name in TASKS.names():
+    if not name or name == "all" or name in task_groups() or name in TASKS:
         return False
     return (
         name.lower().endswith(_FILE_SUFFIXES)
@@ -200,15 +187,16 @@ def load_task(name: str, data: Path | None = None) -> Task:
             f"The task '{name}' of the package '{TASKS.package(name)}' is a {type(task).__name__}, not a seesay Task: "
             "update that package or uninstall it."
         )
-    task = replace(task, title=task.title or summary(name).title, licence=task.licence or summary(name).licence)
-    if not task.data and (data is not None or name in _BUILTIN):  # else it records itself what it read
-        task = with_provenance(task, data, summary(name).needs)
+    card = task_card(name)
+    task = replace(task, title=task.title or card.title, licence=task.licence or card.licence)
+    if not task.data and (data is not None or name in TASKS.ours):  # else it records itself what it read
+        task = with_provenance(task, data, card.needs)
     return task if data is None or task.as_published else own_data(task, data)
 
 
 def own_data(task: Task, data: Path) -> Task:
     """The task about rows that the user gave: the licence of ours or of the published ones is not theirs."""
-    citation = "" if task.name in GROUPS["core"] else task.citation
+    citation = "" if task.name in task_groups()["core"] else task.citation
     return replace(task, title=f"{task.title} (from {data.name or data})", licence="yours", citation=citation)
 
 

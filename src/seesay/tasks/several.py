@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.questions import Task
-from seesay.tasks import expand, load_task, summary
+from seesay.tasks import expand, load_task, task_card
 
 BAD_ROWS_SHOWN = 5
 
@@ -20,7 +20,7 @@ def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[l
     names = expand([task for task in named if isinstance(task, str)])
     if not names and not any(isinstance(task, Task) for task in named):
         raise UserError("--task names no task: `seesay tasks` lists them.")
-    if data is not None and len({summary(name).needs or name for name in names}) > 1:
+    if data is not None and len({task_card(name).needs or name for name in names}) > 1:
         raise UserError(f"--data goes with one data set, not with those of {', '.join(names)}.")
     typed = {part.strip() for task in named if isinstance(task, str) for part in task.split(",")}
     tasks = [task for task in named if isinstance(task, Task)]

@@ -56,17 +56,17 @@ def test_three_questions_per_picture(task: Task) -> None:
         assert counts["here"] >= 3
         assert counts["usually"] >= counts["here"]
     ids = {question.id for question in task.questions}
-    assert all(question.blind in ids for question in task.questions if question.blind)
+    assert all(question.twin in ids for question in task.questions if question.twin)
 
 
 def test_a_pull_is_never_right(task: Task) -> None:
     for question in task.questions:
         source = {"here": "prior", "usually": "picture", "blind": ""}[question.tags["asked"]]
-        assert set(question.pulls) <= {source}
-        for labels in question.pulls.values():
+        assert set(question.marks) <= {source}
+        for labels in question.marks.values():
             assert not set(labels) & set(question.gold)
         agrees = question.tags.get("condition") in (None, "typical", "world", "control")
-        assert bool(question.pulls) != agrees
+        assert bool(question.marks) != agrees
 
 
 def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The colors of fruit: two tasks and a model that seesay finds by their entry points."""
+"""The colors of fruit: two tasks and a model that seesay finds by their entry point."""
 
 COLORS = {
     "red": ("cherry", "strawberry", "sumac", "cranberry", "pomegranate", "tomato", "redcurrant", "rosehip", "acerola"),

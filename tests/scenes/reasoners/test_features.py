@@ -23,7 +23,6 @@ from tests.scenes.reasoners.small import feature_shape
 from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.questions import SLOT, Prompt
-from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig as Scenes
 from seesay.scenes.plan import make_plan
 from seesay.scenes.reasoners import dataset
@@ -34,6 +33,7 @@ from seesay.scenes.reasoners.model import Reasoner
 from seesay.scenes.reasoners.networks.registry import build
 from seesay.scenes.reasoners.train import train as fit
 from seesay.scenes.reasoners.vocabulary import SentenceVocabulary
+from seesay.scenes.scene_batches import batches
 from seesay.training.schedule import Schedule
 
 SIDE = 64

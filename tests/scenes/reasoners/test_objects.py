@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners.features.objects import IMAGE_SIZE, OUTLINE, SLOT_SIZE, SLOTS, find_objects
+from seesay.scenes.scene_batches import batches
 from seesay.scenes.world import (
     CANVAS,
     LEVELS,

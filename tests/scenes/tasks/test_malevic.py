@@ -14,9 +14,9 @@ from seesay.models import load_model
 from seesay.questions import Prompt, Task
 from seesay.scenes.baselines import SceneRule
 from seesay.scenes.tasks import malevic
-from seesay.tasks import GROUPS
+from seesay.tasks import task_groups
 
-NAMES = sorted(name.removeprefix("malevic-") for name in GROUPS["malevic"])
+NAMES = sorted(name.removeprefix("malevic-") for name in task_groups()["malevic"])
 
 
 @pytest.fixture(autouse=True)

@@ -270,8 +270,8 @@ class TaskFile(Part):
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
-            if name not in metrics.METRICS:
-                raise ValueError(f"unknown metric '{name}'{did_you_mean(name, metrics.METRICS)}")
+            if name not in metrics.names():
+                raise ValueError(f"unknown metric '{name}'{did_you_mean(name, metrics.names())}")
         return names
 
     @property

@@ -39,7 +39,7 @@ def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
         parts = clip_bert.parts_of(name, rest)
         return lambda: clip_bert.load_clip_bert(name, *parts, options, imagine=CLIP_BERT[prefix])
     if prefix in MODELS.names() and (colon or not path.is_dir()):
-        if prefix in MODELS.builtin:
+        if prefix in MODELS.ours:
             raise _cannot_encode(name)
         return lambda: _checked(locate(name, options)())
     locate(name, options)  # refuses what can be no model's name

@@ -14,7 +14,8 @@ from seesay.errors import UserError
 from seesay.files import write_text
 from seesay.papers import viphy
 from seesay.papers.viphy import Analysis
-from seesay.pictures.gallery import galleries
+from seesay.plugins import collect
+from seesay.registry import load_address
 from seesay.reports import answers
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.reports.layout import render_page, templates
@@ -89,6 +90,8 @@ def _groups(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
 def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
     """What the template shows of one task; without `questions`, nothing that needs the answers."""
     chosen = [answers.choices(entry.run) for entry in group.entries] if questions else []
+    renderers = collect(lambda plugin: plugin.page_sections).values()
+    sections = [load_address(address)(group, chosen) for address in renderers] if questions else []
     return {
         "group": group,
         "index": index,
@@ -98,7 +101,7 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
         "slices": run_views.slices(group),
         "calibrated": run_views.calibrated(group),
         "answers": run_views.answer_shares(group, chosen) if questions else None,
-        "galleries": galleries(group, chosen) if questions else [],
+        "sections": sections,
         "analyses": [analysis for analysis in viphy.group_analyses(group) if analysis.charts] if questions else [],
         "payload": answers.payload(group, chosen) if questions else None,
     }

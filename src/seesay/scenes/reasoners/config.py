@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from seesay.data.picture_sets import find_picture_set
 from seesay.errors import UserError
 from seesay.scenes.reasoners.networks.registry import NAMES
 from seesay.scenes.reasoners.vocabulary import SentenceVocabulary
@@ -141,7 +142,8 @@ def preset_config(network: str, preset: str = "auto", task: str = "") -> Reasone
     if (task == "compositional" or task.startswith("mixture-")) and config.features != "objects":
         epochs, patience = config.schedule.epochs, config.schedule.patience
         config = config.changed(sizes={}, epochs=2 * epochs, patience=patience and 2 * patience)
-    if task.startswith("prior-color") and config.features == "pixels":  # one large thing, never mirrored diagonally
+    # Where scenes have many small shapes, a plug-in's pictures show one large thing, never mirrored diagonally.
+    if find_picture_set(task) and config.features == "pixels":
         sizes = {**config.sizes, "strided_layers": 3, "width": 32, "first_width": 16, "blocks": 2}
         schedule = config.schedule.changed(epochs=4)
         config = replace(config, image_size=64, augment=False, sizes=sizes, schedule=schedule)

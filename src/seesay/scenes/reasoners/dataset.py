@@ -16,12 +16,12 @@ from seesay.files import atomic_write, damage_as_user_error, lock_folder, read_j
 from seesay.folders import cache_folder
 from seesay.models.hf.batching import chunks
 from seesay.progress import ProgressCallback
-from seesay.scenes.batches import batches
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
 from seesay.scenes.plan import ScenePlan
 from seesay.scenes.published import SceneQuestion, read_questions
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
+from seesay.scenes.scene_batches import batches
 
 NO_YES = ("no", "yes")
 BATCH = 64

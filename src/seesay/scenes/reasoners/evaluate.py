@@ -14,13 +14,13 @@ from seesay.files import read_json
 from seesay.progress import ProgressCallback
 from seesay.scenes import rules
 from seesay.scenes.adjectives import ADJECTIVES
-from seesay.scenes.batches import scene_items
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.labels import label_objects
 from seesay.scenes.plan import test_plan
 from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners.sources import HARD, TASKS
 from seesay.scenes.sampling import SceneItem
+from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.sentences import sentence
 
 if TYPE_CHECKING:

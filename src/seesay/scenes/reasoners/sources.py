@@ -7,13 +7,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from seesay.data.picture_sets import PictureSet, open_picture_set
 from seesay.errors import UserError
 from seesay.progress import ProgressCallback
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
 from seesay.scenes.plan import NAMES, PlanPart, ScenePlan, make_plan, test_plan
 from seesay.scenes.published import read_questions
-from seesay.scenes.reasoners.dataset import ReasonerDataset, from_folder, from_scenes, joined, size_and_time
+from seesay.scenes.reasoners.dataset import (
+    ReasonerDataset,
+    extract_cached,
+    from_folder,
+    from_scenes,
+    in_batches,
+    joined,
+    size_and_time,
+)
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 
 TASKS = tuple(name for name in NAMES if not name.endswith("-hard"))
@@ -115,6 +124,28 @@ class JointSource:
         return {split.replace("test", source.plan.name).replace("_", "-"): (source, split) for source, split in pairs}
 
 
+@dataclass(frozen=True, slots=True)
+class PictureSetSource:
+    """Labelled pictures that a plug-in brings."""
+
+    pictures: PictureSet
+
+    @property
+    def splits(self) -> dict[str, int]:
+        return self.pictures.splits
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return self.pictures.settings
+
+    def load(
+        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
+        part = self.pictures.open(split)
+        labelled = in_batches(part.items, lambda item: part.read(item, extractor.image_size))
+        return extract_cached(part.key, labelled, len(part.items), extractor, part.answer_names, progress)
+
+
 def open_source(task: str | None = None, data: Path | None = None, items: int | None = None) -> tuple[ItemSource, str]:
     """The source of a task's items (of several tasks, separated by commas), or of a data set on disk, and its name;
     `items` limits the training items of each."""
@@ -126,11 +157,9 @@ def open_source(task: str | None = None, data: Path | None = None, items: int | 
         from seesay.scenes.reasoners.easy_vqa import EasyVqaSource
 
         return EasyVqaSource(items), task
-    if task and task.startswith("prior-color"):
-        from seesay.pictures.training_set import PriorColorSource
-
-        source = PriorColorSource.parse(task, items)
-        return source, source.name
+    pictures = open_picture_set(task, items) if task else None
+    if pictures is not None:
+        return PictureSetSource(pictures), pictures.name
     if task and "," in task:
         names = dict.fromkeys(name.strip() for name in task.split(","))
         joint = JointSource(tuple(scene_source(name, items) for name in names))

@@ -1,0 +1,13 @@
+"""What captions bring: metrics of captions and parses, by command and by function."""
+
+from __future__ import annotations
+
+from seesay.plugins import Plugin
+
+PLUGIN = Plugin(
+    commands={"score": "seesay.captions.commands:app"},
+    functions={
+        "score_captions": "seesay.captions.scoring:score_captions",
+        "score_parses": "seesay.captions.scoring:score_parses",
+    },
+)

@@ -1,0 +1,7 @@
+"""What the judge brings: the command that asks people."""
+
+from __future__ import annotations
+
+from seesay.plugins import Plugin
+
+PLUGIN = Plugin(commands={"judge": "seesay.judge.commands.judge:app"})

@@ -1,0 +1,45 @@
+"""What pictures bring: prior against picture, its measures and baselines, a gallery, and pictures to train on."""
+
+from __future__ import annotations
+
+from seesay.plugins import BaselineCard, Plugin, TaskCard
+
+_TASKS = {
+    "prior-color": TaskCard(
+        "seesay.pictures.tasks.prior_color:load",
+        "What colour is it here, and what colour is it usually?",
+        "seesay",
+        licence="CC0-1.0",
+    ),
+    "prior-size": TaskCard(
+        "seesay.pictures.tasks.prior_size:load",
+        "Which is larger here, and which is larger in the world?",
+        "seesay",
+        licence="CC0-1.0",
+    ),
+}
+
+PLUGIN = Plugin(
+    tasks=_TASKS,
+    task_groups={"prior": tuple(_TASKS)},
+    metrics={
+        "prior_pull": "seesay.pictures.pull:PRIOR_PULL",
+        "prior_log_odds": "seesay.pictures.pull:PRIOR_LOG_ODDS",
+        "picture_pull": "seesay.pictures.pull:PICTURE_PULL",
+        "picture_log_odds": "seesay.pictures.pull:PICTURE_LOG_ODDS",
+        "gain_over_blind": "seesay.pictures.pull:GAIN_OVER_BLIND",
+    },
+    baselines={
+        "prior": BaselineCard(
+            "seesay.pictures.baselines:Prior",
+            "The most typical answer, whatever is asked and shown: it knows and does not look.",
+        ),
+        "pixels": BaselineCard(
+            "seesay.pictures.baselines:Pixels",
+            "What the picture shows, whatever is asked, and nothing without one: it looks and does not know.",
+        ),
+    },
+    picture_sets={"prior-color": "seesay.pictures.training_set:open_prior_color"},
+    commands={"pictures": "seesay.pictures.commands:app"},
+    page_sections={"gallery": "seesay.pictures.gallery:render_galleries"},
+)

@@ -17,6 +17,11 @@ def text_digest(content: str | bytes, size: int = SIZE) -> str:
     return hashlib.blake2b(raw, digest_size=size).hexdigest()
 
 
+def text_number(text: str, size: int = SIZE) -> int:
+    """The digest of a text as a number: evenly spread, and the same everywhere."""
+    return int(text_digest(text, size), base=16)
+
+
 def json_digest(value: object, size: int = SIZE, **how: Any) -> str:
     """The digest of a JSON value; `how` it is written is as for `json.dumps`.
 

@@ -35,7 +35,7 @@ class BoundedGzipFile(gzip.GzipFile):
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         super().__init__(fileobj=file)
-        self._file = file
+        self.compressed = file
         self._most = max(MOST_UNZIPPED, MOST_GROWTH * size)
 
     def read(self, size: int | None = -1) -> bytes:
@@ -46,7 +46,7 @@ class BoundedGzipFile(gzip.GzipFile):
 
     def close(self) -> None:
         super().close()
-        self._file.close()
+        self.compressed.close()
 
     def _bounded(self, content: bytes) -> bytes:
         if self.tell() > self._most:

@@ -121,10 +121,9 @@ def parse_table(
     parse: Callable[[dict[str, str]], T],
     *,
     key: Callable[[T], Hashable] | None = None,
-    delimiter: str = ",",
 ) -> tuple[dict[int, T], list[BadRow]]:
     """`parse_rows` of a CSV or TSV file that has these columns; `parse` gets their cells, usable in a prompt."""
-    header = column_names(path, delimiter)
+    header = column_names(path)
     missing = [name for name in columns if name not in header]
     if missing:
         rule = f"{path} needs a first line that names the columns {', '.join(columns)}"
@@ -133,7 +132,7 @@ def parse_table(
     def parse_texts(cells: Cells) -> T:
         return parse({name: prompt_text(cells[name], name, empty=True) for name in columns})
 
-    return parse_rows(path, read_table(path, delimiter), parse_texts, key=key)
+    return parse_rows(path, read_table(path), parse_texts, key=key)
 
 
 def parse_json_lines(
@@ -151,10 +150,10 @@ def every_row(path: Path, rows: Rows) -> Iterator[Row]:
         yield row
 
 
-def read_table(path: Path, delimiter: str = ",", *, columns: Sequence[str] = (), strip: bool = True) -> Rows:
+def read_table(path: Path, delimiter: str = "", *, columns: Sequence[str] = (), strip: bool = True) -> Rows:
     """The rows of a CSV or TSV file; without `columns`, its first line names them."""
     lines = read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS)
-    return table_rows(lines, path, delimiter, columns=columns, strip=strip)
+    return table_rows(lines, path, delimiter or delimiter_of(path), columns=columns, strip=strip)
 
 
 def table_rows(
@@ -172,9 +171,15 @@ def table_rows(
             yield Row(number, dict(zip(header, cells, strict=True)))
 
 
-def column_names(path: Path, delimiter: str = ",") -> list[str]:
+def column_names(path: Path, delimiter: str = "") -> list[str]:
     """The column names of a CSV or TSV file; none if it is empty."""
-    return _header(path, _split_rows(read_lines(path, longest=LONGEST_ROW), delimiter), delimiter)
+    mark = delimiter or delimiter_of(path)
+    return _header(path, _split_rows(read_lines(path, longest=LONGEST_ROW), mark), mark)
+
+
+def delimiter_of(path: Path) -> str:
+    """What separates the cells of a table, by its name."""
+    return "\t" if ".tsv" in path.suffixes else ","
 
 
 def _refuse_other_separator(path: Path | str, only_column: str, delimiter: str) -> None:

@@ -21,6 +21,7 @@ from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.folders import data_folder
+from seesay.questions import DataSource
 from seesay.registry import unknown
 
 FileState = Literal["verified", "unverified", "damaged", "missing"]
@@ -105,6 +106,12 @@ def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
     with read_errors(path):
         return file_sha256(path)
+
+
+def data_source(path: Path, name: str, published: str | None) -> DataSource:
+    """The record of a file that a task is built from; `published` is the SHA-256 of the file that it should be."""
+    digest = checksum(path)
+    return DataSource(name, digest[:16], digest == published)
 
 
 def fetch(

@@ -102,7 +102,7 @@ def _subtypes(path: Path) -> tuple[list[SubtypeFact], list[BadRow]]:
 
 
 def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
-    delimiter, columns = _layout(path)
+    columns = column_names(path)
 
     def parse(cells: Cells) -> SizeFact:
         a, b = check_pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
@@ -110,12 +110,12 @@ def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
         return SizeFact(a, b, larger, smaller, (one_of(cells["typical"], SIZES, "typical"),))
 
     needed = ("o1", "o2", "typical", *(label for label in SIZES if label in columns))
-    facts, bad = parse_table(path, needed, parse, key=lambda fact: (fact.a, fact.b), delimiter=delimiter)
+    facts, bad = parse_table(path, needed, parse, key=lambda fact: (fact.a, fact.b))
     return list(facts.values()), bad
 
 
 def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
-    delimiter, columns = _layout(path)
+    columns = column_names(path)
     labelled = "annot" if "annot" in columns else "typical"  # the annotated examples name the column otherwise
 
     def parse(cells: Cells) -> PlaceFact:
@@ -126,13 +126,8 @@ def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
         return PlaceFact(scene, a, b, above, level, below, tuple(label for label in PLACES if label in labels))
 
     needed = ("scene", "o1", "o2", labelled, *(label for label in PLACES if label in columns))
-    facts, bad = parse_table(path, needed, parse, key=lambda fact: (fact.scene, fact.a, fact.b), delimiter=delimiter)
+    facts, bad = parse_table(path, needed, parse, key=lambda fact: (fact.scene, fact.a, fact.b))
     return list(facts.values()), bad
-
-
-def _layout(path: Path) -> tuple[str, list[str]]:
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    return delimiter, column_names(path, delimiter)
 
 
 def _counts(cells: Cells, labels: tuple[str, ...]) -> list[int]:

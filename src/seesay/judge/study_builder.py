@@ -53,8 +53,6 @@ def build_study(
         first = error.errors()[0]
         raise UserError(f"{option_name(str(first['loc'][0]))}: {first['msg']}.") from None
     if not source.endswith((".yaml", ".yml")) and (source.endswith((".csv", ".tsv", ".txt")) or Path(source).is_file()):
-        if not Path(source).is_file():
-            raise UserError(f"There is no file '{source}'.")
         return with_texts(
             study_from_pairs(Path(source), study_design, odd_word=odd_word, name=name, icons=icons), text_file
         )

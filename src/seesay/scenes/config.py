@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
 
-from seesay.digests import json_digest
+from seesay.digests import json_digest, text_number
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective, adjective
 from seesay.scenes.task_kinds import TaskKind, task_kind
@@ -103,4 +102,4 @@ class SceneConfig:
 
 @lru_cache(maxsize=64)
 def _number(task: str) -> int:
-    return int.from_bytes(hashlib.blake2b(task.encode(), digest_size=4).digest(), "big")
+    return text_number(task, 4)

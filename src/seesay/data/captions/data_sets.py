@@ -12,10 +12,9 @@ from typing import Any
 
 from seesay.data.captions.forms import Rows, UnknownFormError
 from seesay.data.captions.records import captions_of, find_fields
-from seesay.data.json_stream import parse_json
 from seesay.data.lines import read_errors
 from seesay.data.rows import ROWS_IN_MEMORY, parquet_columns, read_parquet
-from seesay.files import damage_as_user_error
+from seesay.files import damage_as_user_error, read_json
 
 
 def is_data_set(path: Path) -> bool:
@@ -46,11 +45,11 @@ def _files(path: Path) -> list[Path]:
         return [path]
     if (path / "dataset_dict.json").is_file():
         with damage_as_user_error(path / "dataset_dict.json", "fetch it again"):
-            splits = [path / _own(split) for split in parse_json((path / "dataset_dict.json").read_bytes())["splits"]]
+            splits = [path / _own(split) for split in read_json(path / "dataset_dict.json")["splits"]]
         return [file for split in splits for file in _files(split)]
     if (path / "state.json").is_file():
         with damage_as_user_error(path / "state.json", "fetch it again"):
-            state = parse_json((path / "state.json").read_bytes())
+            state = read_json(path / "state.json")
             return [path / _own(entry["filename"]) for entry in state["_data_files"]]
     if files := sorted(path.rglob("*.parquet")):
         return files

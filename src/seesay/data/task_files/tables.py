@@ -36,8 +36,6 @@ class Table:
 
 def read_file(path: Path, reading: Reading, *, pictures: bool = False) -> Table:
     """The rows of a file; `pictures` that they hold are stored as files if wanted."""
-    if not path.is_file():
-        raise UserError(f"There is no file {path}.")
     kind = reading.format or format_of(path)
     delimiter = "\t" if kind == "tsv" else reading.delimiter
     columns = reading.columns

@@ -6,7 +6,6 @@ whole substitution table: nothing is written out.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seesay.data.captions import CorpusSummary
+from seesay.digests import text_number
 from seesay.errors import UserError
 from seesay.files import read_json
 from seesay.language.relations import ContextPart
@@ -184,5 +184,5 @@ def with_min_contexts(
 def _sample(contexts: Sequence[Context], most: int | None, seed: int) -> list[Context]:
     if most is None or len(contexts) <= most:
         return list(contexts)
-    digests = [hashlib.blake2b(f"{seed}\0{c.before}\0{c.after}".encode(), digest_size=8).digest() for c in contexts]
-    return [contexts[i] for i in sorted(sorted(range(len(contexts)), key=lambda i: (digests[i], i))[:most])]
+    numbers = [text_number(f"{seed}\0{context.before}\0{context.after}") for context in contexts]
+    return [contexts[i] for i in sorted(sorted(range(len(contexts)), key=lambda i: (numbers[i], i))[:most])]

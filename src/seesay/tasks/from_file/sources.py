@@ -88,8 +88,5 @@ class RowSources:
         published: dict[str, str | None] = {}
         if self.file.dataset:
             published = {each.name: each.sha256 for each in store.get_dataset(self.file.dataset).files}
-        sources = []
-        for path, name in self.used.items():
-            digest = store.checksum(path)
-            sources.append(DataSource(path.name, digest[:16], digest == published.get(name)))
+        sources = [store.data_source(path, path.name, published.get(name)) for path, name in self.used.items()]
         return tuple(sources), bool(sources) and all(source.as_published for source in sources)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -60,6 +60,15 @@ def open_bytes(path: Path) -> IO[bytes]:
     if file.peek(len(GZIP))[: len(GZIP)] == GZIP:
         return cast("IO[bytes]", BoundedGzipFile(file, path.stat().st_size))
     return file
+
+
+def read_head(path: Path, size: int) -> bytes:
+    """The first bytes of a file, decompressed; fewer where it is damaged, which is said when it is read."""
+    head = b""
+    with read_errors(path), open_bytes(path) as file, suppress(*DAMAGED_GZIP):
+        while len(head) < size and (more := file.read(min(4096, size - len(head)))):
+            head += more
+    return head
 
 
 def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE) -> Iterator[Line]:

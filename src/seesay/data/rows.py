@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from seesay.data.cells import BadValueError, Cells, prompt_text
 from seesay.data.json_stream import parse_json
-from seesay.data.lines import Line, open_bytes, read_errors, read_lines
+from seesay.data.lines import Line, open_bytes, read_errors, read_head, read_lines
 from seesay.errors import UserError, first_line
 from seesay.files import damage_as_user_error
 from seesay.questions import BadRow
@@ -35,6 +35,10 @@ _FORMATS_BY_OTHER_SUFFIX = {"txt": "tsv", "ndjson": "jsonl"}
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 
 
+class NotJsonError(UserError):
+    """A file that should be a JSON document, and is none."""
+
+
 class Row(NamedTuple):
     """A row with its number in the file; `file` names it where there are several."""
 
@@ -48,6 +52,9 @@ class Row(NamedTuple):
 
 
 Rows = Iterable[Row | BadRow]
+Parsed = tuple[dict[int, T], list[BadRow]]
+"""What was made of the usable rows, by row number, and the others."""
+Key = Callable[[T], Hashable] | None
 
 
 def format_of(path: Path) -> str:
@@ -84,10 +91,8 @@ def read_rows(
     return read_table(path, "\t" if name == "tsv" else delimiter, columns=columns, strip=strip)
 
 
-def parse_rows(
-    path: Path, rows: Rows, parse: Callable[[dict[str, Any]], T], *, key: Callable[[T], Hashable] | None = None
-) -> tuple[dict[int, T], list[BadRow]]:
-    """What `parse` makes of the cells of each row, by row number, and the rows that could not be used.
+def parse_rows(path: Path, rows: Rows, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None) -> Parsed[T]:
+    """What `parse` makes of the cells of each row, and the rows that could not be used.
 
     `parse` raises BadValueError for a row that it cannot take. Of rows with the same `key` the first one counts. A file
     without any usable row is refused.
@@ -116,12 +121,8 @@ def parse_rows(
 
 
 def parse_table(
-    path: Path,
-    columns: Sequence[str],
-    parse: Callable[[dict[str, str]], T],
-    *,
-    key: Callable[[T], Hashable] | None = None,
-) -> tuple[dict[int, T], list[BadRow]]:
+    path: Path, columns: Sequence[str], parse: Callable[[dict[str, str]], T], *, key: Key[T] = None
+) -> Parsed[T]:
     """`parse_rows` of a CSV or TSV file that has these columns; `parse` gets their cells, usable in a prompt."""
     header = column_names(path)
     missing = [name for name in columns if name not in header]
@@ -135,9 +136,7 @@ def parse_table(
     return parse_rows(path, read_table(path), parse_texts, key=key)
 
 
-def parse_json_lines(
-    path: Path, parse: Callable[[dict[str, Any]], T], *, key: Callable[[T], Hashable] | None = None
-) -> tuple[dict[int, T], list[BadRow]]:
+def parse_json_lines(path: Path, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None) -> Parsed[T]:
     """`parse_rows` of a file of JSON lines."""
     return parse_rows(path, read_json_lines(path), parse, key=key)
 
@@ -283,14 +282,13 @@ def json_rows(lines: Iterable[Line]) -> Rows:
 
 def read_json(path: Path, list_key: str = "") -> Rows:
     """The rows of a JSON document that is a list, or has one under a key; JSON lines are recognised."""
-    content = _read_document(path, LARGEST_DOCUMENT)
     try:
-        value = parse_json(content)
-    except ValueError as error:
-        if content.lstrip()[:1] == b"{" and not list_key:
-            yield from read_json_lines(path)
-            return
-        raise UserError(f"{path} is not JSON ({first_line(error)}).") from error
+        value = load_json(path)
+    except NotJsonError:
+        if read_head(path, 1 << 12).lstrip()[:1] != b"{" or list_key:
+            raise
+        yield from read_json_lines(path)
+        return
     if list_key:
         if not isinstance(value, dict) or list_key not in value:
             raise UserError(f"{path} has no list of rows under '{list_key}'.")
@@ -308,19 +306,14 @@ def read_json(path: Path, list_key: str = "") -> Rows:
 
 def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
     """A JSON document of somebody else's, whatever it holds."""
-    content = _read_document(path, largest)
-    try:
-        return parse_json(content)
-    except ValueError as error:
-        raise UserError(f"{path} is not JSON ({first_line(error)}).") from error
-
-
-def _read_document(path: Path, largest: int) -> bytes:
     with read_errors(path), open_bytes(path) as file:
         content = file.read(largest + 1)
     if len(content) > largest:
         raise UserError(f"{path} is larger than {largest >> 20:,} MB: split it, or write its rows as JSON lines.")
-    return content
+    try:
+        return parse_json(content)
+    except ValueError as error:
+        raise NotJsonError(f"{path} is not JSON ({first_line(error)}).") from error
 
 
 def _object_row(number: int, value: Any) -> Row | BadRow:

@@ -7,6 +7,7 @@ JSON. A row that cannot be used is reported, never a reason to stop.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +48,13 @@ def categories(path: Path) -> tuple[dict[str, str], list[BadRow]]:
         return name, prompt_text(value, "category")
 
     rows, bad = _objects(path, named)
-    return dict(rows), [_within(path, row) for row in bad]
+    return dict(rows), [replace(row, file=path.name) for row in bad]
 
 
 def counts(path: Path) -> tuple[dict[str, int], list[BadRow]]:
     """How many answers about colour each object's row rests on, and the rows that do not say so."""
     rows, bad = parse_table(path, ("object", "total"), lambda cells: (cells["object"], _count(cells, "total")))
-    return dict(rows.values()), [_within(path, row) for row in bad]
+    return dict(rows.values()), [replace(row, file=path.name) for row in bad]
 
 
 def check_pair(a: str, b: str) -> tuple[str, str]:
@@ -63,10 +64,6 @@ def check_pair(a: str, b: str) -> tuple[str, str]:
     if "|" in a + b:
         raise BadValueError("a name holds '|'")
     return a, b
-
-
-def _within(path: Path, bad: BadRow) -> BadRow:
-    return BadRow(bad.row, f"{path.name}: {bad.reason}")
 
 
 def _colors(path: Path) -> tuple[list[ColorFact], list[BadRow]]:

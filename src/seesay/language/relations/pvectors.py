@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.data.rows import column_names, every_row, read_table
+from seesay.data.rows import every_row, read_rows
 from seesay.errors import UserError
 from seesay.files import atomic_write, read_json, write_csv, write_json
 from seesay.language.relations.vectors import WordVectors, unit
@@ -67,21 +67,16 @@ def write(folder: Path, matrix: PerplexityMatrix, about: dict[str, Any]) -> None
 
 def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
     """The matrix of a folder and its origin; `matrix.csv` alone is enough."""
-    parquet, text = folder / "matrix.parquet", folder / "matrix.csv"
+    path = next((path for path in (folder / "matrix.parquet", folder / "matrix.csv") if path.is_file()), None)
+    if path is None:
+        raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
     try:
-        if parquet.is_file():
-            table = pq.read_table(parquet)
-            names, columns = table.column_names, [column.to_pylist() for column in table.columns]
-        elif text.is_file():
-            names = column_names(text)
-            rows = [row.cells for row in every_row(text, read_table(text))]
-            columns = [[row[name] for row in rows] for name in names]
-        else:
-            raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
-        words = tuple(map(str, columns[0]))
-        values = np.array([[float(value) for value in column] for column in columns[1:]]).T
-        matrix = PerplexityMatrix(words, tuple(names[1:]), values)
-    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError) as error:
+        rows = [row.cells for row in every_row(path, read_rows(path))]
+        first_column, *contexts = rows[0]
+        words = tuple(str(row[first_column]) for row in rows)
+        values = np.array([[float(row[name]) for name in contexts] for row in rows])
+        matrix = PerplexityMatrix(words, tuple(contexts), values)
+    except (UserError, ValueError, TypeError, IndexError) as error:
         raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
     return matrix, _read_about(folder / "about.json")
 

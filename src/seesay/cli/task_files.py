@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from seesay.cli.options import Json, Quiet
 from seesay.cli.tasks import tasks
 from seesay.errors import UserError
-from seesay.wording import quantity
+from seesay.quantities import quantity
 
 if TYPE_CHECKING:
     from seesay.tasks.from_file.load import Examination

@@ -11,8 +11,8 @@ from itertools import cycle, islice, zip_longest
 from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.models.base import Model
+from seesay.quantities import quantity
 from seesay.questions import Question, Task
-from seesay.wording import quantity
 
 
 def with_shots(task: Task, count: int, seed: int) -> Task:

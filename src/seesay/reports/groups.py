@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from seesay.quantities import quantity
 from seesay.questions import Published, Question, Slice, Task
 from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
 from seesay.runs.run import Run, run_labels
-from seesay.wording import quantity
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from markupsafe import Markup, escape
 
 from seesay import __version__
 from seesay.data.colors import COLORS
+from seesay.quantities import quantity
 from seesay.reports.charts.dotplot import legend_key
 from seesay.reports.formatting import cell, interval, number, p_value, part_name
-from seesay.wording import quantity
 
 
 def prose(text: str) -> Markup:

@@ -52,7 +52,7 @@ def test_names_that_look_like_files_are_files(tmp_path: Path) -> None:
     odd.mkdir()
     assert expand([str(odd)]) == [str(odd)]
     assert expand(["a.yaml,core-color", "b/c"]) == ["a.yaml", "core-color", "b/c"]
-    with pytest.raises(UserError, match=r"There is no task file 'nothing\.yaml'"):
+    with pytest.raises(UserError, match=r"There is no file nothing\.yaml"):
         load_task("nothing.yaml")
 
 

@@ -15,7 +15,7 @@ import yaml
 
 from seesay.data.lines import read_errors
 from seesay.errors import UserError, first_line
-from seesay.wording import quantity
+from seesay.quantities import quantity
 
 LARGEST = 1 << 20
 DEEPEST = 12

@@ -16,7 +16,7 @@ from seesay.data.json_stream import CHUNK, parse_json
 from seesay.errors import UserError, missing_extra
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.spending import Spending
-from seesay.wording import quantity
+from seesay.quantities import quantity
 
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import Markup
 
 from seesay.data.knowledge import PlaceFact
+from seesay.quantities import quantity
 from seesay.questions import Question, Task
 from seesay.reports.analysis import Analysis, GoldDistribution, LabelShares
 from seesay.reports.charts import columns, heat_map, histogram, stacked_bars
 from seesay.tasks.categories import CATEGORIES, agreement
-from seesay.wording import quantity
 
 WORDS = {
     "viphy-space": {">": "above", "=": "similar level", "<": "below"},

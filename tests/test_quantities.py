@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seesay.wording import quantity
+from seesay.quantities import quantity
 
 
 def test_one_thing_is_singular_and_any_other_number_plural() -> None:

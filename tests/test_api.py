@@ -11,6 +11,7 @@ import pytest
 import seesay
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
+from seesay.plugins import instruments
 from seesay.reports.answer_rows import AnswerRow
 from seesay.reports.formats import COLUMNS
 from seesay.runs.ask import Settings, run
@@ -24,13 +25,21 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> seesay.Results:
 
 
 def test_every_name_of_the_front_door_is_there_whatever_was_imported_before() -> None:
-    names = "probe compare report perplexity score_captions score_parses mine make_scenes load_model load_task Results"
+    names = "probe compare report load_model load_task Results"
     code = (
-        "import seesay.reports, seesay.mining, seesay.runs.perplexity, seesay\n"
+        "import seesay.reports, seesay.runs.ask, seesay\n"
         f"for name in '{names}'.split():\n"
         "    assert callable(getattr(seesay, name)), name\n    assert name in dir(seesay)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_instruments_add_functions_to_the_front_door() -> None:
+    functions = [name for plugin in instruments() for name in plugin.functions]
+    assert len(functions) == len(set(functions))
+    for name in functions:
+        assert callable(getattr(seesay, name)), name
+        assert name in dir(seesay)
 
 
 def test_importing_seesay_imports_nothing_heavy() -> None:

@@ -42,6 +42,13 @@ def test_commands_in_the_documentation_parse(page: Path) -> None:
         check_call(arguments)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_of_the_project_that_the_documentation_names_exist(page: Path) -> None:
+    paths = re.findall(r"\b(?:src|tests|benchmarks)/[\w/.-]*\.\w+", page.read_text(encoding="utf-8"))
+    invented = re.compile(r"/my[-_]")  # how the reader's own file would be called
+    assert [path for path in paths if not invented.search(path) and not (ROOT / path).exists()] == []
+
+
 def test_every_finding_names_tests_that_are_there() -> None:
     rows = [line for line in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines() if "::" in line]
     assert len(rows) > 40

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from seesay.api import Results, compare, load_model, load_task, perplexity, probe, report
+    from seesay.api import Results, compare, load_model, load_task, probe, report
 
-__all__ = ["Results", "__version__", "compare", "load_model", "load_task", "perplexity", "probe", "report"]
+__all__ = ["Results", "__version__", "compare", "load_model", "load_task", "probe", "report"]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,8 +22,6 @@ from seesay.runs.compare import compare as compare_runs
 from seesay.runs.figures import with_crossed, with_metrics
 from seesay.runs.layers import LayerCurve, curves_json
 from seesay.runs.learning_curve import Point
-from seesay.runs.perplexity import PerplexityResult
-from seesay.runs.perplexity import perplexity as perplexity_of
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
@@ -311,21 +309,6 @@ def report(runs: Paths, output: str | Path = "report.html", *, slices: Iterable[
     for tags in slices:
         chosen = chosen.sliced(tags)
     return chosen.save_report(output)
-
-
-def perplexity(
-    model: str | Model,
-    texts: str | Path | Iterable[str],
-    *,
-    eos: bool | None = None,
-    stride: int | None = None,
-    limit: int | None = None,
-    **options: Any,
-) -> PerplexityResult:
-    """Perplexity at token and sentence level of a file's lines (a path) or of texts; bits per word and character."""
-    scorer = load_model(model, **options) if isinstance(model, str) else model
-    lines = Path(texts) if isinstance(texts, str) else texts
-    return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)
 
 
 def _prepare(

@@ -272,7 +272,7 @@ _LISTED = [
         ("perplexity", "model.arpa", "captions.txt", "--per-sentence", "rows.jsonl", "--quiet"),
         "rows.jsonl",
         _arpa,
-        ("seesay.runs.perplexity",),
+        ("seesay.language.perplexity.score",),
     ),
 ]
 COMMANDS = {command.name: command for command in _LISTED}

@@ -10,17 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.language.words.word_lstm import saved
 
 from seesay.errors import UserError
-from seesay.language.words.lstm import LstmModel
 from seesay.models import MODELS, Model, ModelOptions, load_model
+from seesay.models.baselines import Baseline
 from seesay.models.encoders import load_encoder, locate_encoder
 from seesay.models.server.chat import ChatServer
 from seesay.plugins import Plugin
 from seesay.registry import Registry
 from seesay.runs.ask import Settings, run
-from seesay.scenes.reasoners.model import Reasoner
 from seesay.tasks import load_task
 
 Folder = Callable[[str], Path]
@@ -56,16 +54,6 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     added = Plugin(models={name: f"{__name__}:{attribute}" for name, attribute in addresses.items()})
     monkeypatch.setattr("seesay.registry.other_packages", lambda: (("unknown", added),))
     monkeypatch.setattr("seesay.models.MODELS", Registry("model", MODELS.core, MODELS.brought, MODELS.listing))
-
-
-def test_a_folder_named_like_a_prefix_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """README: `seesay pretrain lstm … -o lstm`, then `seesay relations matrix lstm`."""
-    monkeypatch.chdir(tmp_path)
-    saved(tmp_path / "lstm")
-    model = load_model("lstm")
-    assert isinstance(model, LstmModel)
-    assert model.name == "lstm"
-    assert load_model("lstm:lstm").fingerprint == model.fingerprint
 
 
 def test_an_encoder_in_a_folder_named_like_a_prefix(
@@ -117,17 +105,12 @@ def test_a_plug_in_that_is_no_model_is_refused() -> None:
         load_model("stranger:x")
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [("baseline:fixed-k", "ask a model that gives"), ("reasoner", "ask it a task that is scored right or wrong")],
-)
-def test_only_a_server_is_sent_to_its_completions_endpoint(name: str, hint: str, tmp_path: Path) -> None:
+def test_only_a_server_is_sent_to_its_completions_endpoint(tmp_path: Path) -> None:
     """Who only chooses cannot answer a task without right-or-wrong metrics: the hint fits the model."""
-    model = load_model("baseline:fixed-k")
-    if name == "reasoner":
-        model.probabilities_hint = Reasoner.probabilities_hint
+    model = Baseline("baseline:chooser")
+    model.only_chooses = True
     task = replace(load_task("core-color"), metrics=("jensen_shannon",))
-    with pytest.raises(UserError, match=hint) as refused:
+    with pytest.raises(UserError, match="ask a model that gives") as refused:
         run(model, task, tmp_path, Settings())
     assert "endpoint" not in str(refused.value)
     assert "--endpoint completions" in ChatServer.probabilities_hint

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.models.vision.tiny_vision import save_tiny_vision
-from tests.scenes.needed import needed
+from tests.modules import needed
 
 from seesay.errors import UserError
 from seesay.models import Model, load_model

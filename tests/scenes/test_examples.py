@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 import pytest
-from tests.scenes.needed import needed
+from tests.modules import needed
 
 from seesay.errors import UserError
 from seesay.scenes import SceneConfig, batches, make_plan, rgb

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.modules import needed
 from tests.needs import absent
-from tests.scenes.needed import needed
 from tests.scenes.published import EXAMPLES
 from tests.shared_data import shared
 

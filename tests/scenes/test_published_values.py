@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.scenes.needed import needed
+from tests.modules import needed
 from tests.scenes.published import EXAMPLES, annotation_files, full_k
 from tests.shared_data import shared
 

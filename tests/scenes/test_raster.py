@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.scenes.needed import needed
+from tests.modules import needed
 
 from seesay.errors import UserError
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb

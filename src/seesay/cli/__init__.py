@@ -38,7 +38,6 @@ CORE_COMMANDS = {
     "tasks": "seesay.cli.task_files:app",
     "models": "seesay.cli.models:models",
     "data": "seesay.cli.data:app",
-    "perplexity": "seesay.cli.perplexity:perplexity",
 }
 
 

@@ -1,4 +1,4 @@
-"""What language brings: n-gram models and LSTMs, their training on captions, and spatial relations in corpora."""
+"""What language brings: n-grams and LSTMs, their training on captions, perplexity, and spatial relations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ PLUGIN = Plugin(
     model_folders={"seesay-lstm": "lstm"},
     model_files={".arpa": "arpa", ".arpa.gz": "arpa"},
     commands={
+        "perplexity": "seesay.language.commands.perplexity:perplexity",
         "relations": "seesay.language.commands.relations:app",
         "pretrain": "seesay.language.commands.pretrain:app",
     },
+    functions={"perplexity": "seesay.language.perplexity.front:perplexity"},
 )

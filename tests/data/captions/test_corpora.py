@@ -18,7 +18,6 @@ from tests.shared_data import shared
 
 from seesay.data.captions import Caption, Corpus, distinct_sources
 from seesay.errors import UserError
-from seesay.language.training.captions import split
 
 
 def read(path: Path) -> tuple[Corpus, list[Caption]]:
@@ -319,21 +318,6 @@ def test_a_document_that_breaks_off_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.json.gz").write_bytes(zipped[: len(zipped) // 2])
     with pytest.raises(UserError, match="is damaged after entry"):
         read(tmp_path / "a.json.gz")
-
-
-def test_corpora_about_the_same_pictures_are_held_out_together(tmp_path: Path) -> None:
-    """Questions of VQA are about COCO's pictures: none whose captions are trained on is held out."""
-    captions = [{"image_id": n, "caption": f"caption of {n}"} for n in range(400)]
-    json_file({"annotations": captions})(tmp_path / "captions.json")
-    questions = [{"image_id": n, "question": f"which is it? {n}", "question_id": n} for n in range(400)]
-    json_file({"questions": questions})(tmp_path / "OpenEnded_questions.json")
-    answers = [{"question_id": n, "multiple_choice_answer": "that", "answers": []} for n in range(400)]
-    json_file({"annotations": answers})(tmp_path / "annotations.json")
-    parts = split(sorted(tmp_path.glob("*.json")), held_out=0.25)
-    sides = [{int("".join(filter(str.isdigit, text))) for text in part} for part in (parts.train, parts.held_out)]
-    assert not sides[0] & sides[1]
-    assert len(parts.train) + len(parts.held_out) == 800
-    assert sorted(source.form for source in parts.sources) == ["COCO captions", "VQA questions with answers"]
 
 
 @given(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -304,3 +305,12 @@ def test_too_few_captions_are_refused(tmp_path: Path) -> None:
 def test_watched_figures_are_in_the_history(captions: CaptionSplit, tmp_path: Path) -> None:
     capbert.pretrain(captions, tmp_path, BRIEF, watch=lambda network, _: {"task": 0.5}, device="cpu")
     assert [line["validation_task"] for line in checkpoint.read_history(tmp_path / "training")] == [0.5, 0.5]
+
+
+def test_training_starts_from_no_part_of_a_model(tmp_path: Path) -> None:
+    folder = save_tiny("bert", tmp_path / "bert")
+    config = folder / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "num_hidden_layers": 1}))
+    captions = CaptionSplit(["the sky is blue"] * 30, ["snow is white"])
+    with pytest.raises(UserError, match=r"Cannot start from .* does not read"):
+        capbert.pretrain(captions, tmp_path / "trained", capbert.PRESETS["cpu"], start=str(folder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,18 @@ def test_joining_phrases_keeps_every_letter(texts: list[str]) -> None:
 
 def test_a_word_is_not_joined_within_another() -> None:
     assert list(join_phrases(["stop offers; on top of"], ["top of", "on top of"])) == ["stop offers; on_top_of"]
+
+
+def test_corpora_about_the_same_pictures_are_held_out_together(tmp_path: Path) -> None:
+    """Questions of VQA are about COCO's pictures: none whose captions are trained on is held out."""
+    captions = [{"image_id": n, "caption": f"caption of {n}"} for n in range(400)]
+    (tmp_path / "captions.json").write_text(json.dumps({"annotations": captions}))
+    questions = [{"image_id": n, "question": f"which is it? {n}", "question_id": n} for n in range(400)]
+    (tmp_path / "OpenEnded_questions.json").write_text(json.dumps({"questions": questions}))
+    answers = [{"question_id": n, "multiple_choice_answer": "that", "answers": []} for n in range(400)]
+    (tmp_path / "annotations.json").write_text(json.dumps({"annotations": answers}))
+    parts = split(sorted(tmp_path.glob("*.json")), held_out=0.25)
+    sides = [{int("".join(filter(str.isdigit, text))) for text in part} for part in (parts.train, parts.held_out)]
+    assert not sides[0] & sides[1]
+    assert len(parts.train) + len(parts.held_out) == 800
+    assert sorted(source.form for source in parts.sources) == ["COCO captions", "VQA questions with answers"]

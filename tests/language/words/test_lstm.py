@@ -12,7 +12,7 @@ from tests.language.words.word_lstm import loaded, reference, saved
 
 from seesay.errors import UserError
 from seesay.language.relations.contexts import Context, scorable
-from seesay.language.words.lstm import load, save
+from seesay.language.words.lstm import LstmModel, load, save
 from seesay.language.words.lstm_network import LstmNetwork
 from seesay.language.words.vocabulary import SPECIAL, Vocabulary
 from seesay.models import ModelOptions, load_model
@@ -201,3 +201,13 @@ def test_vocabularies() -> None:
     with pytest.raises(UserError, match="begins with <unk>"):
         Vocabulary(["a", "b", "c"])
     assert np.array_equal(Vocabulary.of(sentences).sentence(["c", "zzz"]), [1, 5, 0, 2])
+
+
+def test_a_folder_named_like_a_prefix_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """README: `seesay pretrain lstm … -o lstm`, then `seesay relations matrix lstm`."""
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "lstm")
+    model = load_model("lstm")
+    assert isinstance(model, LstmModel)
+    assert model.name == "lstm"
+    assert load_model("lstm:lstm").fingerprint == model.fingerprint

@@ -19,8 +19,6 @@ from tests.tiny import SMALL, wordpiece
 
 from seesay.cli import main
 from seesay.errors import UserError
-from seesay.language.training.capbert import PRESETS, pretrain
-from seesay.language.training.captions import CaptionSplit
 from seesay.models import load_model
 from seesay.models.encoders import load_encoder
 from seesay.questions import Prompt
@@ -157,10 +155,3 @@ def test_encoders_and_vision_models_are_checked_too(tmp_path: Path) -> None:
     lxmert = add_weights(save_tiny_encoder("lxmert", tmp_path / "lxmert"), "lxmert.encoder.x_layers.9.bias")
     with pytest.raises(UserError, match="check the number of layers"):
         load_model(str(lxmert))
-
-
-def test_training_starts_from_no_part_of_a_model(copied: Folder, tmp_path: Path) -> None:
-    folder = configure(copied("bert"), num_hidden_layers=1)
-    captions = CaptionSplit(["the sky is blue"] * 30, ["snow is white"])
-    with pytest.raises(UserError, match=r"Cannot start from .* does not read"):
-        pretrain(captions, tmp_path / "trained", PRESETS["cpu"], start=str(folder))

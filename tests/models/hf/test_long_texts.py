@@ -19,7 +19,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
-from seesay.metrics.perplexity import PerplexitySums, text_sums
+from seesay.language.perplexity.sums import PerplexitySums, text_sums
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.hf.batching import text_batches, windows

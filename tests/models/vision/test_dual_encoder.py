@@ -1,4 +1,4 @@
-"""Dual encoders through the real loading code, and the choice of subtypes they make."""
+"""Dual encoders through the real loading code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from PIL import Image
 from tests.models.vision.tiny_vision import TEXT_MODEL, VISION_MODEL, word_tokenizer
 
 from seesay.errors import UserError
-from seesay.mining.selection import TEMPLATE, SubtypeSelector, select
 from seesay.models.options import ModelOptions
 from seesay.models.vision.dual_encoder import DualEncoder
 
@@ -50,28 +49,6 @@ def test_one_space_for_both(kind: str, tmp_path: Path) -> None:
     assert texts.shape[1] == pictures.shape[1]
     assert np.linalg.norm(texts, axis=1) == pytest.approx(np.ones(2), abs=1e-5)
     assert encoder.texts(["a red circle"])[0] == pytest.approx(texts[0], abs=1e-5)  # padding changes nothing
-
-
-def test_the_two_stages() -> None:
-    names = ["chair", "kitchen chair", "office chair", "wheel chair"]
-    # office chair fits the region best but the picture less than the bare name does
-    assert select(names, [0.5, 0.6, 0.4, 0.7], [0.3, 0.5, 0.9, 0.4]) == "kitchen chair"
-    # no subtype fits the picture better than the name
-    assert select(names, [0.5, 0.1, 0.5, 0.2], [0.3, 0.5, 0.9, 0.4]) == "chair"
-    # the name itself stays a candidate
-    assert select(names, [0.5, 0.6, 0.6, 0.6], [0.9, 0.5, 0.8, 0.4]) == "chair"
-
-
-def test_a_region_gets_its_subtype(tmp_path: Path) -> None:
-    encoder = DualEncoder(str(save_dual("clip", tmp_path)), ModelOptions())
-    selector = SubtypeSelector(encoder, {"circle": ["circle", "red circle", "big circle"]})
-    shown = picture(3)
-    box = (5.0, 5.0, 30.0, 30.0)
-    chosen = selector.choose(shown, [("circle", box), ("square", box)])
-    names = ["circle", "red circle", "big circle"]
-    vectors = encoder.texts([TEMPLATE.format(name) for name in names])
-    whole, crop = encoder.pictures([shown])[0], encoder.pictures([shown.crop((5, 5, 35, 35))])[0]
-    assert chosen == [select(names, vectors @ whole, vectors @ crop), "square"]
 
 
 def test_what_is_no_dual_encoder(tiny_folder: Callable[[str], Path]) -> None:

@@ -1,4 +1,4 @@
-"""Vision-language models answer malevic questions through the code that loads real ones."""
+"""Vision-language models answer questions about pictures through the code that loads real ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 from tests.models.vision.tiny_vision import KINDS, byte_tokenizer, save_tiny_vision
-from tests.scenes.needed import needed
+from tests.modules import needed
 
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Sampling
@@ -30,8 +31,6 @@ from seesay.models.vision.processor import tiles
 from seesay.models.vision.vision_language import MAX_NEW_TOKENS
 from seesay.probes.generated import GeneratedModel
 from seesay.questions import Prompt, Shot, after_shots
-from seesay.scenes.baselines import SceneRule
-from seesay.scenes.tasks import malevic
 
 Folder = Callable[[str], Path]
 
@@ -45,12 +44,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 
 @pytest.fixture
 def prompts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> list[Prompt]:
-    """malevic-pos in all wordings, about eight pictures."""
+    """Three templates about each of eight pictures of a square on black."""
+    from PIL import Image, ImageDraw
+
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "vision-cache"))
-    monkeypatch.setattr(malevic, "PICTURE", 128)
-    monkeypatch.setattr(malevic, "ITEMS", 80)
-    task = malevic.load_pos()
-    return [template.ask(q) for q in task.questions[:8] for template in task.templates]
+    folder = tmp_path_factory.mktemp("pictures")
+    asked = []
+    for number, (color, size) in enumerate(product(("red", "blue", "green", "white"), (16, 80))):
+        picture = Image.new("RGB", (128, 128))
+        corners = (5 * number, 3 * number, 5 * number + size, 3 * number + size)
+        ImageDraw.Draw(picture).rectangle(corners, fill=color)
+        path = folder / f"{number}.png"
+        picture.save(path)
+        thing = f"the {color} square"
+        asked += [
+            Prompt(f"The {color} square is big. True or false? Answer: [MASK].", ("true", "false"), str(path)),
+            Prompt(f"Is {thing} big? Answer: [MASK].", ("yes", "no"), str(path)),
+            Prompt(f"Is it true that {thing} is big? Answer: [MASK].", ("yes", "no"), str(path)),
+        ]
+    return asked
 
 
 def load(folder: Path, **options: Any) -> VisionModel:
@@ -60,7 +72,7 @@ def load(folder: Path, **options: Any) -> VisionModel:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_answers_malevic_pos(kind: str, folder: Folder, prompts: list[Prompt]) -> None:
+def test_answers_about_pictures(kind: str, folder: Folder, prompts: list[Prompt]) -> None:
     model = load(folder(kind))
     batches = model.plan(prompts)
     assert sorted(i for batch in batches for i in batch) == list(range(len(prompts)))
@@ -315,5 +327,6 @@ def test_reply_scores() -> None:
 
 
 def test_models_that_look_at_pictures_say_so(folder: Folder) -> None:
-    for model, more in ((load(folder("blip")), {"generate"}), (SceneRule("baseline:fixed-k"), set())):
-        assert (model.abilities, "pictures" in model.accepts) == (frozenset({"answer", *more}), True)
+    model = load(folder("blip"))
+    assert model.abilities == {"answer", "generate"}
+    assert "pictures" in model.accepts

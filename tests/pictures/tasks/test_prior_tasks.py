@@ -11,6 +11,7 @@ from tests.needs import absent
 from tests.shared_data import shared
 
 from seesay.errors import UserError
+from seesay.export import export
 from seesay.models import load_model
 from seesay.pictures import icons
 from seesay.pictures.tasks.prior_color import people_entropies
@@ -150,3 +151,9 @@ def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
     (tmp_path / "pictures.json").write_text('{"task": "prior-size", "seed": 0}')
     with pytest.raises(UserError, match="not of prior-color"):
         load_task("prior-color", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["prior-color", "prior-size"])
+def test_questions_that_are_compared_with_others_are_not_for_a_task_file(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"A task file cannot express '{name}'"):
+        export(load_task(name), tmp_path / "copy", "seesay")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.scenes.needed import needed
+from tests.modules import needed
 from tests.shared_data import shared
 
 from seesay.errors import UserError

@@ -14,9 +14,12 @@ from tests.scenes.reasoners.small import ALL, IMAGE_SIZE, extractor_of, save_ran
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.questions import Prompt, Task
+from seesay.runs.ask import Settings, run
+from seesay.scenes.baselines import SceneRule
 from seesay.scenes.reasoners.dataset import from_folder
 from seesay.scenes.reasoners.model import Reasoner
 from seesay.scenes.tasks import malevic
+from seesay.tasks import load_task
 
 
 @pytest.fixture(autouse=True)
@@ -128,3 +131,19 @@ def test_a_feature_extractor_with_other_weights_is_refused(tmp_path: Path) -> No
     (tmp_path / "config.json").write_text(json.dumps({**config, "features_fingerprint": "another"}))
     with pytest.raises(UserError, match="other weights of its feature extractor 'pixels'"):
         load_model(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("hint", "sentence"),
+    [
+        (SceneRule.probabilities_hint, "ask a model that gives"),
+        (Reasoner.probabilities_hint, "ask it a task that is scored right or wrong"),
+    ],
+)
+def test_who_only_chooses_is_not_sent_to_a_server(hint: str, sentence: str, tmp_path: Path) -> None:
+    model = SceneRule("baseline:fixed-k")
+    model.probabilities_hint = hint
+    task = replace(load_task("core-color"), metrics=("jensen_shannon",))
+    with pytest.raises(UserError, match=sentence) as refused:
+        run(model, task, tmp_path, Settings())
+    assert "endpoint" not in str(refused.value)

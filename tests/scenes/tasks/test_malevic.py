@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from tests.shared_data import shared
+from tests.tasks.from_file.test_task_file_imports import MALEVIC, copied, gold
+from tests.tasks.written_tasks import task_of
 
 from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.questions import Prompt, Task
 from seesay.scenes.baselines import SceneRule
 from seesay.scenes.tasks import malevic
-from seesay.tasks import task_groups
+from seesay.tasks import load_task, task_groups
 
 NAMES = sorted(name.removeprefix("malevic-") for name in task_groups()["malevic"])
 
@@ -118,3 +120,13 @@ def test_baselines_say_what_they_need(tmp_path: Path) -> None:
             model.answer([prompt])
     with pytest.raises(UserError, match=r"Did you mean 'fixed-k'"):
         load_model("baseline:fixed")
+
+
+def test_malevic_imported_equals_the_built_in_task(tmp_path: Path) -> None:
+    task = task_of(copied("malevic/pos", tmp_path, "dataset/test.json"), MALEVIC)
+    built_in = load_task("malevic-pos", shared("malevic/pos"))
+    assert len(task.questions) == 2000
+    assert gold(task.questions) == gold(built_in.questions)
+    assert [Path(str(q.picture)).name for q in task.questions] == [
+        Path(str(q.picture)).name for q in built_in.questions
+    ]

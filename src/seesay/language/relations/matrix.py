@@ -17,6 +17,7 @@ from seesay import __version__
 from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.language.perplexity.score import require_scoring
 from seesay.language.relations import ContextPart, PerplexityLevel, pvectors
 from seesay.language.relations.contexts import (
     MIN_CONTEXTS,
@@ -30,7 +31,6 @@ from seesay.language.relations.pvectors import PerplexityMatrix
 from seesay.language.relations.vectors import lstm_embeddings, write_vectors
 from seesay.models.base import Model
 from seesay.progress import ProgressCallback
-from seesay.runs.perplexity import require_scoring
 
 log = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from seesay.captions import unigram_precision
+from seesay.language.perplexity.sums import text_sums
 from seesay.language.relations.correlation import HumanRatings, correlate
 from seesay.language.relations.evaluate import VectorTest, intrinsic
 from seesay.language.relations.published import (
@@ -23,7 +24,6 @@ from seesay.language.relations.published import (
 )
 from seesay.language.relations.pvectors import EMBEDDINGS, p_vectors
 from seesay.language.relations.vectors import WordVectors, read_vectors
-from seesay.metrics.perplexity import text_sums
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.spatial_relations.vectors import own_matrices, published_files

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 
 from seesay.errors import UserError
 from seesay.files import json_value
+from seesay.language.perplexity.score import ScoredText
 from seesay.models.base import TokenScores
-from seesay.runs.perplexity import ScoredText
 
 END = "(end)"
 _WORD = re.compile(r"\S+")

@@ -12,7 +12,7 @@ from seesay import __version__
 from seesay.data.captions import Caption, Corpus, CorpusSummary
 from seesay.errors import UserError
 from seesay.files import json_value
-from seesay.metrics.perplexity import PerplexitySums, text_sums
+from seesay.language.perplexity.sums import PerplexitySums, text_sums
 from seesay.models.base import Model, TokenScores
 from seesay.questions import BadRow
 

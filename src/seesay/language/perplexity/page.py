@@ -7,9 +7,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from seesay.language.perplexity.surprisal import SentenceSurprisal
 from seesay.reports.charts import heat_map
 from seesay.reports.pages.sections import DataTable, Section, write_page
-from seesay.runs.surprisal import SentenceSurprisal
 
 SHOWN = 100
 """Sentences on the page."""

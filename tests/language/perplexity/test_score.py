@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from seesay.errors import UserError
-from seesay.metrics.perplexity import PerplexitySums
+from seesay.language.perplexity.score import ScoredText, perplexity
+from seesay.language.perplexity.sums import PerplexitySums
 from seesay.models.base import Model, TokenScores
-from seesay.runs.perplexity import ScoredText, perplexity
 
 
 class HalfAsProbable(Model):

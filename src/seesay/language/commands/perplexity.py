@@ -16,8 +16,8 @@ from seesay.errors import UserError
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from seesay.runs.perplexity import PerplexityResult, ScoredText
-    from seesay.runs.surprisal import SentenceSurprisal
+    from seesay.language.perplexity.score import PerplexityResult, ScoredText
+    from seesay.language.perplexity.surprisal import SentenceSurprisal
 
 PRINTED = 10  # sentences
 
@@ -70,9 +70,9 @@ def perplexity(
 
     from seesay.cli.output import print_json, progress_bar
     from seesay.data.captions import Corpus
+    from seesay.language.perplexity.score import perplexity as compute
+    from seesay.language.perplexity.score import require_scoring
     from seesay.models import ModelOptions, locate
-    from seesay.runs.perplexity import perplexity as compute
-    from seesay.runs.perplexity import require_scoring
 
     options = ModelOptions(
         batch_size=batch_size, device=device, family=family, revision=revision,
@@ -110,8 +110,8 @@ def perplexity(
     if not as_json:
         _show(result, f"{model} on {file}", quiet)
     if tokens:
-        from seesay.reports.pages.surprisal import write_surprisals
-        from seesay.runs.surprisal import sentence_surprisals
+        from seesay.language.perplexity.page import write_surprisals
+        from seesay.language.perplexity.surprisal import sentence_surprisals
 
         scored, signatures = [(model, kept)], [result.signature]
         if beside and load_other:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.test_perplexity import main_
+from tests.language.commands.test_perplexity import main_
 from tests.language.words.test_arpa import SMALL
 from tests.needs import absent
 from tests.shared_data import shared
@@ -19,12 +19,12 @@ from transformers import AutoTokenizer
 
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
+from seesay.language.perplexity.score import ScoredText
+from seesay.language.perplexity.surprisal import END, sentence_surprisals, word_surprisals
 from seesay.models import load_model
 from seesay.models.base import TokenScores
 from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.hf.gguf import convert_gguf
-from seesay.runs.perplexity import ScoredText
-from seesay.runs.surprisal import END, sentence_surprisals, word_surprisals
 
 PER_TOKEN = 1e-4  # two programs, two orders of summation
 CAPTIONS = 100

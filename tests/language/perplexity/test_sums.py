@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.metrics.perplexity import PerplexitySums, text_sums
+from seesay.language.perplexity.sums import PerplexitySums, text_sums
 
 probabilities = st.floats(min_value=1e-12, max_value=1.0)
 tables = st.lists(st.lists(probabilities, min_size=1, max_size=12), min_size=1, max_size=12)

@@ -1,0 +1,1 @@
+"""Perplexity of texts, and the surprisal of each word."""

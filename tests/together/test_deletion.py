@@ -1,0 +1,81 @@
+"""The test of the floor plan: whoever deletes an instrument's folder deletes its feature and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seesay.cli import command_addresses
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTRUMENTS = sorted(path.parent.name for path in (ROOT / "src" / "seesay").glob("*/plugin.py"))
+CORE_TESTS = ("cli", "data", "export", "metrics", "models", "probes", "reports", "runs", "tasks", "training")
+"""The folders of tests that must pass without any one instrument."""
+CHAPTERS = {"scenes": ["malevic"], "language": ["spatial_relations"], "captions": ["spatial_relations"]}
+"""The chapters of papers that read an instrument, and go with it."""
+
+
+def run(copy: Path, *command: str | Path) -> str:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(copy / "src"),
+        "SEESAY_SHARED": str(ROOT.parent / "shared" / "data"),
+    }
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=copy, env=environment)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-5000:]}\n{done.stderr[-5000:]}"
+    return done.stdout
+
+
+def program(name: str) -> Path:
+    return Path(sys.executable).with_name(name)
+
+
+@pytest.fixture(params=INSTRUMENTS)
+def instrument(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def copy(instrument: str, tmp_path: Path) -> Path:
+    """The project without the instrument."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for folder in ("src", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
+    shutil.copy2(ROOT / "pyproject.toml", tmp_path)
+    shutil.rmtree(tmp_path / "src" / "seesay" / instrument)
+    shutil.rmtree(tmp_path / "tests" / instrument)
+    shutil.rmtree(tmp_path / "tests" / "together")
+    for chapter in CHAPTERS.get(instrument, []):
+        shutil.rmtree(tmp_path / "src" / "seesay" / "papers" / chapter)
+    return tmp_path
+
+
+def test_everything_else_works(instrument: str, copy: Path) -> None:
+    listing = run(copy, sys.executable, "-m", "seesay", "--help").partition("Commands:")[2]
+    commands = {line.split()[0] for line in listing.splitlines() if line.startswith("  ") and line[2] != " "}
+    remaining = {name for name, address in command_addresses().items() if f"seesay.{instrument}." not in address}
+    assert commands == remaining
+    run(copy, sys.executable, "-m", "seesay", "tasks")
+    run(copy, sys.executable, "-m", "seesay", "models")
+    probe = ("probe", "baseline:majority", "baseline:random", "--limit", "5", "--resamples", "100", "--output", "runs")
+    run(copy, sys.executable, "-m", "seesay", *probe)
+    assert (copy / "runs" / "report.html").is_file()
+    run(copy, program("ruff"), "check", "src")
+    run(copy, program("lint-imports"), "--no-cache")
+
+
+@pytest.mark.slow
+def test_types_the_demo_and_the_tests_of_the_core(copy: Path) -> None:
+    cache = ROOT / ".mypy_cache"
+    if cache.is_dir():
+        shutil.copytree(cache, copy / ".mypy_cache")
+    run(copy, program("mypy"), "src")
+    run(copy, sys.executable, "-m", "seesay", "probe", "--limit", "20", "--output", "runs/first-look")
+    folders = [f"tests/{folder}" for folder in CORE_TESTS]
+    run(copy, sys.executable, "-m", "pytest", "-n", "2", "-m", "not slow", *folders)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,6 +30,7 @@ MOST_ROWS = 1_000_000
 LONGEST_ROW = 1 << 20
 LARGEST_DOCUMENT = 256 << 20
 LARGEST_PARQUET = 1 << 30
+BLOCK = 1 << 20
 MOST_LINES_OF_A_ROW = 100
 ROWS_IN_MEMORY = 256
 WHOLE_PARQUET = "it is not a Parquet file, or not a whole one"
@@ -307,7 +310,8 @@ def read_json(path: Path, list_key: str = "") -> Rows:
 def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
     """A JSON document of somebody else's, whatever it holds."""
     with read_errors(path), open_bytes(path) as file:
-        content = file.read(largest + 1)
+        blocks = iter(partial(file.read, BLOCK), b"")  # memory for the largest file would be taken at once
+        content = b"".join(islice(blocks, largest // BLOCK + 1))
     if len(content) > largest:
         raise UserError(f"{path} is larger than {largest >> 20:,} MB: split it, or write its rows as JSON lines.")
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError, first_line
-from seesay.files import write_json
+from seesay.files import read_json, write_json
 from seesay.language.words.vocabulary import Vocabulary
 from seesay.language.words.word_model import WordModel
 from seesay.models.base import FilledScores
@@ -58,7 +58,7 @@ def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
     from seesay.language.words.lstm_network import LstmNetwork
 
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(folder / "config.json")
         vocabulary = Vocabulary.read(folder / "vocabulary.txt")
         if config["vocabulary"] != len(vocabulary):
             raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")

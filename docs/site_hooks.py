@@ -29,18 +29,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def commands_page() -> str:
     """Every command with its arguments and options, as Markdown."""
-    from typer.main import get_command
+    from seesay.cli import command_addresses, load_command
 
-    from seesay.cli import adapt, app
-
-    program = get_command(app)
-    adapt(program)
     parts = [
         "# Commands",
         "Made from the program itself: `seesay COMMAND --help` prints the same. Options have to follow their command.",
     ]
-    for path, command in _commands(program, ("seesay",)):
-        parts += _section(" ".join(path), command)
+    for name in command_addresses():
+        for path, command in _commands(load_command(name), ("seesay", name)):
+            parts += _section(" ".join(path), command)
     return "\n\n".join(parts) + "\n"
 
 
@@ -55,10 +52,9 @@ def _with_pages(entry: Any, root: Path) -> Any:
 
 
 def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The commands below this one that are not hidden, each with the words that call it."""
+    """This command and those below it that are not hidden, each with the words that call it."""
+    yield path, command
     subcommands: dict[str, Any] = getattr(command, "commands", {})
-    if path != ("seesay",):
-        yield path, command
     for name, subcommand in subcommands.items():
         if not subcommand.hidden:
             yield from _commands(subcommand, (*path, name))

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from tests.cli.program import refused_here
 from tests.models.encoders.tiny_encoders import save_tiny_encoder
-from tests.papers.viphy.test_gold import made_up
+from tests.reports.test_gold_analyses import made_up
 
 from seesay.cli import main
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, ColorFact, SizeFact
-from seesay.papers.viphy import found_categories
 from seesay.reports.analysis import LabelShares
+from seesay.reports.gold_analyses import found_categories
 from seesay.runs.store import find_runs
 from seesay.tasks.categories import CATEGORIES
 
@@ -174,6 +174,6 @@ def test_a_page_with_found_categories(data: Path, tmp_path: Path, tiny_folder: F
     names = [analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())]
     assert names == ["cardinality", "distributions-by-entropy", "labels-by-category"]
     (compared,) = found_categories(made_up(), str(bert))
-    assert (compared.name, compared.figure) == ("category-agreement", "Table 8")
+    assert (compared.name, compared.source) == ("category-agreement", "Singh, Qasemi & Chen 2023, Table 8")
     assert [row.part for row in compared.rows if isinstance(row, LabelShares)] == ["food", "nature"]
     assert "--page" in refused_here(capsys, "tasks", "viphy-color", "--data", data, "--categories", bert)

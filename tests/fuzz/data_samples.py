@@ -12,7 +12,7 @@ import pyarrow as pa
 from tests.fuzz.samples import COCO, REGIONS, add, as_bytes, json_lines, npy, parquet
 from tests.fuzz.samples import READERS as READERS
 
-from seesay.captions.meteor.paraphrases import open_table
+from seesay.captions.coco.meteor.paraphrases import open_table
 from seesay.captions.parses.parameters import read_parameters
 from seesay.captions.parses.trees import read_trees
 from seesay.captions.scoring import score_parses

@@ -16,7 +16,7 @@ from tests.fuzz.data_samples import READERS as READERS
 from tests.fuzz.samples import add, as_bytes, json_lines, npy, parquet, png, read_corpus
 from tests.scenes.reasoners.small import save_random
 
-from seesay.captions.cider import DocumentFrequency
+from seesay.captions.coco.cider import DocumentFrequency
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
 from seesay.language.relations import pvectors
@@ -179,7 +179,7 @@ _each("matrix", MATRIX, lambda path: str(pvectors.read(path.parent)))
 rows = [{"relation": "in", "in": 1.0, "on": 2.0}, {"relation": "on", "in": 2.0, "on": 1.0}]
 add("matrix-parquet", "matrix.parquet", [parquet(rows)], lambda path: str(pvectors.read(path.parent)))
 AGREEMENT = {
-    "people": 3, "people_kept": 2, "judgements_an_item": 2.5,
+    "people": 3, "people_counted": 2, "judgements_per_item": 2.5,
     "agreement": {"split_half_spearman_brown": {"value": 0.9}},
 }  # fmt: skip
 _each("study-export", {"items.csv": b"a,b,mean\nin,on,0.5\non,up,0.2\n", "agreement.json": as_bytes(AGREEMENT)},

@@ -27,10 +27,11 @@ COMMAND = [sys.executable, "-c", "from seesay.judge.commands.judge import app; a
 class Server:
     """`seesay judge serve` as a process of its own."""
 
-    def __init__(self, pairs: Path, where: str, *options: str) -> None:
+    def __init__(self, pairs: Path, where: str, *options: str, open_files: int | None = None) -> None:
         self.port = free_port()
+        limit = [] if open_files is None else ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"]
         place = ["--database", where] if where.startswith("postgresql:") else ["--study", where]
-        self._command = [*COMMAND, "serve", str(pairs), *place, *options, "--port", str(self.port), "--json"]
+        self._command = [*limit, *COMMAND, "serve", str(pairs), *place, *options, "--port", str(self.port), "--json"]
         self._process: subprocess.Popen[str] | None = None
 
     def start(self, links: int = 0) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:
     assert counts == {"thing 0": judgements_for_width(0.5, 0.55), "thing 1": 4, "thing 2": 4, "thing 3": 4}
     assert "nothing left to judge" in served.client.get(f"/a/{token}").text
     served.login()
-    assert served.client.get("/api/counts").json()["wanted"] == 9 + 3 * 4
+    assert served.client.get("/api/counts").json()["judgements_wanted"] == 9 + 3 * 4
     disputes = served.client.get("/researcher/disputes").text
     assert "A thing 0 is ____." in disputes
     assert "A thing 1" not in disputes

@@ -129,7 +129,7 @@ def test_random_comings_and_goings_never_pass_the_number(serve: Opener, tmp_path
         token = chance.choice(tokens)
         served.clock.now += chance.choice((1, 30, 400))
         number = tokens.index(token) + 1
-        page = int(served.rows("SELECT sent FROM person WHERE id = ?", number)[0][0]) + 1
+        page = int(served.rows("SELECT pages_sent FROM person WHERE id = ?", number)[0][0]) + 1
         match chance.randrange(3):
             case 0:
                 served.client.get(f"/a/{token}")

@@ -8,7 +8,6 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from seesay.judge.results.export import StudyExport, export_study
 from seesay.judge.results.human_run import share_scores
 from seesay.judge.results.quality import Judgement
 from seesay.judge.storage.database import Transaction, set_setting
-from seesay.judge.storage.studies import find_study
+from seesay.judge.storage.studies import create_study, find_study, open_database, open_study
 from seesay.judge.study import Study, StudyDesign
 from seesay.judge.study_builder import study_from_pairs, study_from_task
 from seesay.models import ModelOptions, load_model
@@ -41,12 +40,14 @@ def put(served: ServedStudy, judgements: list[Judgement]) -> None:
     people = sorted({j.person for j in judgements})
 
     def work(tx: Transaction) -> None:
-        tx.executemany(
-            "INSERT INTO person (id, token, source, created, acted, consented) VALUES (?, ?, 'link', 0, 0, 0)",
-            [(person, f"token {person}") for person in people],
+        tx.insert(
+            "person",
+            ("id", "token", "source", "created", "last_active", "consented"),
+            [(person, f"token {person}", "link", 0, 0, 0) for person in people],
         )
-        tx.executemany(
-            "INSERT INTO answer (person, item, value, start, how, seconds, given) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        tx.insert(
+            "answer",
+            ("person", "item", "value", "start", "how", "seconds", "given"),
             [(j.person, j.item.id, j.value, j.start, j.how, j.seconds, 1.8e9) for j in judgements],
         )
 
@@ -93,7 +94,7 @@ def test_the_tables(colours: tuple[ServedStudy, StudyExport], tmp_path: Path) ->
     people = pq.read_table(exported.folder / "people.parquet").to_pylist()
     assert [row["person"] for row in people] == list(range(1, 10))
     report = json.loads((exported.folder / "agreement.json").read_text(encoding="utf-8"))
-    assert report["people_kept"] == 9
+    assert report["people_counted"] == 9
     assert report["agreement"]["fleiss_kappa"]["low"] < report["agreement"]["fleiss_kappa"]["value"] < 1
 
 
@@ -224,7 +225,7 @@ def test_making_studies_says_what_is_wrong(tmp_path: Path) -> None:
         study_from_pairs(path, StudyDesign())
     study = study_from_pairs(path, StudyDesign(), odd_word="seven")
     assert [item.id for item in study.measured] == ["above|over", "green|blue"]
-    assert len(study.left_out) == 4
+    assert len(study.bad_rows) == 4
     assert {item.control for item in study.controls} == {"distinct", "same"}
     with pytest.raises(UserError, match="no template 'sung'"):
         study_from_task(task(), StudyDesign(), template="sung")
@@ -256,29 +257,45 @@ def test_a_run_that_cannot_be_written_is_an_error_and_not_a_missing_run(
         other.communicate()
 
 
-def test_documents_of_earlier_versions_open(colours: tuple[ServedStudy, StudyExport]) -> None:
-    """Files and databases keep the field names of format 1, where an item had no kind but the fields of all kinds."""
+def test_the_keys_of_what_is_written(colours: tuple[ServedStudy, StudyExport]) -> None:
     served, exported = colours
     definition = json.loads(served.rows("SELECT value FROM study WHERE key = 'definition'")[0][0])
     assert list(definition["items"][0]) == [
-        *("id", "base", "picture", "icons", "control", "known", "question", "template", "text", "options", "wordings"),
-        "kind",
+        *("id", "base", "picture", "icons", "control", "known"),
+        *("question", "template", "text", "options", "option_texts", "kind"),
     ]
-    for item in definition["items"]:
-        del item["kind"], item["icons"]
-        item |= {"words": None, "reference": None}
-    for added in ("contact", "texts"):
-        del definition[added]
-    first_added = list(definition["task"]).index("data") + 1
-    definition["task"] = dict(list(definition["task"].items())[:first_added])
-    text = json.dumps(definition)
-    served.database.submit(lambda tx: set_setting(tx, "definition", text)).result()
+    assert served.rows("SELECT value FROM study WHERE key = 'format'") == [("1",)]
     reopened = find_study(served.database)
     assert reopened == served.study
-    assert reopened.fingerprint == blake2b(text.encode(), digest_size=8).hexdigest()  # so the run keeps its name
+    assert reopened.fingerprint == served.study.fingerprint  # so the run keeps its name
     assert Study.model_validate_json((exported.folder / "study.json").read_text(encoding="utf-8")) == served.study
     report = json.loads((exported.folder / "agreement.json").read_text(encoding="utf-8"))
     assert list(report) == [
-        *("study", "fingerprint", "kind", "rule", "people", "people_kept", "dropped", "judgements", "judgements_kept"),
-        *("items", "items_judged", "judgements_an_item", "agreement"),
+        *("study", "fingerprint", "kind", "criteria", "people", "people_counted", "excluded"),
+        *("judgements", "judgements_counted", "items", "items_judged", "judgements_per_item", "agreement"),
     ]
+
+
+@pytest.mark.parametrize("where", ["sqlite", "postgres"])
+def test_a_study_of_a_newer_version_is_refused(tmp_path: Path, request: pytest.FixtureRequest, where: str) -> None:
+    location = str(tmp_path / "study.sqlite") if where == "sqlite" else request.getfixturevalue("postgres")
+    database = open_database(location, "newer")
+    create_study(database, study_from_task(task(), StudyDesign(controls=0), name="newer"))
+    database.submit(lambda tx: set_setting(tx, "format", "2")).result()
+    database.submit(lambda tx: tx.execute("ALTER TABLE item RENAME COLUMN taken TO renamed")).result()
+    database.close()
+    with pytest.raises(
+        UserError, match=r"written by a newer version of seesay \(in format 2, .*: update seesay to open"
+    ):
+        open_study(location, "newer")
+
+
+@pytest.mark.parametrize("number", ["", "0", "-1", "x", "9" * 5000])
+def test_a_study_without_a_format_is_damaged(tmp_path: Path, number: str) -> None:
+    location = str(tmp_path / "study.sqlite")
+    database = open_database(location)
+    create_study(database, study_from_task(task(), StudyDesign(controls=0)))
+    database.submit(lambda tx: set_setting(tx, "format", number)).result()
+    database.close()
+    with pytest.raises(UserError, match="The study is damaged"):
+        open_study(location)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hmac
+import inspect
 import json
+import operator
 import socket
 import threading
 import time
@@ -13,16 +16,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import h11
 import httpx
+import jwt
 import pytest
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from starlette.testclient import TestClient
 from tests.judge.conftest import Opener
 from tests.judge.crowd import Server, free_port
 from tests.judge.studies import ServedStudy, form_token, pairs_file, rating_study, serve_in_test
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from seesay.errors import UserError
 from seesay.judge import participants, security
@@ -150,6 +157,43 @@ def test_connections_at_work_are_not_dropped(served: ServedStudy) -> None:
             assert working.recv(10_000).startswith(b"HTTP/1.1 404")
 
 
+PROTOCOL_METHODS = {
+    "connection_made": ["self", "transport"],
+    "data_received": ["self", "data"],
+    "on_response_complete": ["self"],
+    "pause_writing": ["self"],
+    "resume_writing": ["self"],
+    "connection_lost": ["self", "exc"],
+}
+PROTOCOL_STATE = (
+    *("client", "loop", "transport.abort", "transport.is_closing", "transport.get_write_buffer_size"),
+    *("conn.their_state", "conn.trailing_data", "cycle.response_complete"),
+)
+
+
+def test_the_inside_of_uvicorn_is_as_the_limits_expect(served: ServedStudy) -> None:
+    """`LimitedProtocol` overrides methods of a class that uvicorn does not document, and reads its state."""
+    advice = (
+        f"uvicorn {uvicorn.__version__} is not as judge/web/connections.py expects it: read the changes of its "
+        "H11Protocol, adapt LimitedProtocol and this list, or lower the ceiling of uvicorn in pyproject.toml."
+    )
+    for name, parameters in PROTOCOL_METHODS.items():
+        method = getattr(H11Protocol, name, None)
+        assert method is not None, f"H11Protocol.{name} is gone. {advice}"
+        assert list(inspect.signature(method).parameters) == parameters, f"H11Protocol.{name} has changed. {advice}"
+    limits = ConnectionLimits()
+    with running(served, limits) as port, connect(port, HALF_REQUEST + b"\r\n") as connection:
+        assert connection.recv(10_000).startswith(b"HTTP/1.1 200")
+        assert limits.connections, f"H11Protocol.connection_made is no longer called. {advice}"
+        protocol = next(iter(limits.connections))
+        for name in PROTOCOL_STATE:
+            try:
+                operator.attrgetter(name)(protocol)
+            except AttributeError:
+                pytest.fail(f"H11Protocol has no {name}. {advice}")
+        assert isinstance(protocol.conn, h11.Connection), f"H11Protocol.conn is no connection of h11. {advice}"
+
+
 def test_connections_fit_into_the_open_files() -> None:
     assert 0 < allow_open_files(2000) <= 2000
     assert address_key("192.0.2.7") == "192.0.2.7" == address_key("::ffff:192.0.2.7")
@@ -158,9 +202,10 @@ def test_connections_fit_into_the_open_files() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("open_files", [None, 1024])
 @pytest.mark.parametrize("addresses", [1, 100], ids=["one address", "a hundred addresses"])
-def test_two_thousand_half_open_connections(tmp_path: Path, addresses: int) -> None:
-    server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"))
+def test_two_thousand_half_open_connections(tmp_path: Path, addresses: int, open_files: int | None) -> None:
+    server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"), open_files=open_files)
     attackers: list[socket.socket] = []
     slowest = 0.0
     try:
@@ -213,24 +258,25 @@ def encoded(value: object) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
+CLAIMS = {
+    "iss": "https://www.prolific.com",
+    "aud": "study.example.org",
+    "exp": 1_800_000_300,
+    "prolific": {"PROLIFIC_PID": "ann", "SESSION_ID": "s1"},
+}
+
+
 def signed(key: RSAPrivateKey, header: dict[str, Any] | None = None, **changes: Any) -> str:
     """A token as Prolific makes it (docs.prolific.com, "Retrieve JSON Web Key Set"), signed by another library."""
-    claims = {
-        "iss": "https://www.prolific.com",
-        "aud": "study.example.org",
-        "exp": 1_800_000_300,
-        "prolific": {"PROLIFIC_PID": "ann", "SESSION_ID": "s1"},
-    } | changes
-    content = f"{encoded({'alg': 'RS256', 'kid': 'k1', 'typ': 'JWT'} | (header or {}))}.{encoded(claims)}"
+    content = f"{encoded({'alg': 'RS256', 'kid': 'k1', 'typ': 'JWT'} | (header or {}))}.{encoded(CLAIMS | changes)}"
     return f"{content}.{encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
 
 
 @pytest.fixture
 def keys_file(tmp_path: Path, private_key: RSAPrivateKey) -> Path:
-    numbers = private_key.public_key().public_numbers()
-    key = {"kty": "RSA", "kid": "k1", "alg": "RS256", "n": encoded(numbers.n.to_bytes(256)), "e": "AQAB"}
+    keys = [jwk(private_key, kid="k1", alg="RS256"), {"kty": "EC", "kid": "k2"}]
     path = tmp_path / "jwks.json"
-    path.write_text(json.dumps({"keys": [key, {"kty": "EC", "kid": "k2"}]}), encoding="utf-8")
+    path.write_text(json.dumps({"keys": keys}), encoding="utf-8")
     return path
 
 
@@ -279,6 +325,50 @@ def test_ids_that_prolific_signed(
         ids.check()
     with pytest.raises(UserError, match="--public-url"):
         SignedIds(keys_file, "").check()
+
+
+@pytest.fixture(scope="module")
+def short_key() -> RSAPrivateKey:
+    return generate_private_key(65537, 1024)
+
+
+def jwk(key: RSAPrivateKey, **fields: str) -> dict[str, str]:
+    numbers = key.public_key().public_numbers()
+    return {"kty": "RSA", "n": encoded(numbers.n.to_bytes(key.key_size // 8)), "e": "AQAB", **fields}
+
+
+def test_only_rsa_keys_of_2048_bits_with_sha256_sign_ids(
+    tmp_path: Path, private_key: RSAPrivateKey, short_key: RSAPrivateKey
+) -> None:
+    secret = b"a secret that someone published as a key"
+    keys = [
+        jwk(private_key, kid="rsa"),
+        jwk(private_key, kid="rs512", alg="RS512"),
+        jwk(private_key, kid="ps256", alg="PS256"),
+        jwk(short_key, kid="short"),
+        {"kty": "oct", "kid": "hmac", "k": encoded(secret)},
+    ]
+    path = tmp_path / "jwks.json"
+    path.write_text(json.dumps({"keys": keys}), encoding="utf-8")
+    ids = SignedIds(path, "https://study.example.org").check()
+    now = 1_800_000_000.0
+
+    def worker(key: RSAPrivateKey | bytes, algorithm: str, kid: str) -> str | None:
+        return ids.worker(jwt.encode(CLAIMS, key, algorithm, headers={"kid": kid}), now)
+
+    assert worker(private_key, "RS256", "rsa") == "ann"
+    assert worker(private_key, "RS512", "rs512") is None
+    assert worker(private_key, "RS512", "rsa") is None
+    assert worker(private_key, "PS256", "ps256") is None
+    assert ids.worker(signed(short_key, {"kid": "short"}), now) is None
+    assert worker(secret, "HS256", "hmac") is None
+    # The public key is public: it must not serve as the secret of a symmetric signature.
+    public = private_key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    content = f"{encoded({'alg': 'HS256', 'kid': 'rsa'})}.{encoded(CLAIMS)}"
+    assert ids.worker(f"{content}.{encoded(hmac.digest(public, content.encode(), 'sha256'))}", now) is None
+    path.write_text(json.dumps({"keys": keys[1:3] + keys[4:]}), encoding="utf-8")
+    with pytest.raises(UserError, match="holds no RSA key for RS256"):
+        ids.check()
 
 
 def test_invented_ids_are_capped(serve: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

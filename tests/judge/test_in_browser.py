@@ -143,7 +143,7 @@ def test_from_the_link_to_the_code_and_the_export(site: Site, context: BrowserCo
     click_slider(page, 3, 0.7)
     saved(page)
     expect(count).not_to_have_text("6", timeout=10_000)  # it watches by itself
-    expect(researcher.locator('[data-count="at_work"]')).to_have_text("1")
+    expect(researcher.locator('[data-count="active"]')).to_have_text("1")
     with researcher.expect_download() as download:
         researcher.get_by_role("link", name="Export").click()
     archive = zipfile.ZipFile(io.BytesIO(download.value.path().read_bytes()))

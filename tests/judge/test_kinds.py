@@ -68,7 +68,7 @@ def test_texts_that_name_no_option_are_exported(tmp_path: Path) -> None:
     served.send(token, 1, {"form": form} | {f"t{place}": "xyzzy" for place in range(1, 7)})
     exported = export_study(served.database, served.study, tmp_path / "export", resamples=100)
     served.database.close()
-    assert exported.report.judgements_kept == 6
+    assert exported.report.judgements_counted == 6
     assert exported.report.agreement["fleiss_kappa_named"].value is None
 
 
@@ -140,25 +140,6 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
         study_from_task(replace(task(1), questions=(many,)), StudyDesign(), answer="several")
     with pytest.raises(UserError, match="called after a word or option, such as red"):
         study_from_task(task(), StudyDesign(), icons=tmp_path)
-
-
-def test_studies_of_earlier_versions_open() -> None:
-    """Items had no kind: a rating had words, and `several` was a field."""
-    old: dict[str, Any] = {
-        "id": "a",
-        "base": "a",
-        "control": "",
-        "picture": None,
-        "known": [],
-        "question": "",
-        "template": "",
-    }
-    rating = {**old, "words": ["x", "y"], "reference": 0.5, "several": False, "text": "", "options": [], "wordings": []}
-    choice = {**old, "id": "b", "words": None, "reference": None, "options": ["p", "q"], "wordings": ["p", "q"]}
-    several = {**choice, "id": "c", "several": True}
-    definition = {"name": "old", "title": "Old", "kind": "choice", "items": [rating, choice, several]}
-    kinds = [item.kind for item in Study.from_json(json.dumps(definition)).items]
-    assert kinds == ["rating", "choice", "several"]
 
 
 def test_six_items_are_one_page(tmp_path: Path) -> None:

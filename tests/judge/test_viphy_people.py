@@ -60,7 +60,7 @@ def test_macro_f1_by_hand(tmp_path: Path) -> None:
     finally:
         served.database.close()
     assert exported.run is not None
-    assert exported.report.judgements_kept == 12
+    assert exported.report.judgements_counted == 12
     value = {figure.metric: figure.value for figure in exported.run.figures if not figure.template and not figure.slice}
     assert value["macro_f1"] == pytest.approx(1 / 2, abs=1e-5)
     assert value["true_confidence"] == pytest.approx((4 / 5 + 1 + 1 / 2) / 3, abs=1e-5)

@@ -11,7 +11,7 @@ from tests.shared_data import shared
 
 from seesay.cli import main
 from seesay.errors import UserError
-from seesay.papers import PAPERS, load_paper
+from seesay.papers import load_paper, paper_addresses
 from seesay.papers.material import Material
 from seesay.papers.paper import Paper, PaperEntry, Rendered, Status, as_records, render_entries, write_paper
 from seesay.reports.pages.sections import DataTable
@@ -68,7 +68,7 @@ def test_records_hold_every_table() -> None:
     assert "tables" not in as_records(page, brief=True)[0]
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", paper_addresses())
 def test_every_paper_has_entries_in_order_with_numbers_of_their_own(name: str) -> None:
     paper = load_paper(name)
     anchors = [entry.anchor for entry in paper.entries]
@@ -77,7 +77,7 @@ def test_every_paper_has_entries_in_order_with_numbers_of_their_own(name: str) -
     assert all(entry.command.startswith("seesay ") for entry in paper.entries)
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", paper_addresses())
 def test_a_paper_without_anything_at_hand_is_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads(printed(capsys, "paper", name, "--list", "--json"))
     assert listed["page"] is None
@@ -97,3 +97,13 @@ def test_mistakes_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "holds no run" in refused_here(capsys, "paper", "viphy", tmp_path)
     assert "--data" in refused_here(capsys, "paper", "viphy", "--data", tmp_path / "none")
     assert "is a folder" in refused_here(capsys, "paper", "viphy", "-o", tmp_path)
+
+
+@pytest.mark.parametrize("missing", ["seesay.papers.malevic", "seesay.scenes"])
+def test_a_paper_whose_instrument_is_missing_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def import_nothing(address: str) -> None:
+        raise ModuleNotFoundError(f"No module named '{missing}'", name=missing)
+
+    monkeypatch.setattr("seesay.papers.load_address", import_nothing)
+    with pytest.raises(UserError, match=f"'malevic' needs a part of seesay that is not installed here: {missing}"):
+        load_paper("malevic")

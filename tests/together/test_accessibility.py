@@ -15,8 +15,8 @@ from PIL import Image
 from playwright.sync_api import Browser
 from tests.browser import chromium, serious_violations
 from tests.mining.test_knowledge_page import COLORS_SEEN, PLACES_SEEN, SIZES_SEEN
-from tests.papers.viphy.test_gold import made_up as viphy_colors
 from tests.reports.made_up import comparison, run, task
+from tests.reports.test_gold_analyses import made_up as viphy_colors
 from tests.reports.test_site import board, paired_tests
 from tests.scenes.reports.test_reasoner_page import FILM, OBJECTS, row
 
@@ -26,8 +26,9 @@ from seesay.mining import knowledge_page as knowledge
 from seesay.papers import load_paper
 from seesay.papers.material import Material
 from seesay.papers.paper import render_entries, write_paper
-from seesay.papers.viphy import task_analyses, write_analyses
 from seesay.reports import write
+from seesay.reports.analysis import write_analyses
+from seesay.reports.gold_analyses import task_analyses
 from seesay.reports.pages.sections import Section, write_page
 from seesay.reports.pages.training import training_page
 from seesay.reports.site import write_site

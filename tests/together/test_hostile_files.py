@@ -16,8 +16,8 @@ import pytest
 from PIL import Image
 
 from seesay.captions import pairs
+from seesay.captions.coco.tokenize import tokenize
 from seesay.captions.parses.trees import DEEPEST_TREE, MOST_BRACKETS, read_trees
-from seesay.captions.tokenize import tokenize
 from seesay.data import lines, pictures
 from seesay.data.captions.corpus import Corpus
 from seesay.data.json_stream import MAX_ENTRY, DuplicateKeys, parse_json

@@ -1,5 +1,6 @@
-"""Caption metrics, equal to the COCO evaluation's without Java.
+"""Captions and parses against references. Everything here works with NumPy alone, but for the command.
 
+>>> from seesay.captions import CaptionCorpus, bleu, rouge
 >>> corpus = CaptionCorpus.tokenized(["A dog runs."], [["A dog is running.", "The dog runs fast!"]])
 >>> [round(metric.value, 3) for metric in bleu(corpus)][:2]
 [0.717, 0.717]
@@ -7,16 +8,38 @@
 0.557
 """
 
-from seesay.captions.bleu import bleu, unigram_precision
-from seesay.captions.cider import DocumentFrequency, cider, cider_d
-from seesay.captions.corpus import CaptionCorpus
-from seesay.captions.evaluate import PairedTest, compare, evaluate, fuse, signature
-from seesay.captions.meteor import MeteorResources, load, meteor
-from seesay.captions.rouge import rouge, rouge_l
-from seesay.captions.tokenize import tokenize
-from seesay.metrics.base import Measurement
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seesay.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from seesay.captions.coco.bleu import bleu, unigram_precision
+    from seesay.captions.coco.cider import DocumentFrequency, cider, cider_d
+    from seesay.captions.coco.corpus import CaptionCorpus
+    from seesay.captions.coco.evaluate import PairedTest, compare, evaluate, fuse, signature
+    from seesay.captions.coco.meteor import MeteorResources, load, meteor
+    from seesay.captions.coco.rouge import rouge, rouge_l
+    from seesay.captions.coco.tokenize import tokenize
+    from seesay.captions.scoring import CaptionScores, ParseScores, score_captions, score_parses
 
 __all__ = [
-    "CaptionCorpus", "DocumentFrequency", "Measurement", "MeteorResources", "PairedTest", "bleu", "cider", "cider_d",
-    "compare", "evaluate", "fuse", "load", "meteor", "rouge", "rouge_l", "signature", "tokenize", "unigram_precision",
+    "CaptionCorpus", "CaptionScores", "DocumentFrequency", "MeteorResources", "PairedTest", "ParseScores", "bleu",
+    "cider", "cider_d", "compare", "evaluate", "fuse", "load", "meteor", "rouge", "rouge_l", "score_captions",
+    "score_parses", "signature", "tokenize", "unigram_precision",
 ]  # fmt: skip
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "coco.bleu": "bleu unigram_precision",
+        "coco.cider": "DocumentFrequency cider cider_d",
+        "coco.corpus": "CaptionCorpus",
+        "coco.evaluate": "PairedTest compare evaluate fuse signature",
+        "coco.meteor": "MeteorResources load meteor",
+        "coco.rouge": "rouge rouge_l",
+        "coco.tokenize": "tokenize",
+        "scoring": "CaptionScores ParseScores score_captions score_parses",
+    },
+)

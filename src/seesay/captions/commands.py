@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ import typer
 from seesay.cli.options import Json, Quiet, Seed
 
 if TYPE_CHECKING:
-    from seesay.runs.records import Comparison, Record
+    from seesay.captions.scoring.records import TextComparison, TextRecord
 
 app = typer.Typer(help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
 
@@ -77,11 +78,13 @@ def parses(
     _report(scores.left_out)
 
 
-def _show(records: Sequence[Record], comparisons: Sequence[Comparison], as_json: bool, line: str, quiet: bool) -> None:
+def _show(
+    records: Sequence[TextRecord], comparisons: Sequence[TextComparison], as_json: bool, line: str, quiet: bool
+) -> None:
     from seesay.cli.output import out, print_json, table
 
-    figures = [record.model_dump() for record in records]
-    tests = [comparison.model_dump() for comparison in comparisons]
+    figures = [asdict(record) for record in records]
+    tests = [asdict(comparison) for comparison in comparisons]
     if as_json:
         print_json({"records": figures, "comparisons": tests} if tests else figures)
         return

@@ -7,7 +7,7 @@ from seesay.plugins import Plugin
 PLUGIN = Plugin(
     commands={"score": "seesay.captions.commands:app"},
     functions={
-        "score_captions": "seesay.captions.scoring:score_captions",
-        "score_parses": "seesay.captions.scoring:score_parses",
+        "score_captions": "seesay.captions:score_captions",
+        "score_parses": "seesay.captions:score_parses",
     },
 )

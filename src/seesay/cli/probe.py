@@ -261,12 +261,13 @@ def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool
 def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the learning curves' page, and print them."""
     from seesay.cli.output import out, print_json
-    from seesay.papers import viphy
+    from seesay.reports.analysis import write_analyses
+    from seesay.reports.score_analyses import learning_curves
     from seesay.reports.tables import curves_table
     from seesay.runs import learning_curve
 
     bands = learning_curve.bands(points)
-    page = viphy.write_analyses(target, "Learning curves", viphy.learning_curves(bands))
+    page = write_analyses(target, "Learning curves", learning_curves(bands))
     if as_json:
         print_json(learning_curve.as_json(points))
     else:

@@ -65,19 +65,20 @@ def tasks(
 
 def _write_page(task: Task, page: Path, encoder: str | None) -> None:
     from seesay.models import ModelOptions
-    from seesay.papers import viphy
+    from seesay.reports.analysis import write_analyses
+    from seesay.reports.gold_analyses import found_categories, task_analyses
     from seesay.runs.ways import with_categories
 
-    analyses = [] if encoder is None else viphy.found_categories(task, encoder)
+    analyses = [] if encoder is None else found_categories(task, encoder)
     if encoder is not None:
         (task,) = with_categories([task], encoder, ModelOptions())
-    analyses = [*viphy.task_analyses(task), *analyses]
+    analyses = [*task_analyses(task), *analyses]
     if not analyses:
         raise UserError(f"There is nothing to draw for {task.name}: its questions have two labels and no tags.")
     if page.is_dir():
         raise UserError(f"'{page}' is a folder: name a file for the page.")
     page.parent.mkdir(parents=True, exist_ok=True)
-    viphy.write_analyses(page, task.title or task.name, analyses)
+    write_analyses(page, task.title or task.name, analyses)
 
 
 def _list(names: list[str], as_json: bool) -> None:

@@ -14,7 +14,7 @@ from seesay.judge.assignment import page_items, renew_leases, renewal_time, reta
 from seesay.judge.documents import FrozenModel
 from seesay.judge.items import InvalidAnswerError, ItemAnswer, MistakenAnswerError, StudyItem
 from seesay.judge.messages import mark
-from seesay.judge.participants import Participant
+from seesay.judge.participants import PARTICIPANT_COLUMNS, Participant, read_participant
 from seesay.judge.storage.database import Transaction, first_row
 from seesay.judge.study import Study
 
@@ -101,7 +101,7 @@ def submit_page(
     renew_leases(tx, study, person, page, now)
     if progress.is_complete:
         _add_receipt(tx, person, key, content)
-        tx.execute("UPDATE person SET sent = ?, acted = ? WHERE id = ?", page, now, person)
+        tx.execute("UPDATE person SET pages_sent = ?, last_active = ? WHERE id = ?", page, now, person)
         if page >= study.pages_for(person):
             participants.finish(tx, study, person, now)
     return progress
@@ -125,9 +125,7 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
 
     Most answers need no lock of the study, so that participants do not wait for each other.
     """
-    expired = "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned' LIMIT 1"
-    if tx.execute(expired, person, page):
-        tx.lock_study()
+    tx.lock_study("SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned'", person, page)
     tx.lock_person(person)
 
 
@@ -156,8 +154,7 @@ def _read(
     """What an answer depends on, in one query: the participant, the receipt of its key, the item at its place, and how
     much of the page is answered."""
     row = tx.execute(
-        """SELECT p.consented, p.finished, p.sent, p.acted, p.code, (SELECT value FROM study WHERE key = 'state'),
-        r.digest, s.item, s.state, s.lease,
+        f"""SELECT {PARTICIPANT_COLUMNS}, r.digest, s.item, s.state, s.lease,
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ? AND c.state = 'answered'),
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ?)
         FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
@@ -169,12 +166,9 @@ def _read(
         place,
         person,
     )[0]
-    consented, finished, sent, acted, code, study_state, receipt, item, state, lease, answered, items = row
-    participant = Participant(
-        person, consented is not None, finished is not None, int(sent), acted, code or "", str(study_state)
-    )
-    assigned = None if item is None else _Assigned(str(item), str(state), float(lease))
-    return participant, receipt, assigned, PageProgress(page=page, answered=int(answered), of=int(items))
+    receipt, item, state, lease, answered, items = row[-6:]
+    assigned = None if item is None else _Assigned(item, state, lease)
+    return read_participant(row), receipt, assigned, PageProgress(page=page, answered=answered, of=items)
 
 
 def _check_open(participant: Participant, page: int) -> None:
@@ -182,7 +176,7 @@ def _check_open(participant: Participant, page: int) -> None:
         raise RequestRejectedError(409, "The study is not open at the moment. What you sent before is saved.")
     if not participant.consented:
         raise RequestRejectedError(403, "Please read and accept the first page before you answer.")
-    if participant.finished or page != participant.sent + 1:
+    if participant.finished or page != participant.pages_sent + 1:
         raise RequestRejectedError(409, "This page is closed: it was sent before.")
 
 
@@ -215,7 +209,7 @@ def _store(
         answer.value,
         study.initial_position(person, item),
         answer.how,
-        max(now - participant.acted, 0.0) / share,
+        max(now - participant.last_active, 0.0) / share,
         now,
     )
     if answer.text:
@@ -232,13 +226,13 @@ def _store(
         "UPDATE assignment SET state = 'answered' WHERE person = ? AND item = ? AND state = 'open'", person, item
     )
     if share == 1:
-        tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
+        tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
     return assigned
 
 
-def _content(answer: ItemAnswer) -> tuple[int | str, ...]:
-    """What a receipt remembers of an answer; texts were not always part of it."""
-    return (answer.value, answer.how, *([answer.text] if answer.text else []))
+def _content(answer: ItemAnswer) -> tuple[int, str, str]:
+    """What a receipt remembers of an answer."""
+    return answer.value, answer.how, answer.text
 
 
 def _is_repeated(receipt: str | None, content: object, conflict: str) -> bool:

@@ -53,9 +53,9 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
         return NextStep(participant.study_state, participant)
     if not participant.consented:
         return NextStep("consent", participant)
-    if participant.sent == 0 and (before := _before_first_page(tx, study, person)):
+    if participant.pages_sent == 0 and (before := _before_first_page(tx, study, person)):
         return NextStep(before, participant)
-    page = participant.sent + 1
+    page = participant.pages_sent + 1
     pages = study.pages_for(person)
     if page <= pages:
         _expire_leases(tx, now)
@@ -69,10 +69,10 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
             seen = {item for item, _, _ in assigned}
             items = _assign_page(tx, study, person, page, items, seen, last_place + 1, now)
         if items:
-            tx.execute("UPDATE person SET acted = ? WHERE id = ?", now, person)
+            tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
             tx.defer_sync()  # an answer that is on disk has its assignment there; without one, nothing is lost
             return NextStep("page", participant, page, pages, items)
-    if participant.sent == 0:
+    if participant.pages_sent == 0:
         return NextStep("full", participant)
     return NextStep("done", participants.finish(tx, study, person, now))
 
@@ -142,7 +142,8 @@ def renewal_time(study: Study, now: float) -> float:
 
 def _expire_leases(tx: Transaction, now: float) -> None:
     rows = tx.execute("UPDATE assignment SET state = 'returned' WHERE state = 'open' AND lease < ? RETURNING item", now)
-    _change_taken(tx, rows, -1)
+    for (item,) in rows:
+        tx.execute("UPDATE item SET taken = taken - 1 WHERE id = ?", item)
 
 
 def _retake_page(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
@@ -179,11 +180,18 @@ def _assign_page(
         chosen += [(item.id, item.base, 0) for item in unseen[: study.design.controls]]
     rng.shuffle(chosen)
     lease = _lease_end(study, now)
-    tx.executemany(
-        "INSERT INTO assignment (person, item, base, page, place, state, lease) VALUES (?, ?, ?, ?, ?, 'open', ?)",
-        [(person, item, base, page, place, lease) for place, (item, base, _) in enumerate(chosen, first)],
+    tx.insert(
+        "assignment",
+        ("person", "item", "base", "page", "place", "state", "lease"),
+        [(person, item, base, page, place, "open", lease) for place, (item, base, _) in enumerate(chosen, first)],
     )
-    _change_taken(tx, chosen, 1)
+    tx.execute(
+        """UPDATE item SET taken = taken + 1 WHERE id IN
+        (SELECT item FROM assignment WHERE person = ? AND page = ? AND place >= ?)""",
+        person,
+        page,
+        first,
+    )
     return *controls, *(
         PageItem(place, study.items_by_id[item], study.initial_position(person, item))
         for place, (item, _, _) in enumerate(chosen, first)
@@ -208,10 +216,6 @@ def _needy_items(tx: Transaction, study: Study, person: int) -> list[SqlRow]:
         study.first_judgements,
         person,
     )
-
-
-def _change_taken(tx: Transaction, rows: Sequence[SqlRow], change: int) -> None:
-    tx.executemany("UPDATE item SET taken = taken + ? WHERE id = ?", [(change, row[0]) for row in rows])
 
 
 def _lease_end(study: Study, now: float) -> float:

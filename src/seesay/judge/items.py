@@ -11,9 +11,9 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from seesay.judge import SliderStart
 from seesay.judge.documents import FrozenModel
@@ -321,22 +321,7 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-_RATING_ONLY = ("words", "reference")
-_SENTENCE_ONLY = ("question", "template", "text", "options", "option_texts", "wordings")
-
-
-def _with_kind(item: Any) -> Any:
-    """Items of earlier versions had no kind: a rating had words, and `several` was a field."""
-    if not isinstance(item, dict) or "kind" in item:
-        return item
-    several = item.get("several", False)
-    kind = "rating" if item.get("words") else "several" if several else "choice"
-    foreign = (*(_SENTENCE_ONLY if kind == "rating" else _RATING_ONLY), "several")
-    return {"kind": kind, **{key: value for key, value in item.items() if key not in foreign}}
-
-
-AnyItem = Annotated[RatingItem | ChoiceItem | SeveralItem | NumberItem | TextItem, Field(discriminator="kind")]
-StudyItem = Annotated[AnyItem, BeforeValidator(_with_kind)]
+StudyItem = Annotated[RatingItem | ChoiceItem | SeveralItem | NumberItem | TextItem, Field(discriminator="kind")]
 ITEM_TYPES: dict[str, type[ChoiceItem | SeveralItem | NumberItem | TextItem]] = {
     "choice": ChoiceItem,
     "several": SeveralItem,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seesay.errors import UserError
 from seesay.judge import security
-from seesay.judge.storage.database import Transaction, first_row, get_setting
+from seesay.judge.storage.database import SqlRow, Transaction, first_row, get_setting
 from seesay.judge.study import Study
 
 _FORGET_AFTER = 3600.0
@@ -29,14 +29,14 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """The state of a participant, and whether the study is open. `sent` counts the pages they have completed, `acted`
-    is their last activity."""
+    """The state of a participant, and whether the study is open. `pages_sent` counts the pages they have completed,
+    `last_active` is the time of their last activity."""
 
     id: int
     consented: bool
     finished: bool
-    sent: int
-    acted: float
+    pages_sent: int
+    last_active: float
     code: str
     study_state: str
 
@@ -47,17 +47,20 @@ def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
     return None if row is None else (int(row[0]), row[1] is not None)
 
 
+PARTICIPANT_COLUMNS = """p.id, p.consented IS NOT NULL, p.finished IS NOT NULL, p.pages_sent, p.last_active,
+    COALESCE(p.code, ''), (SELECT value FROM study WHERE key = 'state')"""
+"""The fields of `Participant`, of a table `person p`."""
+
+
+def read_participant(row: SqlRow) -> Participant:
+    """A participant from a row that begins with `PARTICIPANT_COLUMNS`."""
+    person, consented, finished, *others = row[:7]
+    return Participant(person, bool(consented), bool(finished), *others)
+
+
 def get_participant(tx: Transaction, person: int) -> Participant:
     """The current state of a participant."""
-    row = tx.execute(
-        """SELECT id, consented, finished, sent, acted, code, (SELECT value FROM study WHERE key = 'state')
-        FROM person WHERE id = ?""",
-        person,
-    )[0]
-    number, consented, finished, sent, acted, code, state = row
-    return Participant(
-        int(number), consented is not None, finished is not None, int(sent), acted, code or "", str(state)
-    )
+    return read_participant(tx.execute(f"SELECT {PARTICIPANT_COLUMNS} FROM person p WHERE p.id = ?", person)[0])
 
 
 def create_links(tx: Transaction, count: int, now: float) -> list[str]:
@@ -77,17 +80,17 @@ def join(tx: Transaction, study: Study, visit: Visit, now: float) -> str | None:
     """
     tx.lock_study()
     key = get_setting(tx, "secret") or ""
-    worker_digest = security.sign(key, "outside", visit.site, visit.worker)
+    worker_digest = security.sign(key, "worker", visit.site, visit.worker)
     token = security.new_token()
     if visit.is_signed or visit.id:
         proof = "signed" if visit.is_signed else f"visit {visit.id}"
         token = security.sign(key, "token", visit.site, visit.worker, proof)[:32]
-    row = first_row(tx, "SELECT token FROM person WHERE outside = ?", worker_digest)
+    row = first_row(tx, "SELECT token FROM person WHERE worker = ?", worker_digest)
     if row is None:
         _make_room(tx, study, now)
         _add(tx, [token], visit.site, now, worker_digest)
     elif visit.is_signed:
-        tx.execute("UPDATE person SET token = ? WHERE outside = ?", security.digest(token), worker_digest)
+        tx.execute("UPDATE person SET token = ? WHERE worker = ?", security.digest(token), worker_digest)
     elif row[0] != security.digest(token):
         return None
     return token
@@ -103,11 +106,11 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 
     The last participant stays, so that no number is given out twice.
     """
-    count = "SELECT COUNT(*) FROM person WHERE outside IS NOT NULL"
+    count = "SELECT COUNT(*) FROM person WHERE worker IS NOT NULL"
     if tx.execute(count)[0][0] < max_workers(study):
         return
     tx.execute(
-        "DELETE FROM person WHERE outside IS NOT NULL AND consented IS NULL AND finished IS NULL AND created < ? "
+        "DELETE FROM person WHERE worker IS NOT NULL AND consented IS NULL AND finished IS NULL AND created < ? "
         "AND id < (SELECT MAX(id) FROM person)",
         now - _FORGET_AFTER,
     )
@@ -118,7 +121,7 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 def record_consent(tx: Transaction, person: int, now: float) -> None:
     """Record that a participant agreed; a second time, or after they have withdrawn, changes nothing."""
     undecided = "id = ? AND consented IS NULL AND finished IS NULL"
-    tx.execute(f"UPDATE person SET consented = ?, acted = ? WHERE {undecided}", now, now, person)
+    tx.execute(f"UPDATE person SET consented = ?, last_active = ? WHERE {undecided}", now, now, person)
 
 
 def get_details(tx: Transaction, person: int) -> dict[str, str]:
@@ -149,12 +152,17 @@ def withdraw(tx: Transaction, code_or_token: str) -> int:
     if len(rows) > 1:
         raise UserError("Several participants share this completion code: give the participant's link instead.")
     person = int(rows[0][0])
-    items = tx.execute("SELECT item FROM assignment WHERE person = ? AND state != 'returned'", person)
-    tx.executemany("UPDATE item SET taken = taken - 1 WHERE id = ?", [(item,) for (item,) in items])
+    tx.execute(
+        """UPDATE item SET taken = taken - 1 WHERE id IN
+        (SELECT item FROM assignment WHERE person = ? AND state != 'returned')""",
+        person,
+    )
     count = int(tx.execute("SELECT COUNT(*) FROM answer WHERE person = ?", person)[0][0])
     for table in ("answer", "typed", "assignment", "receipt", "detail"):
         tx.execute(f"DELETE FROM {table} WHERE person = ?", person)
-    tx.execute("UPDATE person SET code = NULL, consented = NULL, sent = 0, finished = acted WHERE id = ?", person)
+    tx.execute(
+        "UPDATE person SET code = NULL, consented = NULL, pages_sent = 0, finished = last_active WHERE id = ?", person
+    )
     return count
 
 
@@ -173,14 +181,19 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
     """Mark a participant as finished and give them a completion code."""
     code = study.design.completion_code or security.new_completion_code()
     tx.execute(
-        "UPDATE person SET finished = ?, acted = ?, code = ? WHERE id = ? AND finished IS NULL", now, now, code, person
+        "UPDATE person SET finished = ?, last_active = ?, code = ? WHERE id = ? AND finished IS NULL",
+        now,
+        now,
+        code,
+        person,
     )
     return get_participant(tx, person)
 
 
 def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, worker_digest: str | None = None) -> None:
     first = 1 + int(tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0])
-    tx.executemany(
-        "INSERT INTO person (id, token, outside, source, created, acted) VALUES (?, ?, ?, ?, ?, ?)",
+    tx.insert(
+        "person",
+        ("id", "token", "worker", "source", "created", "last_active"),
         [(first + i, security.digest(token), worker_digest, source, now, now) for i, token in enumerate(tokens)],
     )

@@ -18,16 +18,16 @@ class StudyProgress(FrozenModel):
 
     state: str = Field(description="open, paused or closed.")
     invited: int = Field(description="Participants with a personal link.")
-    begun: int = Field(description="Participants who gave their consent.")
-    at_work: int = Field(
-        description="Participants who have begun, have not finished, and were active in the last 5 minutes."
+    started: int = Field(description="Participants who gave their consent.")
+    active: int = Field(
+        description="Participants who have started, have not finished, and were active in the last 5 minutes."
     )
     finished: int = Field(description="Participants who have finished.")
     judgements: int = Field(description="Judgements given, controls not counted.")
-    wanted: int = Field(description="Judgements that the design asks for in total.")
-    out: int = Field(description="Unanswered items on open pages, controls not counted.")
+    judgements_wanted: int = Field(description="Judgements that the design asks for in total.")
+    items_assigned: int = Field(description="Unanswered items on open pages, controls not counted.")
     items: int = Field(description="Items in the study, controls not counted.")
-    complete: int = Field(description="Items with all their judgements.")
+    items_complete: int = Field(description="Items with all their judgements.")
     seconds: float | None = Field(description="Median time per item in seconds; null before the first answer.")
 
 
@@ -48,21 +48,21 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
     return StudyProgress(
         state=get_setting(tx, "state") or "",
         invited=count("SELECT COUNT(*) FROM person"),
-        begun=count("SELECT COUNT(*) FROM person WHERE consented IS NOT NULL"),
-        at_work=count(
-            "SELECT COUNT(*) FROM person WHERE consented IS NOT NULL AND finished IS NULL AND acted > ?",
+        started=count("SELECT COUNT(*) FROM person WHERE consented IS NOT NULL"),
+        active=count(
+            "SELECT COUNT(*) FROM person WHERE consented IS NOT NULL AND finished IS NULL AND last_active > ?",
             now - _ACTIVE_SECONDS,
         ),
         finished=count("SELECT COUNT(*) FROM person WHERE finished IS NOT NULL AND consented IS NOT NULL"),
         judgements=judgements,
-        wanted=len(study.measured) * first + count("SELECT SUM(wanted - ?) FROM need", first),
-        out=count(
+        judgements_wanted=len(study.measured) * first + count("SELECT SUM(wanted - ?) FROM need", first),
+        items_assigned=count(
             "SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE s.state = 'open' AND s.lease >= ? "
             "AND i.control = ''",
             now,
         ),
         items=len(study.measured),
-        complete=count(
+        items_complete=count(
             f"""SELECT COUNT(*) FROM (SELECT a.item {measured} GROUP BY a.item HAVING COUNT(*) >=
             COALESCE((SELECT wanted FROM need WHERE need.item = a.item), ?)) AS full_items""",
             first,

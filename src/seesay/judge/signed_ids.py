@@ -1,32 +1,25 @@
 """Ids that a recruiting platform has signed: Prolific's secure study links (`prolific_token`).
 
-The token is a JSON Web Token (RFC 7519) signed with RSA and SHA-256 (RS256, RFC 7518 section 3.3). Only public keys are
-needed: https://api.prolific.com/.well-known/study/jwks.json, saved to a file and renewed daily.
+The token is a JSON Web Token (RFC 7519) signed with RSA and SHA-256 (RS256). Only public keys are needed:
+https://api.prolific.com/.well-known/study/jwks.json, saved to a file and renewed daily.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
 import logging
 import math
-from base64 import urlsafe_b64decode
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
+
+import jwt
 
 from seesay.errors import UserError
 
 logger = logging.getLogger(__name__)
 
-_SHA256_PREFIX = bytes.fromhex("3031300d060960864801650304020105000420")
-"""DigestInfo of SHA-256 (RFC 8017, section 9.2)."""
+_ALGORITHM = "RS256"
 _LONGEST_TOKEN = 8192
-_MIN_KEY_BYTES = 256
-_MAX_KEY_BYTES = 1024
 
 
 @dataclass(frozen=True)
@@ -41,54 +34,49 @@ class SignedIds:
         if not self.public_url:
             raise UserError("Signed ids name the study's address: give it with --public-url.")
         if not self._read_keys():
-            raise UserError(f"{self.keys} holds no RSA key for RS256: save Prolific's JWKS document there.")
+            raise UserError(f"{self.keys} holds no RSA key for {_ALGORITHM}: save Prolific's JWKS document there.")
         return self
 
     def worker(self, token: str, now: float) -> str | None:
         """The worker's id in a token that is authentic, for this study's address and not expired."""
+        if len(token) > _LONGEST_TOKEN:
+            return None
         try:
-            signed, _, signature = token.rpartition(".")
-            head, _, body = signed.partition(".")
-            if len(token) > _LONGEST_TOKEN or not token.isascii():
-                return None
-            header, claims = json.loads(_decode(head)), json.loads(_decode(body))
-            modulus, exponent = self._read_keys()[header["kid"]]
-            if header["alg"] != "RS256" or not _verify(signed.encode(), _decode(signature), modulus, exponent):
-                return None
-            audience, expires, worker = claims["aud"], claims["exp"], claims["prolific"]["PROLIFIC_PID"]
-            own = urlsplit(self.public_url).netloc
-            names = audience if isinstance(audience, list) else [audience]
-            is_ours = any(isinstance(name, str) and own in (name, urlsplit(name).netloc) for name in names)
-            if is_ours and isinstance(worker, str) and 0 < len(worker) <= 200 and now < expires < math.inf:
+            key = self._read_keys()[jwt.get_unverified_header(token)["kid"]]
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=[_ALGORITHM],
+                # The server's clock and the address in a URL are compared below.
+                options={
+                    "enforce_minimum_key_length": True,
+                    "verify_aud": False,
+                    "verify_exp": False,
+                    "verify_iat": False,
+                    "verify_nbf": False,
+                },
+            )
+            worker = claims["prolific"]["PROLIFIC_PID"]
+            is_current = now < claims["exp"] < math.inf
+            if is_current and self._is_audience(claims["aud"]) and isinstance(worker, str) and 0 < len(worker) <= 200:
                 return worker
         except UserError as error:
             logger.warning("%s", error)
-        except (ValueError, LookupError, TypeError, RecursionError, OverflowError):
-            pass  # not a token
+        except (jwt.PyJWTError, ValueError, LookupError, TypeError, RecursionError):
+            pass  # not a token of this study
         return None
 
-    def _read_keys(self) -> dict[str, tuple[int, int]]:
+    def _is_audience(self, audience: object) -> bool:
+        """Whether a token is meant for this study: its audience is the study's host, or an address there."""
+        host = urlsplit(self.public_url).netloc
+        names = audience if isinstance(audience, list) else [audience]
+        return any(isinstance(name, str) and host in (name, urlsplit(name).netloc) for name in names)
+
+    def _read_keys(self) -> dict[str, jwt.PyJWK]:
         try:
-            document: Mapping[str, Any] = json.loads(self.keys.read_text(encoding="utf-8"))
-            usable = [key for key in document["keys"] if key["kty"] == "RSA" and key.get("alg", "RS256") == "RS256"]
-            return {str(key["kid"]): (_number(key["n"]), _number(key["e"])) for key in usable}
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            keys = jwt.PyJWKSet.from_json(self.keys.read_text(encoding="utf-8")).keys
+        except jwt.PyJWKSetError:
+            return {}
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(f"{self.keys} is not a JWKS document ({type(error).__name__}).") from error
-
-
-def _verify(message: bytes, signature: bytes, modulus: int, exponent: int) -> bool:
-    """RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2): the whole padded digest is compared, nothing is parsed."""
-    size = (modulus.bit_length() + 7) // 8
-    if not _MIN_KEY_BYTES <= size <= _MAX_KEY_BYTES or len(signature) != size or not 3 <= exponent < 1 << 32:
-        return False
-    digest = _SHA256_PREFIX + hashlib.sha256(message).digest()
-    expected = b"\x00\x01" + b"\xff" * (size - len(digest) - 3) + b"\x00" + digest
-    return hmac.compare_digest(pow(int.from_bytes(signature), exponent, modulus).to_bytes(size), expected)
-
-
-def _decode(text: str) -> bytes:
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-def _number(text: str) -> int:
-    return int.from_bytes(_decode(text))
+        return {str(key.key_id): key for key in keys if key.algorithm_name == _ALGORITHM}

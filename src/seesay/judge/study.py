@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from seesay.digests import text_digest
 from seesay.judge import SliderStart
@@ -17,7 +17,6 @@ from seesay.judge.items import Kind, StudyItem
 from seesay.judge.messages import mark
 from seesay.judge.texts import ContactDetails, StudyTexts
 from seesay.questions import BadRow, Task
-from seesay.runs.upgrades import upgrade_bad_rows, upgrade_task
 
 CONSENT = mark("""\
 ## Before you begin
@@ -87,10 +86,7 @@ class Study(FrozenModel):
     texts: Mapping[str, StudyTexts] = Field(default_factory=dict, description="The texts by language.")
     items: tuple[StudyItem, ...] = Field(description="Measured items, then controls.")
     task: Task | None = Field(default=None, description="The task that is asked; null for pairs.")
-    left_out: tuple[BadRow, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
-
-    _upgrade_task = field_validator("task", mode="before")(upgrade_task)
-    _upgrade_left_out = field_validator("left_out", mode="before")(upgrade_bad_rows)
+    bad_rows: tuple[BadRow, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
 
     @cached_property
     def items_by_id(self) -> dict[str, StudyItem]:
@@ -125,7 +121,7 @@ class Study(FrozenModel):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the whole definition."""
-        return text_digest(self.to_json())
+        return text_digest(self.model_dump_json())
 
     @classmethod
     def from_json(cls, definition: str) -> Self:

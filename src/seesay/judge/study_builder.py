@@ -127,7 +127,7 @@ def study_from_pairs(
         design=design,
         instructions=INSTRUCTIONS["rating"],
         items=_with_icons([*items, *_pair_controls(words, odd_word, design)], icons),
-        left_out=tuple(bad_rows),
+        bad_rows=tuple(bad_rows),
     )
 
 
@@ -188,7 +188,7 @@ def study_from_task(
         instructions=INSTRUCTIONS[answer],
         items=_with_icons([*items, *_known_controls(task, items, known, design)], icons),
         task=replace(task, load_splits=None),  # people are not trained; a function cannot be stored
-        left_out=task.bad_rows,
+        bad_rows=task.bad_rows,
     )
 
 

@@ -102,7 +102,7 @@ def write_paper(path: Path, paper: Paper, page: Page) -> Path:
     if path.is_dir():
         raise UserError(f"'{path}' is a folder: name a file for the page.")
     counts = {status: sum(rendered.status is status for _, rendered in page) for status in Status}
-    write_text(path, render_page("paper.html", paper=paper, page=list(page), counts=counts))
+    write_text(path, render_page("paper.html", package=__package__, paper=paper, page=list(page), counts=counts))
     return path
 
 

@@ -1,20 +1,19 @@
-"""An analysis: its question, its rows and its charts."""
+"""An analysis: its question, its rows and its charts, on a page and as JSON beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markupsafe import Markup
 
-from seesay.files import json_value
-from seesay.reports.pages.sections import DataTable, Section
+from seesay.files import json_value, write_json
+from seesay.reports.pages.sections import DataTable, Section, write_page
 
 if TYPE_CHECKING:
     from seesay.runs.learning_curve import Band
-
-PAPER = "Singh, Qasemi & Chen 2023"
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,13 @@ AnalysisRow: TypeAlias = "PartScore | LabelShares | GoldDistribution | Band"
 
 @dataclass(frozen=True)
 class Analysis:
-    """`name` identifies it in JSON, `figure` is the paper's figure or table; `shown` limits the rows on the page."""
+    """`name` identifies it in JSON, `source` says which figure or table of a paper shows the same; `shown` limits the
+    rows on the page."""
 
     name: str
     task: str
     title: str
-    figure: str
+    source: str
     text: str
     rows: Sequence[AnalysisRow]
     charts: Sequence[Markup] = ()
@@ -68,9 +68,8 @@ class Analysis:
     @property
     def record(self) -> dict[str, Any]:
         """The analysis as JSON: every number finite, null where there is none."""
-        figure = f"{PAPER}, {self.figure}" if self.figure else None
         rows = [json_value(asdict(row)) for row in self.rows]
-        return {"name": self.name, "task": self.task, "title": self.title, "figure": figure, "rows": rows}
+        return {"name": self.name, "task": self.task, "title": self.title, "figure": self.source or None, "rows": rows}
 
     @property
     def section(self) -> Section:
@@ -79,8 +78,8 @@ class Analysis:
 
     @property
     def about(self) -> str:
-        """What it shows, with the paper's figure or table."""
-        return f"{self.text} (As in {PAPER}, {self.figure}.)" if self.figure else self.text
+        """What it shows, and where the same is published."""
+        return f"{self.text} (As in {self.source}.)" if self.source else self.text
 
 
 def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
@@ -95,3 +94,17 @@ def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
     names = dict.fromkeys(name for cells in flat for name in cells)
     header = [name for name in names if any(cells.get(name) is not None for cells in flat)]
     return DataTable(header, [[cells.get(name) for name in header] for cells in flat])
+
+
+def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -> Path:
+    """Write analyses on a page of their own, and their rows beside it."""
+    page = write_page(path, title, [analysis.section for analysis in analyses])
+    write_rows(page, analyses)
+    return page
+
+
+def write_rows(page: Path, analyses: Sequence[Analysis]) -> None:
+    """Write the rows of all analyses beside the page. An empty list is written only over an older file."""
+    path = page.with_suffix(".analyses.json")
+    if analyses or path.exists():
+        write_json(path, [analysis.record for analysis in analyses], indent=None)

@@ -21,7 +21,7 @@ from seesay.reports.formatting import (
     lower_is_better,
     metric_name,
     number,
-    part_name,
+    with_part,
 )
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.records import Comparison
@@ -59,7 +59,7 @@ def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison])
 
 def significantly_best(group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]) -> LabelledRun | None:
     """The run that is better than every other which asked as many questions, each by a corrected paired test."""
-    figures = {entry: figure for entry in group.entries if (figure := entry.figure(group.headline, part=part))}
+    figures = group.headline_figures(part)
     most = max((figure.n for figure in figures.values()), default=0)
     rivals = [entry for entry, figure in figures.items() if figure.n == most]
     if len(rivals) < 2:
@@ -89,19 +89,18 @@ class _Column:
 
 
 def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]) -> _Column:
-    figures = [(entry, entry.figure(group.headline, part=part)) for entry in group.entries]
-    measured = [(entry, figure) for entry, figure in figures if figure]
+    figures = group.headline_figures(part)
     best = significantly_best(group, part, comparisons)
-    most = max((figure.n for _, figure in measured), default=0)
-    chances = {number(figure.chance) for _, figure in measured if figure.n == most}
+    most = max((figure.n for figure in figures.values()), default=0)
+    chances = {number(figure.chance) for figure in figures.values() if figure.n == most}
     title = group.task.name + group.title.removeprefix(group.task.title or group.task.name)
     return _Column(
-        f"{title}, {part_name(part)}" if part else title,
+        with_part(title, part),
         metric_name(group.headline).replace("_", " "),
-        {entry.label: (number(figure.value), interval(figure.low, figure.high)) for entry, figure in measured},
+        {entry.label: (number(figure.value), interval(figure.low, figure.high)) for entry, figure in figures.items()},
         best.label if best else None,
         chances.pop() if len(chances) == 1 else NONE,
-        count_range(figure.n for _, figure in measured) or NONE,
+        count_range(figure.n for figure in figures.values()) or NONE,
         {f"{row.model} ({row.source})": number(row.value) for row in group.published(part)},
     )
 

@@ -10,7 +10,7 @@ from seesay import metrics
 from seesay.questions import Slice
 from seesay.runs.compare import SIGNIFICANT
 from seesay.runs.figures import CALIBRATED
-from seesay.runs.records import Comparison
+from seesay.runs.records import Comparison, Figure
 
 NONE = "–"
 
@@ -73,6 +73,20 @@ def part_name(part: Slice) -> str:
     'colour · pf>=2'
     """
     return " · ".join(value or tag for tag, value in part.items)
+
+
+def with_part(name: str, part: Slice | None) -> str:
+    """A name, and the part of the questions that it is about.
+
+    >>> with_part("accuracy", Slice.of(segment="pf>=2")), with_part("accuracy", None)
+    ('accuracy, pf>=2', 'accuracy')
+    """
+    return f"{name}, {part_name(part)}" if part else name
+
+
+def figure_cells(figure: Figure) -> list[str]:
+    """A figure in a table: value, interval, spread over templates, chance."""
+    return [number(figure.value), interval(figure.low, figure.high), number(figure.spread), number(figure.chance)]
 
 
 def lower_is_better(metric: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 from seesay.quantities import quantity
 from seesay.questions import Published, Question, Slice, Task
@@ -14,6 +15,9 @@ from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
 from seesay.runs.run import Run, run_labels
+
+Row = TypeVar("Row")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,12 @@ class LabelledRun:
     def figure(self, metric: str, template: str | None = None, part: Slice | None = None) -> Figure | None:
         """The figure of a metric, for one template or all, for one slice or the whole."""
         return self._figures.get((metric, template, part))
+
+    def figures_by(self, tag: str, *metrics: str) -> Iterator[tuple[str, Figure]]:
+        """The figures of some metrics over all templates for every value of a tag."""
+        for figure in self.run.figures:
+            if figure.metric in metrics and figure.template is None and figure.slice and figure.slice.tags == (tag,):
+                yield figure.slice[tag], figure
 
     @cached_property
     def _figures(self) -> dict[tuple[str, str | None, Slice | None], Figure]:
@@ -55,9 +65,8 @@ class TaskRuns:
 
     @cached_property
     def parts(self) -> tuple[Slice | None, ...]:
-        """What the headline covers: all questions (None), or each set of nested ones. Older runs have one over all."""
-        nested = any(entry.figure(self.headline, part=part) for entry in self.entries for part in self.task.parts)
-        return self.task.parts if nested else (None,)
+        """What the headline covers: all questions (None), or each set of nested ones."""
+        return self.task.parts
 
     def parts_of(self, metric: str) -> tuple[Slice | None, ...]:
         """What the metric is shown for: the headline's parts, then the slices of which figures are published."""
@@ -75,9 +84,26 @@ class TaskRuns:
         figures = (f for entry in self.entries for f in entry.run.figures)
         return list(dict.fromkeys(f.slice for f in figures if f.slice and not f.template and f.metric == self.headline))
 
+    def headline_figures(self, part: Slice | None = None) -> dict[LabelledRun, Figure]:
+        """The headline figures of the runs that have one, for one slice or the whole."""
+        figures = ((entry, entry.figure(self.headline, part=part)) for entry in self.entries)
+        return {entry: figure for entry, figure in figures if figure}
+
     def published(self, part: Slice | None = None) -> list[Published]:
         """The published figures of the headline metric, for one slice or the whole."""
         return [row for row in self.task.published if row.metric == self.headline and row.slice == part]
+
+
+def group_by(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    """The rows that share a key together, keys in order of first appearance.
+
+    >>> group_by(["bird", "cat", "boat"], lambda word: word[0])
+    {'b': ['bird', 'boat'], 'c': ['cat']}
+    """
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 def asked_as(task: Task) -> str:

@@ -18,8 +18,8 @@ from seesay.files import write_text
 from seesay.questions import Published, Slice
 from seesay.reports.charts.scatter import Spot, scatter
 from seesay.reports.formats import significantly_best
-from seesay.reports.formatting import interval, lower_is_better, metric_name, part_name
-from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.reports.formatting import interval, lower_is_better, metric_name, part_name, with_part
+from seesay.reports.groups import LabelledRun, TaskRuns, group_by, group_runs
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
 from seesay.reports.pages import runs as runs_page
@@ -43,7 +43,7 @@ class Column:
     @property
     def title(self) -> str:
         """The task's title, and the part's name."""
-        return f"{self.group.title}, {part_name(self.part)}" if self.part else self.group.title
+        return with_part(self.group.title, self.part)
 
     @property
     def metric(self) -> str:
@@ -161,11 +161,8 @@ def eval_results(
 
 
 def _by_model(groups: Sequence[TaskRuns]) -> dict[str, list[tuple[TaskRuns, LabelledRun]]]:
-    by_model: dict[str, list[tuple[TaskRuns, LabelledRun]]] = {}
-    for group in groups:
-        for entry in group.entries:
-            by_model.setdefault(entry.run.manifest.model, []).append((group, entry))
-    return by_model
+    entries = ((group, entry) for group in groups for entry in group.entries)
+    return group_by(entries, lambda pair: pair[1].run.manifest.model)
 
 
 def _page_of(model: str) -> str:
@@ -238,9 +235,9 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
 
 def _against_size(column: Column) -> Any:
     spots, chances = [], set()
-    for entry in column.group.entries:
-        size, figure = parameters(entry.run.manifest.model), column.figure(entry)
-        if size and figure:
+    for entry, figure in column.group.headline_figures(column.part).items():
+        size = parameters(entry.run.manifest.model)
+        if size:
             spots.append(Spot(entry.label, size / 1e6, figure.value, figure.low, figure.high))
             chances.add(figure.chance)
     if len({spot.x for spot in spots}) < 2:
@@ -252,10 +249,8 @@ def _against_size(column: Column) -> Any:
 
 
 def _model_page(model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]]) -> str:
-    by_group: dict[str, tuple[TaskRuns, list[LabelledRun]]] = {}
-    for group, entry in entries:
-        by_group.setdefault(group.anchor, (group, []))[1].append(entry)
-    groups = [replace(group, entries=tuple(of_group)) for group, of_group in by_group.values()]
+    by_group = group_by(entries, lambda pair: pair[0])
+    groups = [replace(group, entries=tuple(entry for _, entry in pairs)) for group, pairs in by_group.items()]
     return runs_page.render_groups(groups, heading=model, home="../index.html")
 
 
@@ -286,10 +281,7 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
 
 def _slices(group: TaskRuns) -> list[dict[str, Any]]:
     """By tag: the values with their number of questions, and a row of figures for each model."""
-    by_tag: dict[tuple[str, ...], list[Slice]] = {}
-    for part in group.slices:
-        if part not in group.parts:
-            by_tag.setdefault(part.tags, []).append(part)
+    by_tag = group_by((part for part in group.slices if part not in group.parts), lambda part: part.tags)
     tables = []
     for tags, parts in by_tag.items():
         rows = [(entry, [entry.figure(group.headline, part=part) for part in parts]) for entry in group.entries]

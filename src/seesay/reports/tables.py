@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from seesay.questions import Slice
-from seesay.reports.formatting import interval, is_shown, metric_name, number, p_value, printable
-from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.reports.formatting import figure_cells, interval, is_shown, metric_name, number, p_value, printable
+from seesay.reports.groups import LabelledRun, TaskRuns, group_by, group_runs
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
 from seesay.runs.learning_curve import Band
@@ -127,9 +127,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     numbers = ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n")
     table = _table("task, metric, a − b", numbers=numbers)
     task = ""
-    by_metric: dict[tuple[str, str, Slice | None], list[Comparison]] = {}
-    for c in comparisons:
-        by_metric.setdefault((c.task, c.metric, c.slice), []).append(c)
+    by_metric = group_by(comparisons, lambda c: (c.task, c.metric, c.slice))
     for (of_task, metric, part), rows in by_metric.items():
         if of_task != task:
             table.add_section()
@@ -168,9 +166,9 @@ def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
                 figure = entry.figure(shown, part=part)
                 if figure is not None:
                     style = "bold" if title == g.headline and part in g.parts else ""
-                    value, ends = Text(number(figure.value), style), interval(figure.low, figure.high)
-                    rest = number(figure.spread), number(figure.chance), str(figure.n)
-                    table.add_row(_name(name), _metric(metric_name(title), part, style), value, ends, *rest)
+                    value, *rest = figure_cells(figure)
+                    shown_metric = _metric(metric_name(title), part, style)
+                    table.add_row(_name(name), shown_metric, Text(value, style), *rest, str(figure.n))
                     name = ""
 
 
@@ -183,11 +181,8 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
         table.add_row(_name(f"{g.task.name}, {metric_name(g.headline)}", "bold"))
         for part in g.crossed(tags):
             table.add_row(_name(f"  {part}"))
-            for entry in g.entries:
-                if figure := entry.figure(g.headline, part=part):
-                    ends = interval(figure.low, figure.high)
-                    cells = number(figure.value), ends, number(figure.spread), number(figure.chance), str(figure.n)
-                    table.add_row(_name(f"    {names[entry.label]}"), *cells)
+            for entry, figure in g.headline_figures(part).items():
+                table.add_row(_name(f"    {names[entry.label]}"), *figure_cells(figure), str(figure.n))
     return table
 
 

@@ -114,7 +114,7 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     assert "Your answers have been deleted, as you asked." in shown
     assert "are saved" not in shown
     progress = served.progress()
-    assert (progress.invited, progress.begun, progress.finished) == (1, 0, 0)
+    assert (progress.invited, progress.started, progress.finished) == (1, 0, 0)
     served.database.close()
 
 
@@ -230,7 +230,7 @@ def test_export(tmp_path: Path) -> None:
     put(served, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
     served.database.close()
     document = printed_json("export", "study.sqlite", "-o", "out", "--resamples", "200", "--as", "students")
-    assert document["agreement"]["people_kept"] == 9
+    assert document["agreement"]["people_counted"] == 9
     assert Path(document["run"]).parts[:3] == ("out", "runs", "students")
     shown = run("export", "study.sqlite", "-o", "out", "--resamples", "200", "--distinct-above", "0.1")
     assert shown.exit_code == 0, shown.output

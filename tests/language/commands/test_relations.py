@@ -135,7 +135,7 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     (study / "items.csv").write_text(
         "a,b,mean\n" + "".join(f"{a},{b},{i}\n" for i, (a, b) in enumerate(pairs)), encoding="utf-8"
     )
-    report = {"people": 12, "people_kept": 9, "judgements_an_item": 6.5, "agreement": {}}
+    report = {"people": 12, "people_counted": 9, "judgements_per_item": 6.5, "agreement": {}}
     (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
     told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["told"]
     assert told == {"study": "9 of 12 people, 6.5 judgements per pair"}

@@ -119,7 +119,7 @@ def test_an_exported_study_of_pairs(tmp_path: Path) -> None:
     put(served, judge(study, raters))
     made = export_study(served.database, study, tmp_path / "people", resamples=200)
     served.database.close()
-    assert made.report.people_kept == 12
+    assert made.report.people_counted == 12
     ratings = read_human(tmp_path / "people")
     assert len(ratings) == 28
     assert ratings.description.startswith("12 of 20 people, ")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.judge.test_several_labels import BLUE, GREEN, RED, judged, study
-from tests.papers.viphy.test_scores import answered
+from tests.reports.test_score_analyses import answered
 from tests.shared_data import shared
 
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact
@@ -16,13 +16,16 @@ from seesay.judge.results.human_run import write_human_run
 from seesay.papers import load_paper
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status, render_entries
-from seesay.papers.viphy import figures, published, source, tables
-from seesay.papers.viphy.gold import scene_pairs
+from seesay.papers.published import published_tables
+from seesay.papers.viphy import figures, source, tables
 from seesay.questions import Task
 from seesay.reports.pages.sections import DataTable
 from seesay.runs import store
 from seesay.runs.run import Run
 from seesay.tasks.viphy import space
+
+PEOPLE = ((96.46, 96.74, 100, 98.61, 100, 100), (75.69, 77.02, 83.76, 83.57, 83.04, 92.81))
+"""Figure 5: CoDa's annotators, relaxed accuracy and confidence for 1 to 6 typical colours, as published."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +49,7 @@ def test_table_1(material: Material) -> None:
         "size: pairs": ["43,096", "1.00 (0.00)", "1,682", "1,595 (94.8%)"],
         "space: pairs in scenes": ["6,570", "1.29 (0.45)", "313", "141 (45.0%)"],
     }
-    printed = {row[1] for row in tables.PRINTED_TABLE_1.rows}
+    printed = {row[1] for row in published_tables("viphy")["Table 1"].as_printed.rows}
     assert printed <= {cell for row in rendered.tables[0].rows for cell in row}
     assert "1,170 names" in rendered.text
 
@@ -79,7 +82,7 @@ def test_figure_5_has_people_as_published(material: Material) -> None:
     """CoDa's annotators by the number of typical colours come out as the authors' notebook has them."""
     rendered = figures.by_cardinality(material)
     rows = [row for row in rendered.tables[0].rows if row[0] == "people (CoDa), ours"]
-    for row, printed in zip(rows, published.CARDINALITY["people (CoDa)"], strict=True):
+    for row, printed in zip(rows, PEOPLE, strict=True):
         assert [float(str(cell)) for cell in row[2:8]] == pytest.approx(printed, abs=0.011)
     accuracy, confidence = figures.published_cardinality()
     assert cells(accuracy)["average of the three models"][0] == "60.89"  # (48.60 + 63.61 + 70.47) / 3
@@ -90,7 +93,7 @@ def test_figures_10_and_11_have_coda_beside_viphy(material: Material) -> None:
     numbers = figures.cardinality(material).numbers
     assert numbers is not None
     rows = {name: [row for row in numbers.rows if row[1] == name] for name in ("ViPhy", "CoDa")}
-    assert [row[2] for row in rows["CoDa"]] == list(published.CODA_CARDINALITY)
+    assert [row[2] for row in rows["CoDa"]] == [176, 89, 61, 87, 15, 4]
     assert sum(int(str(row[2])) for row in rows["ViPhy"]) == 13_250
     for row in numbers.rows:
         assert sum(float(str(cell)) for cell in row[3:]) == pytest.approx(100, abs=0.6)  # eleven rounded shares
@@ -104,9 +107,9 @@ def test_figure_14_is_about_pairs_in_the_kitchen(material: Material) -> None:
     for row in rendered.numbers.rows:
         assert sum(float(str(share)) for share in row[2:]) == pytest.approx(100, abs=0.2)
     facts = source.rows(material, PlaceFact)
-    analysis = scene_pairs(facts)
+    rows = figures.scene_pairs(facts, "kitchen")
     pairs = {tuple(sorted((fact.a, fact.b))) for fact in facts if fact.scene == "kitchen"}
-    assert len(analysis.rows) == len(pairs)
+    assert len(rows) == len(pairs)
     assert "30 of the" in rendered.charts[0]
     assert rendered.charts[0].count(" – ") >= 30
 
@@ -123,10 +126,11 @@ def test_figure_16_has_all_ninety_objects(material: Material) -> None:
     """85 of them are in the released table; the published file has the other five."""
     rendered = figures.ninety_objects(material)
     assert rendered.numbers is not None
-    assert {row[0] for row in rendered.numbers.rows} == set(published.OBJECTS)
-    assert len(published.OBJECTS) == 90
+    objects = published_tables("viphy")["Figure 16"].rows
+    assert {row[0] for row in rendered.numbers.rows} == set(objects)
+    assert len(objects) == 90
     released = {fact.object for fact in source.rows(material, ColorFact)}
-    assert set(published.OBJECTS) - released == set(published.NOT_RELEASED)
+    assert set(objects) - released == {name for name, shares in objects.items() if shares}
     entropies = [float(str(row[1])) for row in rendered.numbers.rows]
     assert entropies == sorted(entropies)
     assert entropies[0] == 0.0

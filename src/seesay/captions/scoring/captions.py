@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from seesay.captions import CaptionCorpus, DocumentFrequency, Measurement, compare, evaluate, load, signature
+from seesay.captions.coco.cider import DocumentFrequency
+from seesay.captions.coco.corpus import CaptionCorpus
+from seesay.captions.coco.evaluate import compare, evaluate, signature
+from seesay.captions.coco.meteor import load
 from seesay.captions.pairs import CaptionSource, ReferenceSource, load_captions, load_references, pair
-from seesay.captions.scoring.records import make_records, system_names
+from seesay.captions.scoring.records import TextComparison, TextRecord, make_records, system_names
 from seesay.errors import UserError
-from seesay.metrics import Resamples, holm
-from seesay.runs.records import Comparison, Record
+from seesay.metrics.base import Measurement
+from seesay.metrics.bootstrap import Resamples
+from seesay.metrics.paired import holm
 
 log = logging.getLogger(__name__)
 
@@ -33,13 +37,13 @@ class CaptionScores:
 
     systems: list[SystemCaptions]
     images: list[str]
-    records: list[Record]
-    comparisons: list[Comparison]
+    records: list[TextRecord]
+    comparisons: list[TextComparison]
     left_out: list[str]
     signature: str
 
     @property
-    def figures(self) -> dict[str, Record]:
+    def figures(self) -> dict[str, TextRecord]:
         """The first system's figures by the name of the metric."""
         return {record.metric: record for record in self.records if record.model == self.systems[0].name}
 
@@ -112,15 +116,15 @@ def score_captions(
 
 def _comparisons(
     a: SystemCaptions, b: SystemCaptions, images: list[str], drawn: Resamples, line: str
-) -> list[Comparison]:
+) -> list[TextComparison]:
     tests = compare(a.measurements, b.measurements, images, drawn)
     adjusted = holm([test.p_signflip for test in tests])
     return [
-        Comparison(
+        TextComparison(
             task="captions", metric=test.name, a=a.name, b=b.name, value_a=test.difference.value_a,
             value_b=test.difference.value_b, difference=test.difference.difference, low=test.difference.low,
             high=test.difference.high, p_bootstrap=test.difference.p, p_signflip=test.p_signflip, p_holm=float(p),
-            p_mcnemar=None, n=len(images), signature_a=line, signature_b=line,
+            n=len(images), signature_a=line, signature_b=line,
         )
         for test, p in zip(tests, adjusted, strict=True)
     ]  # fmt: skip

@@ -10,11 +10,10 @@ from seesay import __version__
 from seesay.captions.parses import EvalbParameters, MismatchError, ParseScore, ParseTree, parseval, score
 from seesay.captions.parses.parameters import read_parameters
 from seesay.captions.parses.trees import TreeRow, read_trees, split_trees
-from seesay.captions.scoring.records import make_records, system_names
+from seesay.captions.scoring.records import TextRecord, make_records, system_names
 from seesay.errors import UserError
-from seesay.metrics import Resamples
+from seesay.metrics.bootstrap import Resamples
 from seesay.questions import BadRow
-from seesay.runs.records import Record
 
 ParseSource = Path | str | Sequence[str]
 """A file of Penn Treebank brackets, or the parses in memory, one text per sentence."""
@@ -24,13 +23,13 @@ ParseSource = Path | str | Sequence[str]
 class ParseScores:
     """The figures of a parser, and the counts of each sentence (from 1) that could be compared."""
 
-    records: list[Record]
+    records: list[TextRecord]
     sentences: dict[int, ParseScore]
     left_out: list[str]
     signature: str
 
     @property
-    def figures(self) -> dict[str, Record]:
+    def figures(self) -> dict[str, TextRecord]:
         """The figures over all sentences by the name of the metric."""
         return {record.metric: record for record in self.records if record.slice is None}
 

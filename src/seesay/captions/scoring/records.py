@@ -1,14 +1,55 @@
-"""Measurements as the records that every command prints."""
+"""Measurements as the records that `seesay score` prints."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.metrics.base import Measurement
 from seesay.metrics.bootstrap import Resamples
-from seesay.questions import Slice
-from seesay.runs.records import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextRecord:
+    """One figure of a system, with its 95 % interval; `slice` is a part of the texts, None for all.
+
+    Fields are those of a run's records (`seesay.runs.records.Record`), so that `--json` prints one form.
+    """
+
+    model: str
+    task: str
+    metric: str
+    template: None = None
+    slice: str | None = None
+    value: float
+    low: float
+    high: float
+    n: int
+    signature: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextComparison:
+    """Two systems on the same texts; fields are those of `seesay.runs.records.Comparison`."""
+
+    task: str
+    metric: str
+    slice: None = None
+    a: str
+    b: str
+    value_a: float
+    value_b: float
+    difference: float
+    low: float
+    high: float
+    p_bootstrap: float
+    p_signflip: float
+    p_holm: float
+    p_mcnemar: None = None
+    n: int
+    signature_a: str
+    signature_b: str
 
 
 def make_records(
@@ -18,13 +59,12 @@ def make_records(
     resamples: Resamples,
     signature: str,
     part: str | None = None,
-) -> list[Record]:
+) -> list[TextRecord]:
     """Each measurement with its 95 % interval."""
     return [
-        Record(
-            model=system, task=task, metric=measurement.name, template=None, value=interval.value, low=interval.low,
+        TextRecord(
+            model=system, task=task, metric=measurement.name, slice=part, value=interval.value, low=interval.low,
             high=interval.high, n=len(measurement.statistics), signature=signature,
-            slice=Slice.parse(part) if part else None,
         )
         for measurement, interval in zip(measurements, resamples.measurements(measurements), strict=True)
     ]  # fmt: skip

@@ -267,12 +267,12 @@ def export(
                 "folder": str(output),
                 "run": str(exported.run.folder) if exported.run else None,
                 "no_run_reason": exported.no_run_reason or None,
-                "agreement": report.model_dump(mode="json", by_alias=True),
+                "agreement": report.model_dump(mode="json"),
             }
         )
         return
     out.print(
-        f"{report.people_kept} of {report.people} people and {report.judgements_kept} of {report.judgements} "
+        f"{report.people_counted} of {report.people} people and {report.judgements_counted} of {report.judgements} "
         f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items."
     )
     for excluded in report.excluded:

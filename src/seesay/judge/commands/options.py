@@ -54,6 +54,7 @@ def read_lines(path: Path | None) -> list[str] | None:
 
 def require_extra() -> None:
     try:
+        import jwt  # noqa: F401
         import markdown_it  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401

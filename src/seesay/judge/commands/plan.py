@@ -59,7 +59,7 @@ def preview(
                 "controls": len(study.controls),
                 "judgements": len(study.measured) * study.design.judgements,
                 "people_needed": study.participants_needed,
-                "left_out": list(map(str, study.left_out)),
+                "bad_rows": list(map(str, study.bad_rows)),
                 "page": [{"item": entry.item.id, "control": entry.item.control} for entry in page],
             }
         )
@@ -67,7 +67,7 @@ def preview(
     out.print(f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} judgements each.")
     pages_each = "one page" if study.max_pages == 1 else f"{study.max_pages} pages"
     out.print(f"At least {study.participants_needed} people, {pages_each} of up to {len(page)} items each.")
-    for row in study.left_out[:5]:
+    for row in study.bad_rows[:5]:
         out.print(f"Left out: {row}")
     rows = [(entry.place, entry.item.line, entry.item.control) for entry in page]
     out.print(table([">", "item", "control"], rows))

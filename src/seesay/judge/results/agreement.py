@@ -50,10 +50,10 @@ class AgreementReport(FrozenModel):
     kind: str = Field(description="rating or choice.")
     criteria: QualityCriteria = Field(description="The criteria for excluding participants.")
     people: int = Field(description="Participants with at least one judgement.")
-    people_kept: int = Field(description="Participants whose judgements count.")
+    people_counted: int = Field(description="Participants whose judgements count.")
     excluded: tuple[ExcludedParticipant, ...] = Field(description="Participants who were excluded, and why.")
     judgements: int = Field(description="Judgements given, controls not counted.")
-    judgements_kept: int = Field(description="Judgements that count.")
+    judgements_counted: int = Field(description="Judgements that count.")
     items: int = Field(description="Items of the study.")
     items_judged: int = Field(description="Items with a judgement that counts.")
     judgements_per_item: float = Field(description="Mean number of judgements that count, over the judged items.")
@@ -178,10 +178,10 @@ def agreement_report(
         kind=study.kind,
         criteria=criteria,
         people=len(people),
-        people_kept=len(people) - len(excluded),
+        people_counted=len(people) - len(excluded),
         excluded=tuple(excluded),
         judgements=sum(not j.item.control for j in judgements),
-        judgements_kept=len(counted),
+        judgements_counted=len(counted),
         items=len(study.measured),
         items_judged=len(judged),
         judgements_per_item=len(counted) / len(judged) if judged else 0.0,

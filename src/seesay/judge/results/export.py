@@ -62,8 +62,8 @@ def export_study(
     write_table(
         folder, "people", people_rows(judgements, excluded, codes, annotator_columns(study, judgements), details)
     )
-    write_text(folder / "agreement.json", report.to_json(indent=2))
-    write_text(folder / "study.json", study.to_json(indent=2))
+    write_text(folder / "agreement.json", report.model_dump_json(indent=2))
+    write_text(folder / "study.json", study.model_dump_json(indent=2))
     try:
         run = write_human_run(
             study, counted, coefficients, folder / "runs", name=name, resamples=resamples, seed=seed, command=command

@@ -109,7 +109,7 @@ def people_rows(
         {
             "person": person,
             "code": codes.get(person, ""),
-            "kept": person not in reasons,
+            "counts": person not in reasons,
             "reason": reasons.get(person, ""),
             "judgements": sum(not j.item.control for j in theirs),
             "controls": sum(bool(j.item.control) for j in theirs),

@@ -59,7 +59,7 @@ def write_human_run(
     )
     settings = Settings(seed=seed, resamples=resamples, command=command)
     manifest = describe(People(name, study, judgements), task, settings, details).model_copy(
-        update={"bad_rows": list(study.left_out)}
+        update={"bad_rows": list(study.bad_rows)}
     )
     answers = [
         Answer(question.id, template.name, question.options, share_scores(shares[question.id]))

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
+from seesay.errors import UserError
+
 T = TypeVar("T")
 SqlRow = tuple[Any, ...]
 
-TABLES = (
-    # The definition of the study, its state and its secrets.
-    "CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+FORMAT = 1
+"""Of the tables and of the study's definition."""
+
+# The definition of the study, its format, its state and its secrets.
+_STUDY_TABLE = "CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, value TEXT NOT NULL)"
+_TABLES = (
     # `taken` counts judgements given and leases held; it never exceeds the number that the design asks for.
     """CREATE TABLE IF NOT EXISTS item (
         id TEXT PRIMARY KEY, base TEXT NOT NULL, place BIGINT NOT NULL, control TEXT NOT NULL,
         taken BIGINT NOT NULL DEFAULT 0)""",
     "CREATE INDEX IF NOT EXISTS item_by_need ON item (control, taken, place)",
-    # `token` and `outside` are digests: neither the links nor the worker ids of crowdsourcing sites are stored.
+    # `token` and `worker` are digests: neither the links nor the worker ids of crowdsourcing sites are stored.
     """CREATE TABLE IF NOT EXISTS person (
-        id BIGINT PRIMARY KEY, token TEXT NOT NULL UNIQUE, outside TEXT UNIQUE, source TEXT NOT NULL,
+        id BIGINT PRIMARY KEY, token TEXT NOT NULL UNIQUE, worker TEXT UNIQUE, source TEXT NOT NULL,
         created DOUBLE PRECISION NOT NULL, consented DOUBLE PRECISION, finished DOUBLE PRECISION,
-        sent BIGINT NOT NULL DEFAULT 0, acted DOUBLE PRECISION NOT NULL, code TEXT)""",
+        pages_sent BIGINT NOT NULL DEFAULT 0, last_active DOUBLE PRECISION NOT NULL, code TEXT)""",
     """CREATE TABLE IF NOT EXISTS assignment (
         person BIGINT NOT NULL REFERENCES person (id), item TEXT NOT NULL REFERENCES item (id), base TEXT NOT NULL,
         page BIGINT NOT NULL, place BIGINT NOT NULL, state TEXT NOT NULL, lease DOUBLE PRECISION NOT NULL,
@@ -61,11 +67,12 @@ class Transaction(Protocol):
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         """Run a statement and return its rows."""
 
-    def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
-        """Run a statement once per row of values."""
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Insert rows into a table."""
 
-    def lock_study(self) -> None:
-        """Block other assignments until the end. Taken before `lock_person` where both are needed."""
+    def lock_study(self, if_rows: str = "", *values: object) -> None:
+        """Block other assignments until the end; with a query, only if it has rows. Taken before `lock_person` where
+        both are needed."""
 
     def lock_person(self, person: int) -> None:
         """Block other requests of the same participant until the end."""
@@ -83,6 +90,30 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Finish the queue and close the connections."""
+
+
+def create_tables(execute: Callable[[str], Any]) -> None:
+    """Create the tables that are not there yet, with a function that runs a statement and returns a cursor.
+
+    A database that a newer version of seesay has written is refused before anything else is read or changed.
+    """
+    execute(_STUDY_TABLE)
+    row = execute("SELECT value FROM study WHERE key = 'format'").fetchone()
+    if row is not None:
+        _check_format(str(row[0]))
+    for table in _TABLES:
+        execute(table)
+
+
+def _check_format(stored: str) -> None:
+    number = int(stored) if re.fullmatch("[0-9]{1,9}", stored) else 0
+    if number > FORMAT:
+        raise UserError(
+            f"The study was written by a newer version of seesay (in format {number}, and this version reads format "
+            f"{FORMAT}): update seesay to open it."
+        )
+    if number != FORMAT:
+        raise UserError(f"The study is damaged (its format is {stored[:20]!r}): restore it from a copy.")
 
 
 def first_row(tx: Transaction, sql: str, *values: object) -> SqlRow | None:

@@ -15,11 +15,15 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL, Identifier
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
+from seesay.judge.storage.database import SqlRow, UnavailableError, create_tables
 
 T = TypeVar("T")
 PREFIX = "seesay_"
-_CONNECTIONS = 16
+_CONNECTIONS = 6
+"""For answers. They compete with the two that assign pages: beside sixteen, the slowest percent of 200 people waited
+1.3 to 4 times as long, for pages (docs/results.md)."""
+_PAGE_CONNECTIONS = 2
+"""For pages, which wait for the study's lock: one waits for it while the other commits."""
 _ATTEMPTS = 5
 
 
@@ -43,12 +47,16 @@ class PostgresTransaction:
         self._add(_with_psycopg_parameters(sql), values)
         return self._send() if _has_rows(sql) else []
 
-    def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
-        for row in values:
-            self._add(_with_psycopg_parameters(sql), row)
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        if rows:
+            marks = _with_psycopg_parameters(f"({', '.join('?' * len(columns))})")
+            values = ", ".join(self._cursor.mogrify(marks, row) for row in rows)
+            self._unsent.append(f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values}")
 
-    def lock_study(self) -> None:
-        self._add("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
+    def lock_study(self, if_rows: str = "", *values: object) -> None:
+        condition = f" WHERE EXISTS ({if_rows})" if if_rows else ""
+        lock = _with_psycopg_parameters(f"SELECT pg_advisory_xact_lock(?){condition}")
+        self._add(lock, (self._lock_key, *values))
 
     def lock_person(self, person: int) -> None:
         self._add("SELECT pg_advisory_xact_lock(%s, %s)", (self._lock_key >> 32, person))
@@ -95,14 +103,12 @@ class PostgresDatabase:
                     connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
                     connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(self._schema))
                     connection.execute(SQL("SET search_path TO {}").format(self._schema))
-                    for table in TABLES:
-                        connection.execute(table)
+                    create_tables(connection.execute)
             except psycopg.Error as error:
                 raise _unusable(error) from error
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="seesay-judge-postgres")
         # Those that wait for the study's lock would otherwise hold every thread, and answers would wait behind pages.
-        # One of two waits for the lock while the other commits.
-        self._locking_threads = ThreadPoolExecutor(2, thread_name_prefix="seesay-judge-postgres-pages")
+        self._locking_threads = ThreadPoolExecutor(_PAGE_CONNECTIONS, thread_name_prefix="seesay-judge-postgres-pages")
 
     def submit(self, work: Callable[[PostgresTransaction], T], *, locks_study: bool = False) -> Future[T]:
         return (self._locking_threads if locks_study else self._threads).submit(self._run, work)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import TABLES, SqlRow, UnavailableError
+from seesay.judge.storage.database import SqlRow, UnavailableError, create_tables
 
 T = TypeVar("T")
 _MAX_BATCH = 64
@@ -30,10 +30,11 @@ class SqliteTransaction:
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         return self._connection.execute(sql, values).fetchall()
 
-    def executemany(self, sql: str, values: Sequence[Sequence[object]]) -> None:
-        self._connection.executemany(sql, values)
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        marks = ", ".join("?" * len(columns))
+        self._connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
-    def lock_study(self) -> None:
+    def lock_study(self, if_rows: str = "", *values: object) -> None:
         pass
 
     def lock_person(self, person: int) -> None:
@@ -59,8 +60,7 @@ class SqliteDatabase:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
-            for table in TABLES:
-                self._connection.execute(table)
+            create_tables(self._connection.execute)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its message quotes the file
             raise UserError(
                 f"'{path}' cannot be used as a study ({error}): choose another file with --study."

@@ -17,15 +17,12 @@ from pydantic import ValidationError
 from seesay.command_line import remove_secrets
 from seesay.errors import UserError, missing_extra
 from seesay.judge import participants, security
-from seesay.judge.storage.database import Database, Transaction, UnavailableError, get_setting, set_setting
+from seesay.judge.storage.database import FORMAT, Database, Transaction, UnavailableError, get_setting, set_setting
 from seesay.judge.storage.sqlite import SqliteDatabase
 from seesay.judge.study import Study
 from seesay.judge.study_builder import build_study, option_name
 from seesay.judge.texts import ContactDetails
 
-FORMAT = "2"
-_FORMATS = ("1", FORMAT)
-"""Those that can be read: the first knew ratings and choices alone."""
 SUFFIX = ".judge.sqlite"
 _MIN_PASSWORD = 8
 
@@ -188,14 +185,15 @@ def create_study(database: Database, study: Study) -> Study:
         existing = _read(tx)
         if existing is not None:
             return existing
-        set_setting(tx, "format", FORMAT)
-        set_setting(tx, "definition", study.to_json())
+        set_setting(tx, "format", str(FORMAT))
+        set_setting(tx, "definition", study.model_dump_json())
         set_setting(tx, "secret", secrets.token_hex(32))
         set_setting(tx, "join", secrets.token_urlsafe(24))
         set_setting(tx, "state", "open")
         order = study.rng("order").sample(range(len(study.items)), len(study.items))
-        tx.executemany(
-            "INSERT INTO item (id, base, place, control) VALUES (?, ?, ?, ?)",
+        tx.insert(
+            "item",
+            ("id", "base", "place", "control"),
             [(item.id, item.base, place, item.control) for item, place in zip(study.items, order, strict=True)],
         )
         return study
@@ -212,8 +210,6 @@ def _read(tx: Transaction) -> Study | None:
     definition = get_setting(tx, "definition")
     if definition is None:
         return None
-    if get_setting(tx, "format") not in _FORMATS:
-        raise UserError("This study was created by another version of seesay: open it with that version.")
     try:
         return Study.from_json(definition)
     except ValidationError as error:

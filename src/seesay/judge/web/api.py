@@ -14,6 +14,7 @@ from seesay.judge.documents import FrozenModel
 from seesay.judge.items import MAX_SEVERAL, MAX_TYPED, SLIDER_MAX, ItemAnswer
 from seesay.judge.participants import get_participant
 from seesay.judge.progress import StudyProgress, study_progress
+from seesay.judge.storage.database import Transaction
 from seesay.judge.study import Study
 from seesay.judge.web.context import COOKIE, AppContext
 
@@ -80,7 +81,11 @@ class JsonApi:
     async def page_progress(self, request: Request) -> Response:
         """How many items of the participant's open page are answered."""
         person = await self._bearer(request)
-        progress = await self.context.run(lambda tx: page_progress(tx, person, get_participant(tx, person).sent + 1))
+
+        def work(tx: Transaction) -> PageProgress:
+            return page_progress(tx, person, get_participant(tx, person).pages_sent + 1)
+
+        progress = await self.context.run(work)
         return JSONResponse(progress.model_dump())
 
     async def study_progress(self, request: Request) -> Response:

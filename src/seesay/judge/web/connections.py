@@ -3,6 +3,7 @@
 A server that waits for every request to arrive is blocked by a few thousand connections that never send one to its end.
 Here a request has to arrive within a time, an address holds a limited number of connections, and where there are too
 many, the oldest that waits for its client is dropped: one that sends nothing, or is kept alive between two requests.
+No server offers this by its own options (docs/security.md), so an undocumented class of uvicorn is extended.
 """
 
 from __future__ import annotations
@@ -14,9 +15,6 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from seesay.judge.web.rate_limits import address_key
-
-_SPARE_FILES = 256
-"""Files that the process needs besides connections."""
 
 
 @dataclass
@@ -124,7 +122,7 @@ def limited_protocol(limits: ConnectionLimits) -> type[LimitedProtocol]:
 
 
 def allow_open_files(connections: int) -> int:
-    """Raise the process's limit of open files as far as allowed; returns how many connections fit."""
+    """Raise the process's limit of open files as far as allowed; returns how many connections fit: half of them."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -132,7 +130,16 @@ def allow_open_files(connections: int) -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return connections
-    most = connections + _SPARE_FILES if hard == resource.RLIM_INFINITY else min(connections + _SPARE_FILES, hard)
-    if soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    return min(connections, max(soft, most) - min(_SPARE_FILES, max(soft, most) // 2))
+    files = 2 * connections if hard == resource.RLIM_INFINITY else min(2 * connections, hard)
+    if soft < files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    return min(connections, max(soft, files) // 2)
+
+
+def backlog_for(connections: int) -> int:
+    """How many connections may wait to be accepted.
+
+    asyncio accepts all of them at once, and goes on to the next ones while the first are on their way to `admit`, which
+    drops others for them. If it runs out of files meanwhile, it accepts nobody for a second.
+    """
+    return max(connections // 8, 1)

@@ -89,12 +89,16 @@ class LocalTexts:
         language = current_language.get()
         own = study.texts.get(language) or StudyTexts()
         default = study.texts.get(study.design.languages[0]) or StudyTexts()
+
+        def find_text(name: str, standard: str) -> str:
+            return getattr(own, name) or getattr(default, name) or translate(standard)
+
         self._own, self.language = own, language
-        self.title = own.title or default.title or translate(study.title)
-        self.consent = own.consent or default.consent or translate(study.consent)
-        self.instructions = own.instructions or default.instructions or translate(study.instructions)
-        self.low = own.low or default.low or translate(study.design.low)
-        self.high = own.high or default.high or translate(study.design.high)
+        self.title = find_text("title", study.title)
+        self.consent = find_text("consent", study.consent)
+        self.instructions = find_text("instructions", study.instructions)
+        self.low = find_text("low", study.design.low)
+        self.high = find_text("high", study.design.high)
         self.check: tuple[CheckQuestion, ...] = own.check or default.check
         self.practice: tuple[PracticeItem, ...] = own.practice or default.practice
 

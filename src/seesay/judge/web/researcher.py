@@ -63,8 +63,7 @@ class ResearcherPages:
 
     async def logout(self, request: Request) -> Response:
         """End the session."""
-        session = await self._require_session(request)
-        await self._read_form(request, session)
+        session, _ = await self._read_form(request)
         await self.context.run(lambda tx: tx.execute("DELETE FROM session WHERE token = ?", security.digest(session)))
         response = RedirectResponse("/researcher", 303)
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
@@ -72,8 +71,8 @@ class ResearcherPages:
 
     async def state(self, request: Request) -> Response:
         """Open, pause or close the study."""
-        session = await self._require_session(request)
-        state = (await self._read_form(request, session)).get("state", "")
+        _, form = await self._read_form(request)
+        state = form.get("state", "")
         if state not in _STATES:
             raise RequestRejectedError(422, "A study is open, paused or closed.")
         await self.context.run(lambda tx: set_setting(tx, "state", state))
@@ -81,8 +80,8 @@ class ResearcherPages:
 
     async def links(self, request: Request) -> Response:
         """Create personal links; they are shown only once."""
-        session = await self._require_session(request)
-        count = (await self._read_form(request, session)).get("count", "")
+        session, form = await self._read_form(request)
+        count = form.get("count", "")
         if not count.isascii() or not count.isdigit() or len(count) > 9 or not 1 <= int(count) <= _MAX_LINKS:
             raise RequestRejectedError(422, f"Create between 1 and {_MAX_LINKS} links at a time.")
         now = self.context.clock()
@@ -118,8 +117,7 @@ class ResearcherPages:
 
     async def rule(self, request: Request) -> Response:
         """Store a ruling on an item; without labels it is taken back."""
-        session = await self._require_session(request)
-        form = await self._read_form(request, session)
+        _, form = await self._read_form(request)
         item = self.context.study.items_by_id.get(form.get("item", ""))
         if item is None or not item.has_labels:
             raise RequestRejectedError(422, "There is no such item to rule on.")
@@ -157,10 +155,12 @@ class ResearcherPages:
             self.context.reject_unknown(request, 401, "This page needs the researcher's password: log in first.")
         return session
 
-    async def _read_form(self, request: Request, session: str) -> dict[str, str]:
+    async def _read_form(self, request: Request) -> tuple[str, dict[str, str]]:
+        """The session, and the fields of a form that belongs to it."""
+        session = await self._require_session(request)
         form = await read_form(request)
         self.context.check_form(form, "researcher", session)
-        return form
+        return session, form
 
     def _check_login_token(self, token: str) -> None:
         """Accept a login form for one to two hours."""

@@ -58,7 +58,7 @@ def serve_study(
     import uvicorn
 
     from seesay.judge.web.app import make_app
-    from seesay.judge.web.connections import ConnectionLimits, allow_open_files, limited_protocol
+    from seesay.judge.web.connections import ConnectionLimits, allow_open_files, backlog_for, limited_protocol
 
     signed_ids = SignedIds(prolific_keys, public_url).check() if prolific_keys else None
     bound = _bind(host, port)
@@ -76,7 +76,7 @@ def serve_study(
         proxy_headers=behind_proxy,
         forwarded_allow_ips="127.0.0.1,::1",
         timeout_keep_alive=30,
-        backlog=2048,
+        backlog=backlog_for(limits.total),
     )
     join_key = opened.database.submit(lambda tx: get_setting(tx, "join")).result()
     announce(
@@ -103,5 +103,5 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         raise UserError(f"Cannot listen at {host}:{port} ({error.strerror}): choose another --port.") from error
-    bound.listen(2048)
+    bound.listen()  # until the server says how many may wait
     return bound

@@ -163,8 +163,8 @@ def _describe(path: Path) -> str:
         report = read_json(path)
         halves = report["agreement"].get("split_half_spearman_brown", {}).get("value")
         agreement = "" if halves is None else f", split-half agreement {halves:.2f}"
-        people = f"{report['people_kept']} of {report['people']} people"
-        return f"{people}, {report['judgements_an_item']:.1f} judgements per pair{agreement}"
+        people = f"{report['people_counted']} of {report['people']} people"
+        return f"{people}, {report['judgements_per_item']:.1f} judgements per pair{agreement}"
 
 
 def _ratings(path: Path, by_pair: dict[tuple[str, str], float]) -> HumanRatings:

@@ -9,7 +9,6 @@ from seesay.papers.memory_colors.figures import (
     models,
     overview,
     published_colors,
-    published_models,
 )
 from seesay.papers.memory_colors.norms import (
     COLORS_ONLY,
@@ -23,6 +22,7 @@ from seesay.papers.memory_colors.norms import (
     over_segments,
 )
 from seesay.papers.paper import Paper, PaperEntry, not_here
+from seesay.papers.published import published_tables
 
 _COLORS = "seesay probe MODEL… --task memory-colors -o runs && seesay paper memory-colors runs"
 _NORMS = "seesay probe MODEL… --task property-norms -o runs && seesay paper memory-colors runs"
@@ -49,7 +49,7 @@ PAPER = Paper(
                    not_here("What it holds is in none of our sources: neither the published files nor the authors' "
                             "repository have it."), "seesay tasks memory-colors"),
         PaperEntry("Tables 2 and 3", "The models, their data and objectives", models, _COLORS, _MODELS,
-                   (published_models(),)),
+                   (published_tables("memory_colors")["Tables 2 and 3"].as_printed,)),
         PaperEntry("Figures 2 to 5, Memory Colors", "Accuracy of every model, mean and sd over templates",
                    memory_colors, _COLORS, _MODELS, (published_colors(),)),
         PaperEntry("Results file", "Memory Colors in each of the 13 templates", colors_by_template, _COLORS,

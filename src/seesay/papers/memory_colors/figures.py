@@ -9,37 +9,16 @@ from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
+from seesay.papers.published import published_tables
 from seesay.reports.charts import Bar, bars
-from seesay.reports.formatting import NONE, interval, number
+from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import TaskRuns
 from seesay.reports.pages.sections import DataTable
 from seesay.tasks.memory_colors import PUBLISHED, TEMPLATES
 
 COLORS, NORMS = "memory-colors", "property-norms"
-MODELS = {
-    "clip-bert-explicit": "CLIP-BERT-explicit", "bert-base-trained-lxmert": "BERT-LXMERT-train",
-    "clip-bert-implicit": "CLIP-BERT-implicit", "bert-base-trained": "BERT-CLIP-BERT-train",
-    "bert-base-trained-lxmert-scratch": "BERT-LXMERT-train-scratch", "lxmert-base-uncased": "LXMERT",
-    "visualbert-vqa-coco": "VisualBERT", "bert-base-uncased": "BERT-base",
-}  # fmt: skip
+MODELS = {name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()}
 """The models of the published `results.csv`, by their names in the paper."""
-TRAINING = (
-    ("BERT-base", "", "English Wikipedia, BooksCorpus", "masked words, next sentence", "its model card"),
-    ("CLIP-BERT-implicit, -explicit", "BERT-base", "Conceptual Captions, SBU, COCO captions, Visual Genome QA, each "
-     "text with its picture's CLIP ViT-B/32 feature", "masked words", "models/README.md, pretrain.py"),
-    ("BERT-CLIP-BERT-train", "BERT-base", "the texts of CLIP-BERT's data", "masked words", "models/README.md"),
-    ("LXMERT", "", "COCO captions, Visual Genome descriptions, VQA, GQA, Visual7W questions, pictures as detected "
-     "regions", "masked words, masked regions (features, objects, attributes), does the text fit the picture, question "
-     "answering", "process_train_data_for_MLM.ipynb; LXMERT in transformers' documentation"),
-    ("BERT-LXMERT-train", "BERT-base", "the texts of LXMERT's data, questions with their best answer", "masked words",
-     "models/README.md"),
-    ("BERT-LXMERT-train-scratch", "random weights", "the texts of LXMERT's data, questions with their best answer",
-     "masked words", "models/README.md"),
-    ("VisualBERT", "", "COCO captions, pictures as detected regions", "masked words, which of two captions fits the "
-     "picture", "VisualBERT in transformers' documentation"),
-)  # fmt: skip
-"""The paper's models: what each starts from, its data, its objectives, and where that is documented (file names are
-those of the authors' repository). What no source at hand says is left empty."""
 SPREAD = "Whiskers and sd are over templates, as in print; the interval is over things."
 
 
@@ -75,11 +54,6 @@ def models(material: Material) -> Rendered:
     return Rendered(Status.IN_PART, text, [DataTable(header, sorted(rows), "Asked here")])
 
 
-def published_models() -> DataTable:
-    """The paper's models."""
-    return DataTable(["model", "starts from", "data", "objectives", "source"], TRAINING, "The paper's models")
-
-
 def published_colors() -> DataTable:
     """Mean and sd over the 13 templates, as published."""
     body = [[row.model, number(row.value), number(row.spread)] for row in PUBLISHED]
@@ -103,8 +77,8 @@ def memory_colors(material: Material) -> Rendered:
         for entry in group.entries:
             if (figure := entry.figure("accuracy")) is not None:
                 drawn.append(bar_with_sd(entry.label, figure.value, figure.spread, "ours"))
-                ends = interval(figure.low, figure.high)
-                body.append([entry.label, number(figure.value), number(figure.spread), ends, number(figure.chance)])
+                value, ends, spread, chance = figure_cells(figure)
+                body.append([entry.label, value, spread, ends, chance])
         charts.append(bars(drawn, title=group.title, x_label="accuracy, mean and sd over templates"))
         header = ["model", "mean accuracy", "sd over templates", "95 % interval", "chance"]
         tables.append(DataTable(header, body, f"Ours: {group.title}"))

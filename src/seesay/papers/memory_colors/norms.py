@@ -16,7 +16,8 @@ from seesay.papers.material import Material
 from seesay.papers.memory_colors.figures import NORMS, bar_with_sd, few, runs_of
 from seesay.papers.paper import Rendered, Status
 from seesay.reports.charts import Bar, Series, bars, lines
-from seesay.reports.formatting import interval, number
+from seesay.reports.formatting import figure_cells
+from seesay.reports.groups import group_by
 from seesay.reports.pages.sections import DataTable
 from seesay.runs.records import Figure
 from seesay.tasks import property_norms
@@ -88,9 +89,9 @@ def norms_panels(panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup
             ]
             charts += [draw(cells)] if cells else []
             for name, model, figure in sorted(cells, key=lambda cell: cell.panel):
-                numbers = [number(figure.value), number(figure.spread), interval(figure.low, figure.high)]
+                value, ends, spread, chance = figure_cells(figure)
                 part = figure.slice["segment"] if figure.slice else ""
-                body.append([name, model, part, *numbers, number(figure.chance), f"{figure.n:,}"])
+                body.append([name, model, part, value, spread, ends, chance, f"{figure.n:,}"])
         if not body:
             raise UserError(
                 "The runs of property-norms have no such slice: run the same probe again with this version."
@@ -105,11 +106,10 @@ def norms_panels(panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup
 def by_segment(cells: Sequence[PanelFigure]) -> Markup:
     """A curve for each model over the segments, and one for chance."""
     series = []
-    for model in dict.fromkeys(cell.model for cell in cells):
-        own = sorted((cell for cell in cells if cell.model == model), key=lambda cell: cell.segment)
-        figures = [cell.figure for cell in own]
-        values, low, high = ([getattr(f, end) for f in figures] for end in ("value", "low", "high"))
-        series.append(Series(model, [cell.segment for cell in own], values, low, high))
+    for model, curve in group_by(cells, lambda cell: cell.model).items():
+        curve.sort(key=lambda cell: cell.segment)
+        ends = ([getattr(cell.figure, end) for cell in curve] for end in ("value", "low", "high"))
+        series.append(Series(model, [cell.segment for cell in curve], *ends))
     chances = {cell.segment: cell.figure.chance for cell in cells if cell.figure.chance is not None}
     series += [Series(CHANCE, list(chances), list(chances.values()))] if chances else []
     return lines(series, title=cells[0].panel, x_label="production frequency, at least", y_label="mean AP")
@@ -132,10 +132,10 @@ def _panel_bars(
         return float(np.average(values, weights=[weight(figure) for figure in figures]))
 
     drawn = []
-    for name in dict.fromkeys(cell.panel for cell in cells):
+    for name, members in group_by(cells, lambda cell: cell.panel).items():
         figures: list[Figure] = []
-        for model in dict.fromkeys(cell.model for cell in cells if cell.panel == name):
-            figures = [cell.figure for cell in cells if (cell.panel, cell.model) == (name, model)]
+        for model, of_model in group_by(members, lambda cell: cell.model).items():
+            figures = [cell.figure for cell in of_model]
             sd = pooled_sd([(f.value, f.spread) for f in figures], len(TEMPLATES)) if whiskers else None
             drawn.append(bar_with_sd(name, mean([f.value for f in figures], figures), sd, model))
         chances = [figure.chance for figure in figures if figure.chance is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seesay.language.relations.published import SOURCE
 from seesay.papers.paper import Paper, PaperEntry, not_here
+from seesay.papers.published import published_tables
 from seesay.papers.spatial_relations.vector_tests import (
     ANALOGY,
     ODD,
@@ -15,7 +16,6 @@ from seesay.papers.spatial_relations.vector_tests import (
     printed_table,
 )
 from seesay.papers.spatial_relations.vectors import (
-    CONTEXTS,
     PRINTED_CLUSTERS,
     clusters,
     contexts,
@@ -44,7 +44,7 @@ PAPER = Paper(
     entries=(
         PaperEntry("Table 1", "Examples of context bins; the relations and the substitution table", contexts,
                    "seesay relations find CAPTIONS --examples 5", "captions, Visual Genome's for published counts.",
-                   (CONTEXTS,)),
+                   (published_tables("spatial_relations")["Table 1"].as_printed,)),
         PaperEntry("Figure 1", "How P-vectors are made",
                    not_here("A diagram of the method: sentences by relation, relations exchanged, perplexities."),
                    _MATRIX),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from markupsafe import Markup
 
-from seesay.captions import unigram_precision
+from seesay.errors import UserError
 from seesay.language.perplexity.sums import text_sums
 from seesay.language.relations.correlation import HumanRatings, correlate
 from seesay.language.relations.evaluate import VectorTest, intrinsic
@@ -166,6 +166,10 @@ def perplexities(material: Material) -> Rendered:
 
 def precision(material: Material) -> Rendered:
     """Unigram precision, plain and clipped, on the example of Papineni et al. (2002)."""
+    try:
+        from seesay.captions import unigram_precision
+    except ModuleNotFoundError as error:
+        raise UserError("Unigram precision is one of the caption metrics, which are not installed here.") from error
     caption, references = "the the the the the the the", ["the cat is on the mat", "there is a cat on the mat"]
     body = [
         [name, number(unigram_precision(caption, references, clipped=clipped))]

@@ -21,13 +21,6 @@ from seesay.reports.pages.sections import DataTable
 
 RESTARTS = 1000
 """Of k-means, as published."""
-CONTEXTS = DataTable(
-    ["relation", "contexts"],
-    [["above", "scissors … the pen; tall building … the bridge"],
-     ["below", "pen is … scissors; bench … the green trees"],
-     ["next to", "a ball-pen … the scissors; car … the water"]],
-    "As printed",
-)  # fmt: skip
 PRINTED_CLUSTERS = DataTable(
     ["cluster", "relations"],
     [[str(i), ", ".join(cluster)] for i, cluster in enumerate(published.CLUSTERS, 1)],

@@ -5,17 +5,9 @@ from __future__ import annotations
 from seesay.data.catalogue import SINGH
 from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.papers.paper import Paper, PaperEntry, not_here
+from seesay.papers.published import published_tables
 from seesay.papers.viphy import figures, tables
-from seesay.papers.viphy.published import (
-    CATEGORY,
-    CODA_CARDINALITY,
-    FEW_SHOT,
-    FEW_SHOT_FRACTIONS,
-    SCENE,
-    with_averages,
-)
-from seesay.papers.viphy.scores import SIZE_SETS
-from seesay.reports.pages.sections import DataTable
+from seesay.tasks.page_analyses import SIZE_SETS
 from seesay.tasks.viphy import color, space
 
 _PAPER = "&& seesay paper viphy runs"
@@ -27,8 +19,7 @@ _LINEAR = "seesay probe bert-base-uncased openai/clip-vit-base-patch32 --how lin
 _MODELS = "the models, from the Hugging Face Hub, and the published files; `minilm` and `smollm2` need no Hub."
 _METRICS = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence"}
 _COLOR, _SPACE = _METRICS | {"macro_f1": "macro F1"}, _METRICS | {"macro_f1_space": "macro F1"}
-_RELAXED = "Published relaxed accuracy, in percent"
-_FRACTIONS = ("published, in percent", *(f"{fraction:.0%}" for fraction in FEW_SHOT_FRACTIONS))
+_PRINTED = {number: table.as_printed for number, table in published_tables("viphy").items()}
 
 
 def _curve(task: str) -> str:
@@ -48,21 +39,21 @@ PAPER = Paper(
     ),
     entries=(
         PaperEntry("Table 1", "The data: counts, labels per object, names in ConceptNet", tables.dataset, _DATA, _FILES,
-                   (tables.PRINTED_TABLE_1,)),
+                   (_PRINTED["Table 1"],)),
         PaperEntry("Table 3", "Models asked without training", tables.zero_shot, _ZERO_SHOT, _MODELS,
                    (tables.zero_shot_published(),)),
         PaperEntry("Table 4", "Linear probes: colour",
                    tables.probes([("viphy-color", *metric) for metric in _COLOR.items()], tables.coda_rows,
                                  tables.CODA_NOTE),
                    f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
-                   (with_averages(color.LINEAR_PUBLISHED, _COLOR, "Linear probes"),)),
+                   (tables.with_averages(color.LINEAR_PUBLISHED, _COLOR, "Linear probes"),)),
         PaperEntry("Table 5", "Linear probes: space",
                    tables.probes([("viphy-space", *metric) for metric in _SPACE.items()],
                                  tables.example_rows(PlaceFact), tables.agreement_note("space")),
                    f"{_LINEAR} viphy-space -o runs {_PAPER}", _MODELS,
-                   (with_averages(space.LINEAR_PUBLISHED, _SPACE, "Linear probes"),)),
+                   (tables.with_averages(space.LINEAR_PUBLISHED, _SPACE, "Linear probes"),)),
         PaperEntry("Table 6", "Linear probes: size, by inference",
-                   tables.probes([(task, "", part) for task, part in SIZE_SETS.items()],
+                   tables.probes([(task, "", part) for task, part in SIZE_SETS.parts.items()],
                                  tables.example_rows(SizeFact),
                                  f"{tables.TRANSITIVE}\n\n{tables.agreement_note('size')}"),
                    f"{_LINEAR} viphy-size,viphy-size-subtype,viphy-size-transitive -o runs {_PAPER}", _MODELS,
@@ -73,20 +64,19 @@ PAPER = Paper(
         PaperEntry("Figure 5", "Scores by the number of typical colours, with people", figures.by_cardinality,
                    f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS, figures.published_cardinality()),
         PaperEntry("Figure 6", "Colour by category of objects",
-                   figures.by_tag("viphy-color", "category", CATEGORY, ("BERT", "CLIP")),
+                   figures.by_tag("viphy-color", "category", "Figure 6"),
                    f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
-                   (figures.published_rows(CATEGORY, ("category", "BERT", "CLIP"), _RELAXED),)),
-        PaperEntry("Figure 8", "Few-shot: colour", figures.few_shot("viphy-color"), _curve("viphy-color"), _FILES,
-                   (figures.published_rows(FEW_SHOT["viphy-color"], _FRACTIONS),)),
-        PaperEntry("Figure 9", "Few-shot: size", figures.few_shot("viphy-size"), _curve("viphy-size"), _FILES,
-                   (figures.published_rows(FEW_SHOT["viphy-size"], _FRACTIONS),)),
+                   (_PRINTED["Figure 6"],)),
+        PaperEntry("Figure 8", "Few-shot: colour", figures.few_shot("viphy-color", "Figure 8"), _curve("viphy-color"),
+                   _FILES, (_PRINTED["Figure 8"],)),
+        PaperEntry("Figure 9", "Few-shot: size", figures.few_shot("viphy-size", "Figure 9"), _curve("viphy-size"),
+                   _FILES, (_PRINTED["Figure 9"],)),
         PaperEntry("Figures 10 and 11", "How many typical colours, and which: ViPhy and CoDa", figures.cardinality,
-                   _CODA, _FILES, (DataTable(["published: typical colours", *map(str, range(1, 7))],
-                                             [["CoDa, objects", *map(str, CODA_CARDINALITY)]]),)),
+                   _CODA, _FILES, (_PRINTED["Figures 10 and 11"],)),
         PaperEntry("Figure 13", "Space by scene",
-                   figures.by_tag("viphy-space", "scene", SCENE, ("ViLT", "BERT", "CapBERT")),
+                   figures.by_tag("viphy-space", "scene", "Figure 13"),
                    f"{_LINEAR} viphy-space -o runs {_PAPER}", _MODELS,
-                   (figures.published_rows(SCENE, ("scene", "ViLT", "BERT", "CapBERT"), _RELAXED),)),
+                   (_PRINTED["Figure 13"],)),
         PaperEntry("Figure 14", "Pairs of objects in the kitchen", figures.kitchen, _DATA, _FILES),
         PaperEntry("Figure 15", "Colours by category", figures.category_colors, _DATA, _FILES),
         PaperEntry("Figure 16", "Ninety objects, from one colour to many", figures.ninety_objects, _DATA, _FILES),

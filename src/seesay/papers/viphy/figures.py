@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -13,22 +13,31 @@ from seesay.errors import UserError
 from seesay.files import read_json
 from seesay.papers.material import CURVES, Material
 from seesay.papers.paper import Rendered, Status
+from seesay.papers.published import published_tables
 from seesay.papers.viphy import source
-from seesay.papers.viphy.gold import PAIRS, by_category, entropy, even_steps, scene_pairs
-from seesay.papers.viphy.published import CARDINALITY, FEW_SHOT, FEW_SHOT_FRACTIONS, NOT_RELEASED, OBJECTS
-from seesay.papers.viphy.scores import curve_series
 from seesay.papers.viphy.tables import is_linear
-from seesay.reports.analysis import Analysis, LabelShares, as_table
+from seesay.reports.analysis import AnalysisRow, LabelShares, as_table
 from seesay.reports.charts import Bar, Series, bars, lines, stacked_bars
 from seesay.reports.formatting import metric_name
+from seesay.reports.gold_analyses import by_category, entropy, even_steps
 from seesay.reports.groups import LabelledRun
 from seesay.reports.pages.sections import DataTable
+from seesay.reports.score_analyses import curve_series
 from seesay.runs.learning_curve import Band
 
 Cells = list[list[str | float | None]]
 
 METRICS = {"relaxed_accuracy": "relaxed accuracy", "true_confidence": "confidence"}
 _MODELS = ("BERT", "FLAVA", "CLIP")
+PEOPLE = "people (CoDa)"
+LABELS = [str(n) for n in range(1, 8)]
+"""Numbers of typical colours."""
+PUBLISHED = published_tables("viphy")
+PLACES = ("above", "similar level", "below")
+PAIRS = 30
+"""Pairs drawn of a scene, as in the paper's Figure 14."""
+WIDE = 270.0
+"""Room for the names of pairs."""
 
 
 def entries_of(material: Material, task: str) -> list[LabelledRun]:
@@ -40,21 +49,16 @@ def entries_of(material: Material, task: str) -> list[LabelledRun]:
 
 def sliced(entry: LabelledRun, metric: str, tag: str) -> dict[str, float]:
     """A run's figures by the values of a tag, in percent."""
-    return {
-        figure.slice[tag]: 100 * figure.value
-        for figure in entry.run.figures
-        if figure.metric == metric and figure.template is None and figure.slice and figure.slice.tags == (tag,)
-    }
+    return {part: 100 * figure.value for part, figure in entry.figures_by(tag, metric)}
 
 
 def published_cardinality() -> list[DataTable]:
     """Figure 5 as numbers, with the mean of the three models that the paper draws."""
     tables = []
-    for column, name in enumerate(METRICS.values()):
-        curves = {model: values[column] for model, values in CARDINALITY.items()}
-        curves["average of the three models"] = _average(column)
-        rows = [[model, *map(_two, values), *([None] * (7 - len(values)))] for model, values in curves.items()]
-        tables.append(DataTable(["published, in percent", *map(str, range(1, 8))], rows, f"{name} by number of labels"))
+    for name in METRICS.values():
+        table = PUBLISHED[f"Figure 5, {name}"].as_printed
+        average = ["average of the three models", *map(_two, _average(name).values())]
+        tables.append(replace(table, rows=[*table.rows, average]))
     return tables
 
 
@@ -62,13 +66,15 @@ def _two(value: float | None) -> str | None:
     return None if value is None else f"{value:.2f}"
 
 
-def _average(column: int) -> list[float]:
-    return [round(fmean(values), 2) for values in zip(*(CARDINALITY[model][column] for model in _MODELS), strict=True)]
+def _average(name: str) -> dict[str, float]:
+    """The mean of the models that the paper draws, by the number of typical colours."""
+    curves = PUBLISHED[f"Figure 5, {name}"].numbers
+    return {n: round(fmean(curves[model][n] for model in _MODELS), 2) for n in LABELS}
 
 
 def by_cardinality(material: Material) -> Rendered:
     """Figure 5: relaxed accuracy and confidence by the number of typical colours, with people and the average."""
-    ours: dict[str, dict[str, dict[int, float]]] = {metric: {} for metric in METRICS}
+    ours: dict[str, dict[str, dict[str, float]]] = {metric: {} for metric in METRICS}
     notes = []
     try:
         things = source.shared_things(material)
@@ -78,47 +84,41 @@ def by_cardinality(material: Material) -> Rendered:
         number = things.gold.sum(axis=1)
         by_metric = (things.hits.any(axis=1).astype(float), things.confidence)
         for metric, values in zip(METRICS, by_metric, strict=True):
-            curve = {int(n): 100 * float(values[number == n].mean()) for n in np.unique(number)}
-            ours[metric]["people (CoDa), ours"] = curve
+            curve = {str(n): 100 * float(values[number == n].mean()) for n in np.unique(number)}
+            ours[metric][f"{PEOPLE}, ours"] = curve
     runs = entries_of(material, "viphy-color")
     for entry in runs:
         for metric in METRICS:
-            ours[metric][entry.label] = {int(n): value for n, value in sliced(entry, metric, "labels").items()}
+            ours[metric][entry.label] = sliced(entry, metric, "labels")
     if not runs and notes:
         raise UserError(" ".join(["There is no run of viphy-color among the folders.", *notes]))
     charts = []
     rows: Cells = []
-    for column, (metric, name) in enumerate(METRICS.items()):
-        curves = {model: dict(enumerate(values[column], start=1)) for model, values in CARDINALITY.items()}
-        curves["average"] = dict(enumerate(_average(column), start=1))
-        if "people (CoDa), ours" in ours[metric]:
-            del curves["people (CoDa)"]  # the same points
+    for metric, name in METRICS.items():
+        curves = PUBLISHED[f"Figure 5, {name}"].numbers
+        curves["average"] = _average(name)
+        if f"{PEOPLE}, ours" in ours[metric]:
+            del curves[PEOPLE]  # the same points
         printed = {f"{model} (published)": points for model, points in curves.items()}
         series = [
-            Series(model, list(points), list(points.values())) for model, points in (ours[metric] | printed).items()
+            Series(model, [int(n) for n in points], list(points.values()))
+            for model, points in (ours[metric] | printed).items()
         ]
         x_label, y_label = "typical colours of the object", f"{name}, percent"
         charts.append(lines(series, title=name.capitalize(), x_label=x_label, y_label=y_label))
-        rows += [[model, name, *(_two(points.get(n)) for n in range(1, 8))] for model, points in ours[metric].items()]
+        rows += [[model, name, *(_two(points.get(n)) for n in LABELS)] for model, points in ours[metric].items()]
     text = (
         "The published curves are linear probes. For seven colours, which five objects have, they are as plotted: of "
         "FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 is drawn."
     )
     if not runs:
         text += " There is no run of viphy-color among the folders: people alone are ours."
-    table = DataTable(["ours, in percent", "metric", *map(str, range(1, 8))], rows, "Ours")
+    table = DataTable(["ours, in percent", "metric", *LABELS], rows, "Ours")
     status = Status.SHOWN if runs and not notes else Status.IN_PART
     return Rendered(status, "\n\n".join([text, *notes]), [table], charts)
 
 
-def published_rows(values: Mapping[str, Sequence[float]], header: Sequence[str], title: str = "") -> DataTable:
-    """Figures 6, 8, 9 and 13 as numbers."""
-    return DataTable(header, [[name, *map(_two, row)] for name, row in values.items()], title)
-
-
-def by_tag(
-    task: str, tag: str, printed: Mapping[str, Sequence[float]], models: Sequence[str]
-) -> Callable[[Material], Rendered]:
+def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
     """Figures 6 and 13: relaxed accuracy by the value of a tag."""
 
     def render(material: Material) -> Rendered:
@@ -126,12 +126,13 @@ def by_tag(
         ours = {entry.label: sliced(entry, "relaxed_accuracy", tag) for entry in runs}
         if not any(ours.values()):
             raise UserError(f"There is no run of {task} with the tag '{tag}' among the folders.")
+        printed = PUBLISHED[figure].numbers
         parts = list(dict.fromkeys([*printed, *(part for values in ours.values() for part in values)]))
         drawn = [
             Bar(part, values[part], series=model) for part in parts for model, values in ours.items() if part in values
         ]
-        for column, model in enumerate(models):
-            drawn += [Bar(part, values[column], series=f"{model} (published)") for part, values in printed.items()]
+        for model in PUBLISHED[figure].header[1:]:
+            drawn += [Bar(part, values[model], series=f"{model} (published)") for part, values in printed.items()]
         drawn.sort(key=lambda bar: parts.index(bar.name))
         chart = bars(drawn, title=f"Relaxed accuracy by {tag}, percent", x_label="relaxed accuracy, percent")
         rows = [[part, *(_two(values.get(part)) for values in ours.values())] for part in parts]
@@ -155,7 +156,7 @@ def learning_curves(material: Material) -> list[Band]:
     return curves
 
 
-def few_shot(task: str) -> Callable[[Material], Rendered]:
+def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
     """Figures 8 and 9: what is learnt from a part of the training questions."""
 
     def render(material: Material) -> Rendered:
@@ -165,8 +166,9 @@ def few_shot(task: str) -> Callable[[Material], Rendered]:
         if not curves:
             raise UserError(f"There is no learning curve of {task} among the folders.")
         series = curve_series(curves, 100)
-        for model, values in FEW_SHOT[task].items():
-            series.append(Series(f"{model} (published)", list(FEW_SHOT_FRACTIONS), list(values)))
+        for model, values in PUBLISHED[figure].numbers.items():
+            fractions = [int(column.removesuffix("%")) / 100 for column in values]
+            series.append(Series(f"{model} (published)", fractions, list(values.values())))
         x_label, y_label = "fraction of the training questions", f"{metric_name(headline)}, percent"
         chart = lines(series, title=f"{task}: learning curve", x_label=x_label, y_label=y_label, log_x=True)
         text = (
@@ -216,18 +218,36 @@ def cardinality(material: Material) -> Rendered:
 
 def kitchen(material: Material) -> Rendered:
     """Figure 14: pairs of objects in the kitchen."""
-    analysis = scene_pairs(source.rows(material, PlaceFact))
-    drawn = [analysis.rows[index] for index in even_steps(len(analysis.rows), PAIRS)]
+    rows = scene_pairs(source.rows(material, PlaceFact), "kitchen")
+    drawn = even_steps(rows, PAIRS)
+    title = f"{len(drawn)} of the {len(rows):,} pairs in a kitchen"
+    bars = [(row.part, [row.shares[place] for place in PLACES]) for row in drawn]
     text = (
-        f"{analysis.text} The paper draws thirty pairs at random; these stand at even steps of the order, in percent."
+        "Pairs of objects in a kitchen: how often the first is above the second, level with it, and below it. The "
+        "paper draws thirty pairs at random; these stand at even steps of the order, in percent."
     )
-    return Rendered(Status.SHOWN, text, charts=analysis.charts, numbers=_in_percent(replace(analysis, rows=drawn)))
+    chart = stacked_bars(bars, PLACES, title=title, room=WIDE)
+    return Rendered(Status.SHOWN, text, charts=[chart], numbers=_in_percent(drawn))
 
 
-def _in_percent(analysis: Analysis) -> DataTable | None:
-    rows = [row for row in analysis.rows if isinstance(row, LabelShares)]
+def scene_pairs(facts: Sequence[PlaceFact], scene: str) -> list[LabelShares]:
+    """How often the first of two objects is above, level and below, from the most often above to the most often below.
+
+    Every pair is taken in one direction.
+    """
+    rows = []
+    for fact in facts:
+        counts = (fact.above, fact.level, fact.below)
+        if fact.scene.replace("_", " ") == scene and fact.a < fact.b and any(counts):
+            shares = {place: count / sum(counts) for place, count in zip(PLACES, counts, strict=True)}
+            rows.append(LabelShares(f"{fact.a} – {fact.b}", sum(counts), shares))
+    return sorted(rows, key=lambda row: (row.shares["below"] - row.shares["above"], row.part))
+
+
+def _in_percent(rows: Sequence[AnalysisRow]) -> DataTable | None:
+    shares = [row for row in rows if isinstance(row, LabelShares)]
     return as_table(
-        [replace(row, shares={name: round(100 * share, 1) for name, share in row.shares.items()}) for row in rows]
+        [replace(row, shares={name: round(100 * share, 1) for name, share in row.shares.items()}) for row in shares]
     )
 
 
@@ -235,24 +255,36 @@ def category_colors(material: Material) -> Rendered:
     """Figure 15: the colours of each category, in percent."""
     analysis = by_category(material.task("viphy-color"))
     text = f"{analysis.text} In percent, of the test questions."
-    return Rendered(Status.SHOWN, text, charts=analysis.charts, numbers=_in_percent(analysis))
+    return Rendered(Status.SHOWN, text, charts=analysis.charts, numbers=_in_percent(analysis.rows))
 
 
 def ninety_objects(material: Material) -> Rendered:
     """Figure 16: the paper's ninety objects, from one colour to many."""
-    table = {fact.object: dict(zip(COLORS, fact.shares, strict=True)) for fact in source.rows(material, ColorFact)}
-    distributions = {name: table.get(name) or dict(NOT_RELEASED[name]) for name in OBJECTS}
+    released = {fact.object: dict(zip(COLORS, fact.shares, strict=True)) for fact in source.rows(material, ColorFact)}
+    objects = PUBLISHED["Figure 16"].rows
+    distributions = {name: released.get(name) or _shares(cells) for name, cells in objects.items()}
     ordered = sorted(distributions, key=lambda name: (entropy(distributions[name].values()), name))
-    marks = {name: " *" if name in NOT_RELEASED else "" for name in OBJECTS}
-    drawn = [(name + marks[name], [distributions[name].get(color, 0.0) for color in COLORS]) for name in ordered]
+    missing = [name for name in objects if name not in released]
+    drawn = []
+    for name in ordered:
+        mark = " *" if name in missing else ""
+        drawn.append((name + mark, [distributions[name].get(color, 0.0) for color in COLORS]))
     chart = stacked_bars(drawn, COLORS, title="The paper's 90 objects, by entropy of their typical colours")
     rows: Cells = [
         [name, round(entropy(shares.values()), 3), *(f"{100 * shares.get(color, 0.0):.1f}" for color in COLORS)]
         for name, shares in ((name, distributions[name]) for name in ordered)
     ]
     text = (
-        f"All ninety, in percent of their typical colours. {len(NOT_RELEASED)} (*) are not in the released table and "
+        f"All ninety, in percent of their typical colours. {len(missing)} (*) are not in the released table and "
         "stand with the shares of the authors' earlier file."
     )
     numbers = DataTable(["object", "entropy, bits", *COLORS], rows)
     return Rendered(Status.SHOWN, text, charts=[chart], numbers=numbers)
+
+
+def _shares(cells: Sequence[str]) -> dict[str, float]:
+    """
+    >>> _shares(["blue 0.6", "black 0.4"])
+    {'blue': 0.6, 'black': 0.4}
+    """
+    return {color: float(share) for color, share in (cell.split() for cell in cells)}

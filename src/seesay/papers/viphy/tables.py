@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 import numpy as np
 
@@ -13,17 +14,17 @@ from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
+from seesay.papers.published import published_tables
 from seesay.papers.viphy import source
-from seesay.papers.viphy.gold import category_agreement, even_steps
-from seesay.papers.viphy.published import KAPPA, percent, with_averages
-from seesay.papers.viphy.scores import SIZE_SETS
-from seesay.questions import Answer, Scores, Slice
+from seesay.questions import Answer, Published, Scores, Slice
+from seesay.reports.gold_analyses import category_agreement, even_steps
 from seesay.reports.groups import LabelledRun, TaskRuns, asked_as
 from seesay.reports.pages.sections import DataTable
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure
 from seesay.runs.run import Run
 from seesay.tasks.categories import CATEGORIES, ENCODER, assign
+from seesay.tasks.page_analyses import SIZE_SETS
 from seesay.tasks.viphy import color, size, space
 from seesay.tasks.viphy.human import figures_of
 
@@ -31,12 +32,37 @@ NOT_LEVEL = Slice.of({"level": "no"})
 SAMPLE = 3_000
 """Names whose category is found for the page; `seesay tasks viphy-color --page FILE --categories minilm` takes all."""
 
-PRINTED_TABLE_1 = DataTable(
-    ["published", "mean (standard deviation)"],
-    [["subtypes of an object", "7.73 (12.91)"], ["typical colours of an object", "2.38 (1.37)"],
-     ["typical relations of a pair in a scene", "1.29 (0.45)"]],
-    "Cardinalities",
-)  # fmt: skip
+LANGUAGE = ("BERT-base", "RoBERTa-large", "UnifiedQA-large", "DeBERTa-xxl")
+VISION = ("VisualBERT", "ViLT", "FLAVA", "CLIP")
+
+
+def percent(value: float | None) -> str | None:
+    """A share as the paper prints it.
+
+    >>> percent(0.70452), percent(None)
+    ('70.45', None)
+    """
+    return None if value is None else f"{100 * value:.2f}"
+
+
+def with_averages(rows: Sequence[Published], metrics: Mapping[str, str], title: str) -> DataTable:
+    """Published rows as the paper prints them, one line per model, and the means of `LANGUAGE` and `VISION` models.
+
+    `metrics` maps the metrics to their column heads.
+    """
+    by_model: dict[str, dict[str, float]] = {}
+    for row in rows:
+        by_model.setdefault(row.model, {}).setdefault(row.metric, row.value)
+    lines = [[model, *(percent(values.get(metric)) for metric in metrics)] for model, values in by_model.items()]
+    for name, members in (("mean of language models", LANGUAGE), ("mean of vision-language models", VISION)):
+        present = [by_model[model] for model in members if model in by_model]
+        if len(present) == len(members):
+            means = []
+            for metric in metrics:
+                values = [row[metric] for row in present if metric in row]
+                means.append(percent(fmean(values)) if values else None)
+            lines.append([name, *means])
+    return DataTable(["published, in percent", *metrics.values()], lines, title)
 
 
 def cell(figure: Figure | None) -> str | None:
@@ -265,8 +291,9 @@ def agreement_note(dimension: str) -> str:
         if dimension == "size"
         else "The annotated examples are the authors' (github.com/luka-group/ViPhy); a shared label counts."
     )
+    (kappa,) = published_tables("viphy")["Human agreement"].rows[dimension]
     return f"{examples}\n\n" + (
-        f"Fleiss' kappa of the people behind the human row: {KAPPA[dimension]:.2f}, as printed; their answers are not "
+        f"Fleiss' kappa of the people behind the human row: {kappa}, as printed; their answers are not "
         "published. `seesay judge serve viphy-" + dimension + "` collects such answers, and `judge export` gives kappa."
     )
 
@@ -274,10 +301,9 @@ def agreement_note(dimension: str) -> str:
 def sizes_published() -> DataTable:
     """Table 6 as printed."""
     sets = (size.LINEAR_PUBLISHED, size.LINEAR_PUBLISHED_SUBTYPE, size.LINEAR_PUBLISHED_TRANSITIVE)
-    rows = [
-        replace(row, metric=part) for part, published in zip(SIZE_SETS.values(), sets, strict=True) for row in published
-    ]
-    return with_averages(rows, {part: part for part in SIZE_SETS.values()}, "Linear probes")
+    parts = SIZE_SETS.parts.values()
+    rows = [replace(row, metric=part) for part, published in zip(parts, sets, strict=True) for row in published]
+    return with_averages(rows, {part: part for part in parts}, "Linear probes")
 
 
 CATEGORY_TEXTS = DataTable(
@@ -291,11 +317,11 @@ def categories(material: Material) -> Rendered:
     from seesay.probes.vector_cache import VectorCache
 
     published, _ = viphy.categories(source.require(material, viphy.CATEGORIES))
-    names = [list(published)[index] for index in even_steps(len(published), SAMPLE)]
+    names = even_steps(list(published), SAMPLE)
     vectors = VectorCache(load_encoder(ENCODER))
     with material.progress(f"{ENCODER}: names of things", "texts") as advance:
         vectors.rows(names, advance)
-    analysis = category_agreement(assign(names, vectors.rows), published, ENCODER)
+    analysis = category_agreement("viphy-color", assign(names, vectors.rows), published, ENCODER)
     text = (
         f'{analysis.text} A category is encoded as the text "category: objects", as in the paper, whose encoder is '
         f"another. These are {len(names):,} of the {len(published):,} names, at even steps."

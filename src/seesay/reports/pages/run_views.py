@@ -15,7 +15,16 @@ from seesay.reports.answers import Choices
 from seesay.reports.charts.dotplot import DotMark, describe, dot_row, percent_axis, share_bar, tick_labels
 from seesay.reports.charts.kernel import Axis, swatch, swatches
 from seesay.reports.charts.lines import Series, lines
-from seesay.reports.formatting import count_range, finding, is_shown, lower_is_better, metric_name, number, part_name
+from seesay.reports.formatting import (
+    count_range,
+    finding,
+    is_shown,
+    lower_is_better,
+    metric_name,
+    number,
+    part_name,
+    with_part,
+)
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Figure
@@ -63,7 +72,7 @@ def headline(group: TaskRuns) -> DotPlot:
     x = _axis([figure for *_, figure in figures], (row.value for row in published))
     rows = []
     for part, entry, figure in figures:
-        name = f"{entry.label}, {part_name(part)}" if part else entry.label
+        name = with_part(entry.label, part)
         rows.append(PlotRow(name, _dots(x, [(entry, figure)]), (figure,), series=entry.series))
     rows += [_published_row(x, row) for row in published]
     return DotPlot(metric_name(group.headline), tick_labels(x), tuple(rows))
@@ -157,7 +166,7 @@ def _last_number(text: str) -> float:
 def calibrated(group: TaskRuns) -> DotPlot | None:
     """Each metric as it is (filled) and under the calibrated rule (hollow), where the run has both."""
     both = [
-        (entry, f"{metric}, {part_name(part)}" if part else metric, plain, other)
+        (entry, with_part(metric, part), plain, other)
         for entry in group.entries
         for metric in entry.metrics
         for part in group.parts

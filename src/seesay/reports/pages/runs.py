@@ -12,14 +12,14 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.files import write_text
-from seesay.papers import viphy
-from seesay.papers.viphy import Analysis
 from seesay.plugins import collect
 from seesay.registry import load_address
 from seesay.reports import answers
+from seesay.reports.analysis import Analysis, write_rows
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
+from seesay.reports.score_analyses import cross_task_analyses, group_analyses
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Manifest
 from seesay.runs.run import Run
@@ -50,7 +50,7 @@ def render_groups(
         entries=entries,
         models=list(dict.fromkeys((entry.label, entry.series) for entry in entries)),
         comparisons=run_views.comparisons(comparisons),
-        across=[*viphy.cross_task_analyses(groups), *more],
+        across=[*cross_task_analyses(groups), *more],
         citations=list(dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)),
         manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _SHOWN_ELSEWHERE},
         created=max(entry.run.manifest.created for entry in entries)[:10],
@@ -70,8 +70,8 @@ def write(
         raise UserError(f"'{path}' is a folder: name a file for the report, such as '{path / 'report.html'}'.")
     groups = _groups(runs)
     write_text(path, render_groups(groups, comparisons, more, questions=True))
-    analyses = [analysis for group in groups for analysis in viphy.group_analyses(group)]
-    viphy.write_rows(path, [*analyses, *viphy.cross_task_analyses(groups), *more])
+    analyses = [analysis for group in groups for analysis in group_analyses(group)]
+    write_rows(path, [*analyses, *cross_task_analyses(groups), *more])
     return path
 
 
@@ -102,6 +102,6 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
         "calibrated": run_views.calibrated(group),
         "answers": run_views.answer_shares(group, chosen) if questions else None,
         "sections": sections,
-        "analyses": [analysis for analysis in viphy.group_analyses(group) if analysis.charts] if questions else [],
+        "analyses": [analysis for analysis in group_analyses(group) if analysis.charts] if questions else [],
         "payload": answers.payload(group, chosen) if questions else None,
     }

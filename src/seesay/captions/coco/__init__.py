@@ -1,0 +1,1 @@
+"""Captions as the COCO evaluation scores them, without Java: BLEU, METEOR, ROUGE-L and CIDEr-D, with NumPy alone."""

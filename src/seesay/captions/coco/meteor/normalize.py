@@ -1,0 +1,109 @@
+"""METEOR's own tokenizer (`-norm`), which it runs over the Penn Treebank tokens: found by asking version 1.5.
+
+Its substitutions never overlap: a character that one of them has looked at is not looked at again in the same pass, so
+`a-b-c` becomes `a b-c`. That is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from seesay.captions.coco.ngrams import Words, expand, numbering
+
+_LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
+_ALNUM = "0-9" + _LETTERS
+_PASSES = [
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        ("[“”]", '"'),
+        ("[‘’`]", "'"),
+        ("''", '"'),
+        ("--", "-"),
+        (rf"([^{_ALNUM}\s.',-])", r" \1 "),
+        ("–", "-"),
+        (r"(\.{2,})", r" \1 "),
+        ("([^0-9]),([^0-9])", r"\1 , \2"),
+        ("([0-9]),([^0-9])", r"\1 , \2"),
+        ("([^0-9]),([0-9])", r"\1 , \2"),
+        (f"([^{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
+        (f"([^{_ALNUM}])'([{_LETTERS}])", r"\1 ' \2"),
+        (f"([{_LETTERS}])'([^{_LETTERS}])", r"\1 ' \2"),
+        (f"([{_LETTERS}])'([{_LETTERS}])", r"\1 '\2"),
+        ("([0-9])'s", r"\1 's"),
+        (f"([{_ALNUM}.])-([{_ALNUM}])", r"\1 \2"),
+    )
+]
+_LETTER = re.compile(f"[{_LETTERS}]")
+_PLAIN = re.compile("[a-z ]*")
+# What no neighbour can change, where the neighbours are such words as well: every pass keeps inside it, but for the
+# blank before an apostrophe.
+_CONTEXT_FREE = re.compile("'?[a-z0-9](?:[!-~]*[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Words whose full stop never ends a sentence, and those of which that is true before a number."""
+
+    always: AbstractSet[str] = frozenset()
+    before_number: AbstractSet[str] = frozenset()
+
+    @classmethod
+    def parse(cls, text: str) -> Prefixes:
+        """From the format of METEOR's list: one word per line, `#` for comments, `#NUMERIC_ONLY#` after a word."""
+        rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        always, before_number = ([row[0] for row in rows if (len(row) > 1) == marked] for marked in (False, True))
+        return cls(frozenset(always), frozenset(before_number))
+
+
+def normalize(text: str, prefixes: Prefixes) -> list[str]:
+    """The words of a text as METEOR's matchers see them, in lower case."""
+    if _PLAIN.fullmatch(text):
+        return text.split()
+    text = f" {text} "
+    for pattern, replacement in _PASSES:
+        text = pattern.sub(replacement, text)
+    words = text.split()
+    tokens: list[str] = []
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        tokens += _without_stop(word, following, prefixes)
+    return " ".join(tokens).lower().split()
+
+
+def normalize_all(texts: Sequence[str], words: Words, prefixes: Prefixes) -> Words:
+    """The same for many texts with their words, each different word once where its neighbours cannot matter."""
+    numbers = numbering()
+    pool: list[int] = []
+    spelled = [normalize(word, prefixes) if _CONTEXT_FREE.fullmatch(word) else [] for word in words.vocabulary]
+    for parts in spelled:
+        pool += map(numbers.__getitem__, parts)
+    sizes = np.asarray([len(parts) for parts in spelled], np.int64)
+    counts, start = sizes[words.numbers], (np.cumsum(sizes) - sizes)[words.numbers]
+    ends = np.cumsum(words.lengths)
+    for text in np.flatnonzero(np.bincount(words.text, counts == 0, minlength=len(texts))).tolist():
+        first = int(ends[text] - words.lengths[text])  # stands for the whole text, the other words for nothing
+        parts = normalize(texts[text], prefixes)
+        counts[first : int(ends[text])] = 0
+        start[first], counts[first] = len(pool), len(parts)
+        pool += map(numbers.__getitem__, parts)
+    lengths = np.bincount(words.text, counts, minlength=len(texts)).astype(np.int64)
+    return Words(list(numbers), np.asarray(pool, np.int64)[expand(start, counts)], lengths)
+
+
+def _without_stop(word: str, following: str, prefixes: Prefixes) -> list[str]:
+    """An acronym loses its stops; any other word's last stop stands apart, unless the sentence seems to go on."""
+    stem = word[:-1]
+    if not stem or not word.endswith(".") or word.endswith(".."):
+        return [word]
+    if "." in stem and _LETTER.search(stem):
+        return [stem.replace(".", "")]
+    if stem in prefixes.always or "a" <= following[:1] <= "z":
+        return [word]
+    if stem in prefixes.before_number and "0" <= following[:1] <= "9":
+        return [word]
+    return [stem, "."]

@@ -1,6 +1,0 @@
-"""METEOR 1.5 for English, without Java."""
-
-from seesay.captions.meteor.resources import MeteorResources, load
-from seesay.captions.meteor.score import meteor
-
-__all__ = ["MeteorResources", "load", "meteor"]

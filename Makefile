@@ -1,5 +1,6 @@
 # make demo    install, ask the embedded default model the embedded battery, show the table and write the report
-# make test    install, run the tests
+# make check   install, run the linters and the tests that need no model and no browser: a minute
+# make test    install, programs that tests need included (SYSTEM=no: without), run the tests
 # make docs    install, build the documentation site into site/
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,7 +12,11 @@ INSTALL := $(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-all lint docs index messages bench fuzz constraints system clean
+# yes: `make test` installs the programs that some tests need, such as a browser; no: those tests are skipped.
+SYSTEM ?= yes
+PROGRAMS := $(if $(filter no,$(SYSTEM)),,system)
+
+.PHONY: demo check check-tests test test-all lint docs index messages bench fuzz constraints system clean
 
 # A first look at 20 questions per task within a minute, then all of them.
 demo: $(VENV)/.models
@@ -20,12 +25,19 @@ demo: $(VENV)/.models
 	$(BIN)/seesay probe --output runs
 	@echo "Next: open runs/report.html in a browser; $(BIN)/seesay probe MODEL asks yours."
 
-test test-all: export OMP_NUM_THREADS = 1
+check-tests test test-all: export OMP_NUM_THREADS = 1
 
-test: $(VENV)/.dev system
+# The inner loop. mypy checks what has changed since it last ran; its first run takes minutes.
+check: $(VENV)/.dev
+	$(MAKE) --no-print-directory --jobs 2 --output-sync lint check-tests
+
+check-tests: $(VENV)/.dev
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not seconds" --light --durations 3 --durations-min 1
+
+test: $(VENV)/.dev $(PROGRAMS)
 	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
 
-test-all: $(VENV)/.dev system
+test-all: $(VENV)/.dev $(PROGRAMS)
 	$(BIN)/python -m pytest $(WORKERS)
 
 lint: $(VENV)/.dev
@@ -63,13 +75,16 @@ fuzz: $(VENV)/.dev
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "seesay needs Python 3.11 to 3.13, not " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
+	@echo "Making a virtual environment in $(VENV): what follows is installed there."
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.models: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing seesay with what runs models (PyTorch, transformers, …: 1.5 GB) into $(VENV)."
 	$(INSTALL) '.[models]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing seesay with all its parts, the linters and what tests compare it with (about 4 GB) into $(VENV)."
 	$(INSTALL) '.[dev]'
 	touch $@ $(VENV)/.models
 
@@ -79,22 +94,9 @@ constraints: clean
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 	touch $(VENV)/.models $(VENV)/.dev
 
-# A browser, a database, Java, npm, LaTeX and WordNet's files, which some tests need: installed where this is Debian and we may; elsewhere those tests
-# are skipped with a reason.
+# The programs that some tests need: .ci/system says which and why, and installs them where this is Debian and we may.
 system:
-	@missing=""; \
-	command -v chromium >/dev/null || missing="$$missing chromium"; \
-	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$$missing postgresql"; \
-	command -v java >/dev/null || missing="$$missing default-jre-headless"; \
-	command -v npm >/dev/null || missing="$$missing npm"; \
-	[ -e /usr/share/wordnet/data.noun ] || missing="$$missing wordnet-base"; \
-	kpsewhich booktabs.sty >/dev/null 2>&1 || missing="$$missing texlive-latex-recommended"; \
-	if [ -z "$$missing" ]; then exit 0; fi; \
-	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-	  echo "Installing$$missing"; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null \
-	  || echo "Could not install$$missing: the tests that need it are skipped."; \
-	else echo "Not installed:$$missing. The tests that need it are skipped."; fi
+	@.ci/system
 
 clean:
 	rm -rf $(VENV)

@@ -1,38 +1,16 @@
-"""The environment that every test runs in, and fixtures that several folders of tests share."""
+"""Fixtures that several folders of tests share. The environment of every test: conftest.py beside this folder."""
 
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 collect_ignore = ["plugin_package"]  # a package of its own, see test_plugin.py
-
-settings.register_profile("seesay", deadline=None)  # a busy machine is no failure
-settings.load_profile("seesay")
-
-
-def pytest_configure() -> None:
-    """One thread per worker: torch and NumPy read this when they are imported, sub-processes inherit it.
-
-    Tables are wide enough for the paths of temporary folders, whose length depends on who runs the tests.
-    """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    os.environ["COLUMNS"] = "240"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test reads or writes the published data that this machine's user has fetched."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SEESAY_DATA", str(tmp_path_factory.getbasetemp() / "no-data"))
-        yield
 
 
 @pytest.fixture(scope="session")

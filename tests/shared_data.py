@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from tests.needs import absent
+
+PUBLISHED_DATA = "seesay.tests.published_data"  # the event of which `--light` hears (conftest.py)
 
 
 def shared(path: str) -> Path:
@@ -14,4 +17,5 @@ def shared(path: str) -> Path:
     file = Path(os.environ.get("SEESAY_SHARED") or default) / path
     if not file.exists():
         absent(f"published data {path} not found at {file}")
+    sys.audit(PUBLISHED_DATA, path)
     return file

@@ -59,11 +59,19 @@ def test_every_finding_names_tests_that_are_there() -> None:
             assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file}::{name}"
 
 
+def test_every_image_is_shown_on_a_page() -> None:
+    shown = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    images = [path.name for path in (ROOT / "docs" / "images").iterdir()]
+    assert len(images) > 40
+    assert [name for name in images if f"images/{name}" not in shown] == []
+
+
 SLOW = ("mining", "cluster")  # over ten seconds
 FOLLOWED = ["docs/index.md", "docs/how-a-number-is-made.md"]
 FOLLOWED += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md"))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.slow] if Path(page).stem in SLOW else []) for page in FOLLOWED]
 )
@@ -115,6 +123,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.seconds
 def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     for name in ("seesay probe", "seesay tasks check", "seesay judge serve", "seesay relations page"):

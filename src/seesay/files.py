@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
+import csv
+import io
 import json
 import math
 import os
 import platform
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from seesay.digests import text_digest
 from seesay.errors import NewerVersionError, UserError, first_line
 
 T = TypeVar("T")
 
+SETTINGS_FORMAT = 1
+"""The format of resumable work: trainings, minings, rooms."""
+
 _UNFINISHED = ".unfinished"
-_HOST = hashlib.blake2b(platform.node().encode(), digest_size=2).hexdigest()
+_HOST = text_digest(platform.node(), 2)
 _PROCESSES = Path("/proc")
 
 
@@ -52,6 +57,33 @@ def write_json(path: Path, value: object, *, indent: int | None = 2) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
 
 
+def write_json_lines(path: Path, rows: Iterable[object]) -> None:
+    """Write a file of JSON lines atomically."""
+    write_text(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
+    """Write a table as CSV atomically."""
+    write_text(path, csv_text(columns, rows))
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """A table as CSV: a line with the names of the columns, then one for each row; its other keys are left out."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def read_json(path: Path) -> Any:
+    """A JSON document that seesay or a library wrote; ValueError for what is none, however deep it is nested."""
+    try:
+        return json.loads(path.read_bytes())
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
 def json_value(value: Any) -> Any:
     """The value with None for every number that JSON cannot hold: NaN and infinity."""
     if isinstance(value, Mapping):
@@ -61,12 +93,14 @@ def json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def checksum(content: bytes | Path) -> str:
-    """A short digest of bytes or of a file, by which a change is noticed."""
-    if isinstance(content, bytes):
-        return hashlib.blake2b(content, digest_size=8).hexdigest()
-    with content.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+def refuse_newer(document: object, newest: int, what: object) -> None:
+    """Refuse a document whose `format` is newer than the newest that this version of seesay knows."""
+    number = document.get("format") if isinstance(document, Mapping) else None
+    if isinstance(number, int) and number > newest:
+        raise NewerVersionError(
+            f"{what} was written by a newer version of seesay (format {number}, this one reads {newest}): "
+            "update seesay."
+        )
 
 
 @contextmanager
@@ -91,6 +125,13 @@ def read_state(path: Path, kind: type[T], hint: str) -> T:
 
     with damage_as_user_error(path, hint):
         return TypeAdapter(kind).validate_json(path.read_bytes(), strict=True)
+
+
+def read_settings(path: Path, *, what: str, hint: str) -> dict[str, Any]:
+    """The settings of resumable work, as `refuse_other_settings` wrote them."""
+    stored = read_state(path, dict[str, Any], hint)
+    refuse_newer(stored, SETTINGS_FORMAT, what)
+    return stored
 
 
 def path_below(folder: Path, name: str) -> Path | None:
@@ -179,11 +220,11 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
 
     `what` names the work ("The training in FOLDER"), `hint` says what to do about a difference.
     """
-    wanted = json.loads(json.dumps(settings))
+    wanted = json.loads(json.dumps({"format": SETTINGS_FORMAT, **settings}))
     if not path.is_file():
         write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
         return
-    stored = read_state(path, dict[str, Any], hint)
+    stored = read_settings(path, what=what, hint=hint)
     changed = [key for key in {**stored, **wanted} if wanted.get(key) != stored.get(key)]
     if changed:
         key = changed[0]

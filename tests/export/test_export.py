@@ -59,6 +59,7 @@ def available(name: str, folder: Path) -> Task:
     return load_task(name, shared(DATA[prefix]) if prefix else None)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", [name for name in TASKS.ours if not name.startswith("prior-")])
 def test_a_task_file_of_any_task_asks_the_same(name: str, tmp_path: Path) -> None:
     task = available(name, tmp_path / "norms")

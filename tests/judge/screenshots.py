@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 from tests.browser import chromium
 from tests.judge.crowd import Server
 from tests.judge.studies import PASSWORD
@@ -15,42 +16,67 @@ from tests.judge.studies import PASSWORD
 from seesay.tasks import load_task
 
 WORDS = ["above", "over", "under", "below", "near", "next", "left", "right", "in", "on", "far", "away"]
-SIZES = {"desktop": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 800}}
+DESKTOP = ViewportSize(width=1100, height=800)
+PHONE = ViewportSize(width=390, height=800)
 
 
 def main(target: Path) -> None:
-    """Take them all."""
+    """Take those that pages show."""
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary, chromium() as browser:
         folder = Path(temporary)
-        pairs = folder / "relations.csv"
-        pairs.write_text(
-            "a,b\n" + "".join(f"{a},{b}\n" for i, a in enumerate(WORDS) for b in WORDS[i + 1 :]), encoding="utf-8"
-        )
         (folder / "password").write_text(PASSWORD, encoding="utf-8")
-        secret = ("--password-file", str(folder / "password"))
-        for kind, source in (("slider", str(pairs)), ("choice", "core-color")):
-            server = Server(Path(source), str(folder / f"{kind}.sqlite"), "--per-page", "8", *secret)
-            addresses = server.start(links=12)
-            try:
-                for size, viewport in SIZES.items():
-                    context = browser.new_context(viewport=viewport, device_scale_factor=1)  # type: ignore[arg-type]
-                    page = context.new_page()
-                    link = addresses["links"].pop()
-                    page.goto(link)
-                    if kind == "slider":
-                        page.screenshot(path=target / f"judge-consent-{size}.png")
-                    _begin(page)
-                    _answer_some(page, kind)
-                    page.screenshot(path=target / f"judge-{kind}-{size}.png")
-                    if kind == "slider":
-                        _researcher(page, addresses, target / f"judge-researcher-{size}.png")
-                    context.close()
-                if kind == "slider":
-                    _finish(browser.new_page(viewport=SIZES["desktop"]), addresses["links"].pop(), target)  # type: ignore[arg-type]
-            finally:
-                server.stop()
+        _ratings(browser, folder, target)
+        _choices(browser, folder, target)
         _other_kinds(browser, folder, target)
+
+
+def _ratings(browser: Browser, folder: Path, target: Path) -> None:
+    """Sliders and the researcher's page on a desktop, consent on a phone."""
+    pairs = folder / "relations.csv"
+    rows = [f"{first},{second}\n" for first, second in combinations(WORDS, 2)]
+    pairs.write_text("a,b\n" + "".join(rows), encoding="utf-8")
+    server = Server(pairs, str(folder / "slider.sqlite"), *_options(folder))
+    addresses = server.start(links=12)
+    try:
+        page = browser.new_page(viewport=DESKTOP)
+        page.goto(addresses["links"].pop())
+        _begin(page)
+        for index, share in enumerate((0.82, 0.16, 0.64)):
+            _click(page, index, share)
+        _rest(page)
+        page.screenshot(path=target / "judge-slider-desktop.png")
+        _researcher(page, addresses, target / "judge-researcher-desktop.png")
+        page.close()
+        phone = browser.new_page(viewport=PHONE)
+        phone.goto(addresses["links"].pop())
+        phone.screenshot(path=target / "judge-consent-phone.png")
+        phone.close()
+    finally:
+        server.stop()
+
+
+def _choices(browser: Browser, folder: Path, target: Path) -> None:
+    """One answer of several, on a phone."""
+    questions = load_task("core-color").questions
+    gold = {f"The color of {question.fields['thing']} is .": next(iter(question.gold)) for question in questions}
+    server = Server(Path("core-color"), str(folder / "choice.sqlite"), *_options(folder))
+    (link,) = server.start(links=1)["links"]
+    try:
+        page = browser.new_page(viewport=PHONE)
+        page.goto(link)
+        _begin(page)
+        for item in page.locator(".item").all()[:2]:
+            item.get_by_role("radio", name=gold[item.locator("legend").inner_text()], exact=True).check()
+        _rest(page)
+        page.screenshot(path=target / "judge-choice-phone.png")
+        page.close()
+    finally:
+        server.stop()
+
+
+def _options(folder: Path) -> tuple[str, ...]:
+    return ("--per-page", "8", "--password-file", str(folder / "password"))
 
 
 TEXTS = """
@@ -71,18 +97,19 @@ def _other_kinds(browser: Browser, folder: Path, target: Path) -> None:
     """Several answers in German, typed answers, the mirrored layout and practice, on a phone."""
     (folder / "texts.yaml").write_text(TEXTS, encoding="utf-8")
     contact = ("--contact", "smith@example.org", "--researcher", "A. Smith", "--institution", "Example University")
-    for kind, language, options in (
-        ("several", "de", ("--most", "3", "--languages", "en,de,fr", "--texts", str(folder / "texts.yaml"))),
-        ("text", "en", ()),
-        ("choice", "ar-XB", ("--languages", "en,ar-XB")),
+    translated = ("--most", "3", "--languages", "en,de,fr", "--texts", str(folder / "texts.yaml"))
+    mirrored = ("--languages", "en,ar-XB")
+    for kind, language, name, options in (
+        ("several", "de", "several-phone-de", translated),
+        ("text", "en", "text-phone-en", ()),
+        ("choice", "ar-XB", "choice-phone-rtl", mirrored),
     ):
         common = ("--answer", kind, "--limit", "8", "--controls", "0", *contact)
         server = Server(Path("core-color"), str(folder / f"{kind}-{language}.sqlite"), *common, *options)
         link = server.start(links=1)["links"][0]
         try:
-            page = browser.new_page(viewport=SIZES["phone"])  # type: ignore[arg-type]
+            page = browser.new_page(viewport=PHONE)
             page.goto(f"{link}?lang={language}")
-            page.screenshot(path=target / f"judge-consent-phone-{language}.png", full_page=True)
             page.locator("input[name=agree]").check()
             page.locator("form button").click()
             if page.locator("#practice").count():
@@ -97,7 +124,7 @@ def _other_kinds(browser: Browser, folder: Path, target: Path) -> None:
                 else:
                     item.locator("label").nth(4).click()
             page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
-            page.screenshot(path=target / f"judge-{kind}-phone-{language}.png")
+            page.screenshot(path=target / f"judge-{name}.png")
             page.close()
         finally:
             server.stop()
@@ -109,14 +136,8 @@ def _begin(page: Page) -> None:
     expect(page.locator("#page[data-ready]")).to_be_visible()
 
 
-def _answer_some(page: Page, kind: str) -> None:
-    if kind == "slider":
-        for index, share in enumerate((0.82, 0.16, 0.64)):
-            _click(page, index, share)
-    else:
-        gold = {f"The color of {q.fields['thing']} is .": next(iter(q.gold)) for q in load_task("core-color").questions}
-        for item in page.locator(".item").all()[:2]:
-            item.get_by_role("radio", name=gold[item.locator("legend").inner_text()], exact=True).check()
+def _rest(page: Page) -> None:
+    """Wait until the answers are saved, and show the page from its top."""
     expect(page.locator("#status")).to_have_text("Saved")
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
 
@@ -134,19 +155,6 @@ def _researcher(page: Page, addresses: dict[str, Any], target: Path) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     page.screenshot(path=target)
-
-
-def _finish(page: Page, link: str, target: Path) -> None:
-    page.goto(link)
-    _begin(page)
-    for number in (1, 2, 3):
-        expect(page.locator(f'#page[data-ready][data-page="{number}"]')).to_be_visible()
-        for index in range(page.get_by_role("slider").count()):
-            _click(page, index, 0.5 + 0.04 * index)
-        page.locator(".send button").click()
-    expect(page.locator("#code")).to_be_visible()
-    page.screenshot(path=target / "judge-end-desktop.png")
-    page.close()
 
 
 if __name__ == "__main__":

@@ -103,6 +103,7 @@ def test_careless_people_go_and_the_truth_comes_back(tmp_path: Path) -> None:
     assert recovered(counted) > with_all
 
 
+@pytest.mark.seconds
 def test_cleaning_raises_agreement_when_a_third_is_careless(tmp_path: Path) -> None:
     study, truth = published_size(tmp_path)
     people: list[Rater] = [at_random, always_similar] * 11 + [careful(truth)] * 44

@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -75,9 +77,18 @@ def test_a_user_error_is_passed_on_and_a_failure_keeps_its_traceback(tmp_path: P
 
 
 def test_a_killed_worker_here_costs_only_its_part(tmp_path: Path) -> None:
-    _kill_when_begun(tmp_path, "part-2")
-    run(tmp_path, 2, slow="part-2")
+    with killed_when_begun(tmp_path, "part-2"):
+        run(tmp_path, 2, slow="part-2")
     assert all(done(tmp_path, part) for part in PARTS)
+
+
+def run_program(program: str, folder: Path) -> str:
+    """Run Python code that imports from these tests in a process of its own; what it prints."""
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    return ended.stdout
 
 
 RAY = """
@@ -86,14 +97,15 @@ from functools import partial
 from pathlib import Path
 from seesay.mining import count_relations, write_knowledge
 from seesay.mining.facts import Thresholds
-from tests.mining.test_engine import KilledOnce, _kill_when_begun
+from tests.mining.test_engine import KilledOnce, killed_when_begun
 
 folder = Path(sys.argv[1])
 parts = sorted((folder / "parts").glob("*.parquet"))
 count_relations.PartCounter = KilledOnce
-_kill_when_begun(folder / "ray", parts[2].stem)
 write_knowledge.MERGED_HERE = 0
-counts = count_relations.count_parts(parts, folder / "ray", count_relations.CountingConfig(), engine="ray", workers=2)
+config = count_relations.CountingConfig()
+with killed_when_begun(folder / "ray", parts[2].stem):
+    counts = count_relations.count_parts(parts, folder / "ray", config, engine="ray", workers=2)
 write_knowledge.write_facts(folder / "ray", counts, Thresholds(2, 2, 1), engine="ray", workers=2)
 """
 
@@ -110,10 +122,7 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     counts = count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
     assert write_facts(tmp_path / "here", counts, Thresholds(2, 2, 1))[0]["places"] > 1000
     (tmp_path / "ray").mkdir()
-    ended = subprocess.run(
-        [sys.executable, "-c", RAY, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert ended.returncode == 0, ended.stderr[-2000:]
+    run_program(RAY, tmp_path)
     assert (tmp_path / "ray/killed").exists()
     assert len(set((tmp_path / "ray").glob("begun-*"))) == len(parts)
     for part in parts:
@@ -147,13 +156,12 @@ except UserError as error:
 @pytest.mark.slow
 def test_mining_here_in_a_process_that_uses_ray(tmp_path: Path) -> None:
     """Daft would take that Ray, whose workers are in another folder, and it cannot change to it afterwards."""
-    ended = subprocess.run(
-        [sys.executable, "-c", BESIDE_RAY, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())}, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    assert [done(tmp_path, part) for part in "abc"] == [True, True, False]
-    assert "has mined without Ray before" in ended.stdout
+    folder = tmp_path / "here"
+    folder.mkdir()
+    printed = run_program(BESIDE_RAY, folder)
+    assert [done(folder, part) for part in "abc"] == [True, True, False]
+    assert list(tmp_path.iterdir()) == [folder], "workers wrote to the folder that Ray was started in"
+    assert "has mined without Ray before" in printed
 
 
 def KilledOnce(  # noqa: N802
@@ -179,17 +187,25 @@ def KilledOnce(  # noqa: N802
     return work
 
 
-def _kill_when_begun(folder: Path, part: str) -> None:
-    """Kill the process that begins a part, once, as soon as it says so."""
-    import threading
+@contextmanager
+def killed_when_begun(folder: Path, part: str) -> Iterator[None]:
+    """Within the block, kill the process that begins a part, once, as soon as it says so."""
+    left = threading.Event()
 
     def watch() -> None:
         begun = folder / f"begun-{part}"
         while not begun.exists() or not begun.read_text():
-            time.sleep(0.05)
+            if left.wait(0.05):
+                return
         pid = int(begun.read_text())
         assert pid != os.getpid()
         os.kill(pid, signal.SIGKILL)
         (folder / "killed").touch()
 
-    threading.Thread(target=watch, daemon=True).start()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        left.set()
+        watcher.join()

@@ -59,6 +59,7 @@ def test_where_it_is_looked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         wordnet.hyponyms({"dog"}, folder / "none")
 
 
+@pytest.mark.seconds
 def test_the_real_files() -> None:
     try:
         folder = wordnet.find()

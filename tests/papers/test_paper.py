@@ -85,6 +85,7 @@ def test_a_paper_without_anything_at_hand_is_listed(name: str, capsys: pytest.Ca
     assert {entry["status"] for entry in listed["entries"]} <= set(Status)
 
 
+@pytest.mark.seconds
 def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, page = shared("viphy"), tmp_path / "viphy.html"
     assert "Figure 16" in printed(capsys, "paper", "viphy", "--data", data, "-o", page)

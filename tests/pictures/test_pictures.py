@@ -18,9 +18,9 @@ from seesay.cli import app
 from seesay.data.color_names import color_names
 from seesay.data.colors import COLORS
 from seesay.data.knowledge import COLORS as NAMED
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 from seesay.pictures import icons
-from seesay.pictures.dataset_writer import write_pictures
+from seesay.pictures.dataset_writer import MANIFEST, read_manifest, write_pictures
 from seesay.pictures.drawing import png, rgb
 from seesay.pictures.look import compared_size, dominant_color
 from seesay.pictures.oklab import from_rgb, to_rgb
@@ -46,6 +46,7 @@ def fetched() -> None:
         absent(str(error))
 
 
+@pytest.mark.seconds
 def test_enough_things_and_pairs() -> None:
     assert len(color_things()) == 240
     assert len(size_pairs()) >= 150
@@ -160,6 +161,7 @@ def test_silhouettes_are_black_on_white() -> None:
     assert (pixels < 20).mean() > 0.2
 
 
+@pytest.mark.seconds
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
     one, two, other = (tmp_path / name for name in ("one", "two", "other"))
     for folder, seed in ((one, 3), (two, 3), (other, 4)):
@@ -181,6 +183,7 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
         write_pictures("prior-size", tmp_path / "full", size=16)
 
 
+@pytest.mark.seconds
 def test_a_thousand_pictures_in_ten_seconds() -> None:
     pictures = color_pictures()[:200]
     png(pictures[0])  # icons are read once
@@ -188,6 +191,12 @@ def test_a_thousand_pictures_in_ten_seconds() -> None:
     for picture in pictures:
         png(picture)
     assert 5 * (time.process_time() - start) < 10
+
+
+def test_pictures_of_a_newer_version_say_so(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text(json.dumps({"format": 2, "task": "prior-color", "seed": 0}))
+    with pytest.raises(NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"):
+        read_manifest(tmp_path)
 
 
 def test_make_and_load_dataset(tmp_path: Path) -> None:

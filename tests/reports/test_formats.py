@@ -77,8 +77,9 @@ def test_hostile_names_stay_in_their_cells() -> None:
 @pytest.fixture(scope="module")
 def pdflatex() -> str:
     program = shutil.which("pdflatex")
-    if program is None:
-        absent("pdflatex is not installed: apt-get install texlive-latex-recommended")
+    finder = shutil.which("kpsewhich")
+    if program is None or finder is None or subprocess.run([finder, "booktabs.sty"], capture_output=True).returncode:
+        absent("LaTeX with booktabs is not installed: apt-get install texlive-latex-recommended")
     return program
 
 

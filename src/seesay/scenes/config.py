@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
 
+from seesay.digests import json_digest, text_number
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective, adjective
+from seesay.scenes.defaults import ADJECTIVE, OBJECTS, THRESHOLD
 from seesay.scenes.task_kinds import TaskKind, task_kind
 from seesay.scenes.thresholds import Threshold, threshold
 from seesay.scenes.world import SCENE_COLORS, SHAPES
@@ -59,9 +59,9 @@ class SceneConfig:
 
     task: str
     seed: int = 0
-    objects: tuple[int, int] = (5, 9)
-    adjective: str = "big"
-    threshold: str = "rh-r"
+    objects: tuple[int, int] = OBJECTS
+    adjective: str = ADJECTIVE
+    threshold: str = THRESHOLD
     k_mean: float | None = None
     k_deviation: float | None = None
     kind: TaskKind = field(init=False, repr=False, compare=False)
@@ -93,7 +93,7 @@ class SceneConfig:
     @property
     def fingerprint(self) -> str:
         """A digest of the settings."""
-        return hashlib.blake2b(json.dumps(self.settings(), sort_keys=True).encode(), digest_size=8).hexdigest()
+        return json_digest(self.settings(), sort_keys=True)
 
     def generator(self, stream: int, index: int) -> np.random.Generator:
         """The random generator of item `index` of a stream."""
@@ -103,4 +103,4 @@ class SceneConfig:
 
 @lru_cache(maxsize=64)
 def _number(task: str) -> int:
-    return int.from_bytes(hashlib.blake2b(task.encode(), digest_size=4).digest(), "big")
+    return text_number(task, 4)

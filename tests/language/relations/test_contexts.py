@@ -182,6 +182,7 @@ def test_phrases_are_spelt_as_the_model_learnt_them() -> None:
         spellings(Knows("in"), words)
 
 
+@pytest.mark.seconds
 def test_a_corpus_of_185000_captions_takes_seconds() -> None:
     begun = time.process_time()
     corpus = collect_contexts(sorted(shared("captions").glob("*.gz")), LEXICON)

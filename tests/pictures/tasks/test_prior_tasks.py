@@ -70,6 +70,7 @@ def test_a_pull_is_never_right(task: Task) -> None:
         assert bool(question.marks) != agrees
 
 
+@pytest.mark.seconds
 def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:
     finished = asked(task, "baseline:prior", tmp_path)
     same, others = (
@@ -87,6 +88,7 @@ def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:
     assert figure(finished, "relaxed_accuracy", asked="here", condition="control") == pytest.approx(chance)
 
 
+@pytest.mark.seconds
 def test_pixels_look_and_do_not_know(task: Task, tmp_path: Path) -> None:
     finished = asked(task, "baseline:pixels", tmp_path)
     same, others = (

@@ -94,6 +94,7 @@ def gap(one: SceneObject, other: SceneObject) -> float:
     return float(max(north - bottom, top - south, west - right, left - east) * IMAGE_SIZE)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("task", ["sup1", "pos", "set+pos"])
 def test_all_things_of_real_scenes(task: str) -> None:
     """Two of one colour may be seen as one where they form one convex shape; a pixel that two share is neither's."""

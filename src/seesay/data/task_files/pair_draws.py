@@ -10,8 +10,8 @@ from itertools import combinations, product
 
 import numpy as np
 
+from seesay.data.rows import Row
 from seesay.data.task_files.row_rules import DrawPairs, RankPairs, as_number
-from seesay.data.task_files.rows import Row
 from seesay.errors import UserError
 from seesay.questions import BadRow
 

@@ -5,8 +5,6 @@ Row v, column u: the perplexity of u's sentences with v in the place of u (Ghani
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay import __version__
+from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.language.defaults import MAX_CONTEXTS, MIN_CONTEXTS
 from seesay.language.perplexity.score import require_scoring
 from seesay.language.relations import ContextPart, PerplexityLevel, pvectors
 from seesay.language.relations.contexts import (
-    MIN_CONTEXTS,
     ContextCorpus,
     scorable,
     seen_in_training,
@@ -57,7 +56,7 @@ def build_matrix(
     part: ContextPart | str = ContextPart.ALL,
     level: PerplexityLevel | str = PerplexityLevel.TOKEN,
     minimum: int = MIN_CONTEXTS,
-    most: int | None = 500,
+    most: int | None = MAX_CONTEXTS,
     seed: int = 0,
     progress: ProgressCallback | None = None,
     command: str = "",
@@ -83,7 +82,7 @@ def build_matrix(
     matrix = PerplexityMatrix(words, tuple(contexts), cells)
     about = {
         "model": model.name, "fingerprint": model.fingerprint, "part": str(part), "held_out": corpus.held_out_share,
-        "level": str(level), "seed": seed, "seen": seen, "left_out": left_out,
+        "level": str(level), "seed": seed, "seen_in_training": seen, "left_out": left_out,
         "contexts": {word: len(gaps) for word, gaps in contexts.items()}, "unknown": list(unknown), **corpus.summary(),
         "command": command, "seesay": __version__,
     }  # fmt: skip
@@ -144,8 +143,7 @@ def _score_column(
 
 
 def _digest(model: Model, gaps: Sequence[Gap], words: Sequence[str]) -> str:
-    key = json.dumps([model.fingerprint, list(words), [list(gap) for gap in gaps]], ensure_ascii=False)
-    return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+    return json_digest([model.fingerprint, list(words), [list(gap) for gap in gaps]], 12, ensure_ascii=False)
 
 
 def _read_column(path: Path | None, words: int) -> NDArray[np.float64] | None:

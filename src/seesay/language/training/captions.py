@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from seesay.data.captions import Caption, Corpus, CorpusSummary, distinct_sources
 from seesay.data.lines import LONGEST_LINE
+from seesay.digests import text_number
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.language.defaults import HELD_OUT
 from seesay.language.words.vocabulary import joiner
 from seesay.questions import BadRow
 
@@ -75,7 +77,7 @@ def read_texts(path: Path, name: str) -> CaptionSplit:
     return CaptionSplit(texts, [], 0, sources, [(corpus.name, row) for row in corpus.bad_rows])
 
 
-def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> CaptionSplit:
+def split(paths: Sequence[Path], *, held_out: float = HELD_OUT, seed: int = 0) -> CaptionSplit:
     """All captions of the corpora, with a share of the pictures held out, drawn by the seed and the captions.
 
     Corpora overlap (Flickr8k's pictures are in Flickr30k too, under other names). So a picture is drawn by the smallest
@@ -126,4 +128,4 @@ def _bound(share: float, captions: NDArray[np.int64]) -> NDArray[np.float64]:
 def _digest(text: str, seed: int | None = None) -> int:
     """A number for a text, random by the seed."""
     seeded = text if seed is None else f"{seed}:{text}"
-    return int.from_bytes(hashlib.blake2b(seeded.encode(), digest_size=8).digest(), "big")
+    return text_number(seeded)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,9 @@ from typing import Any
 
 import torch
 
+from seesay.digests import text_number
 from seesay.models.base import Reply, Sampling
+from seesay.models.batches import chunks
 
 LINE = "\n"  # where the answer of a model that is not in a chat ends: it would go on for ever
 
@@ -52,9 +53,9 @@ def sampling_arguments(sampling: Sampling) -> dict[str, Any]:
 @contextmanager
 def seeded(sampling: Sampling, ids: torch.Tensor) -> Iterator[None]:
     """Random numbers that depend on the run's seed and on the batch alone: a resumed run has the same replies."""
-    digest = hashlib.blake2b(json.dumps([sampling.seed, ids.tolist()]).encode(), digest_size=7).digest()
+    seed = text_number(json.dumps([sampling.seed, ids.tolist()]), 7)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int.from_bytes(digest))
+        torch.manual_seed(seed)
         yield
 
 
@@ -68,7 +69,7 @@ def replies_of(
         body, stopped, _ = text.lstrip().partition(stop) if stop else (text, "", "")
         cut = not stopped and len(row) >= sampling.max_tokens and not ends & set(row)
         replies.append(Reply(body.strip(), cut))
-    return [tuple(replies[i : i + sampling.samples]) for i in range(0, len(replies), sampling.samples)]
+    return [tuple(samples) for samples in chunks(replies, sampling.samples)]
 
 
 def left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> dict[str, torch.Tensor]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import threading
@@ -11,16 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from seesay import caches
 from seesay.data.json_stream import parse_json
+from seesay.digests import json_digest
 from seesay.errors import UserError
-from seesay.folders import cache_folder
 
 
 class AnswerStore:
     """One row per request: a digest of address, model and body, and the answer as the server gave it."""
 
     def __init__(self, path: Path | None = None) -> None:
-        path = path or cache_folder() / "server-answers.sqlite"
+        path = path or caches.SERVER_ANSWERS.folder / "answers.sqlite"
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock, self._path = threading.Lock(), path
         with self._usable():
@@ -55,5 +55,4 @@ class AnswerStore:
 
 
 def _key(address: str, body: dict[str, Any]) -> str:
-    payload = json.dumps([address, body], sort_keys=True, ensure_ascii=False)
-    return hashlib.blake2b(payload.encode(), digest_size=16).hexdigest()
+    return json_digest([address, body], 16, sort_keys=True, ensure_ascii=False)

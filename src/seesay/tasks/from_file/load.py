@@ -12,12 +12,11 @@ from seesay.data import store
 from seesay.data.splits import split_by_object
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
-from seesay.data.task_files.rows import Table
 from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateText
+from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
-from seesay.memory import no_collections
 from seesay.questions import BadRow, Published, Question, Slice, Splits, Task, Template
 from seesay.tasks.from_file.questions import QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
@@ -74,8 +73,7 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
     _refuse_taken_name(declaration)
     builder = _Builder(declaration, declaration.file, data)
     try:
-        with no_collections():
-            task = builder.task()
+        task = builder.task()
     except UserError as error:
         declaration.add(str(error).rstrip("."), "rows")
         examination.data_error = error if data is not None else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import partial
 from typing import Any
 
-from seesay.data.cells import BadValueError
+from seesay.data.cells import BadValueError, one_of, split_words
 from seesay.data.json_stream import parse_json
 from seesay.data.rows import Row
 from seesay.data.task_files import row_rules as rules
@@ -202,24 +202,16 @@ def _compare(rule: rules.Compare, cells: dict[str, Any]) -> None:
 
 def _expect(rule: rules.Expect, cells: dict[str, Any]) -> None:
     for column in rule.expect:
-        cell = cells.get(column)
-        if not rule.separator or cell in (None, ""):
-            _expect_value(rule, column, cell or "")
-            continue
-        parts = cell if isinstance(cell, list) else [part.strip() for part in str(cell).split(rule.separator)]
-        if "" in parts:
-            raise BadValueError(f"'{column}' has an empty part: {cell!r}")
-        if len(set(parts)) < len(parts):
-            raise BadValueError(f"'{column}' names a word twice: {cell!r}")
-        for part in parts:
-            _expect_value(rule, column, part)
-
-
-def _expect_value(rule: rules.Expect, column: str, value: Any) -> None:
-    if value == "" and "" not in rule.values:
-        raise BadValueError(f"'{column}' is empty")
-    if rule.values and value not in rule.values:
-        raise BadValueError(f"'{column}' is {value!r}, not one of {', '.join(map(repr, rule.values))}")
+        cell = cells.get(column) or ""
+        if cell == "" and "" not in rule.values:
+            raise BadValueError(f"'{column}' is empty")
+        values: Sequence[Any] = [cell]
+        if isinstance(cell, list):
+            values = cell
+        elif rule.separator and cell:
+            values = split_words(cell, column, rule.separator)
+        for value in values if rule.values else ():
+            one_of(value, rule.values, column)
 
 
 def _both_ways(rule: rules.BothWays, rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:

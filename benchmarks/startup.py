@@ -1,5 +1,5 @@
-"""Start-up: processor seconds of `seesay --help` and of `seesay probe` up to the first question, with transformers
-imported as usual and without what asking never uses, in turn.
+"""Start-up: processor seconds of `seesay --help` and of `seesay probe` up to the first question, in turn with those of
+PyTorch's own import.
 
     python benchmarks/startup.py [CHECKOUT]
 
@@ -27,16 +27,6 @@ import seesay.cli
 
 REPEATS = 5
 
-AS_USUAL = """
-import importlib, sys
-from contextlib import nullcontext
-from seesay.models.hf import light_imports, loading
-def import_as_usual():
-    for name in light_imports.MODULES:
-        importlib.import_module(name)
-    return importlib.import_module("transformers")
-loading.import_transformers, loading.without_compiler = import_as_usual, nullcontext
-"""
 LOAD = "import seesay; seesay.load_model('smollm2-q4')"
 HELP = "from seesay.cli import main; main(['--help'])"
 
@@ -56,7 +46,6 @@ def main(checkout: Path | None = None) -> None:
     programs: dict[str, tuple[str, Path | None]] = {
         "seesay --help": (HELP, None),
         "import torch": ("import torch", None),
-        "load smollm2-q4, as usual": (AS_USUAL + LOAD, None),
         "load smollm2-q4": (LOAD, None),
     }
     if checkout is not None:

@@ -13,13 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 from seesay.files import (
     atomic_folder,
     atomic_write,
+    damage_as_user_error,
     is_used,
     lock_folder,
     path_below,
+    read_settings,
+    refuse_newer,
     refuse_other_settings,
     remove_unfinished,
     write_json,
@@ -111,6 +114,32 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     path.write_text("{")
     with pytest.raises(UserError, match="is damaged"):
         refuse_other_settings(path, {"rate": 0.1}, what="The training", hint="give another folder")
+
+
+def test_settings_of_a_newer_version_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    refuse_other_settings(path, {"seed": 0}, what="The training", hint="give another folder")
+    assert read_settings(path, what="The training", hint="give another folder") == {"format": 1, "seed": 0}
+    write_json(path, {"format": 2, "seeds": [0]})
+    sentence = r"^The training was written by a newer version of seesay \(format 2, this one reads 1\): update seesay"
+    with pytest.raises(NewerVersionError, match=sentence):
+        read_settings(path, what="The training", hint="give another folder")
+    with pytest.raises(NewerVersionError, match=sentence):
+        refuse_other_settings(path, {"seed": 0}, what="The training", hint="give another folder")
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"format": 3}, {"format": 2}, {"format": "9"}, {"format": None}, [4], None, 5]
+)
+def test_what_is_not_of_a_newer_format_is_for_others_to_judge(document: object) -> None:
+    refuse_newer(document, 3, "It")
+    with pytest.raises(NewerVersionError, match="It was written by a newer version"):
+        refuse_newer({"format": 4}, 3, "It")
+
+
+def test_a_newer_version_is_no_damage() -> None:
+    with pytest.raises(NewerVersionError), damage_as_user_error("It", "delete it"):
+        refuse_newer({"format": 2}, 1, "It")
 
 
 def test_a_path_stays_below_its_folder(tmp_path: Path) -> None:

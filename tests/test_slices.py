@@ -1,15 +1,14 @@
-"""Slices: typed, crossed, in numerical order, and read from every format that a run folder has had."""
+"""Slices: typed, crossed, in numerical order, and stored as tags and values."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from tests.runs.made_up import Counting
 from tests.runs.test_figures import SETTINGS, example, made
 
@@ -18,7 +17,6 @@ from seesay.errors import UserError
 from seesay.questions import Question, Slice, Task
 from seesay.reports.groups import group_runs
 from seesay.reports.pages import run_views
-from seesay.runs import store
 from seesay.runs.ask import limited, run
 from seesay.runs.compare import compare
 from seesay.runs.figures import slices
@@ -46,11 +44,9 @@ def test_a_slice_comes_back_from_json(tags: dict[str, str]) -> None:
     assert part == Slice.of(dict(reversed(tags.items())))
 
 
-@given(st.text().filter(lambda tag: "=" not in tag), st.text())
-def test_the_text_of_older_files_is_read(tag: str, value: str) -> None:
-    text = f"{tag}={value}"
-    part = JSON.validate_python(text)
-    assert str(part) == text or " × " in text
+def test_a_file_holds_no_slice_as_text() -> None:
+    with pytest.raises(ValidationError):
+        JSON.validate_json('"kind=fruit"')
 
 
 def test_a_printed_slice_is_read() -> None:
@@ -110,17 +106,6 @@ def test_a_run_of_nested_questions_from_its_folder_to_the_page(tmp_path: Path) -
     assert all(">chance</text>" in chart for _, charts in run_views.curves(group) for chart in charts)
     other = run(Counting("other"), nested(), tmp_path, SETTINGS)
     assert [c.slice for c in compare([done, other], resamples=100) if c.metric == "accuracy"] == list(group.parts)
-
-
-def test_figures_of_older_runs_open(tmp_path: Path) -> None:
-    done = run(Counting(), example()[0], tmp_path, SETTINGS)
-    path = done.folder / store.FIGURES
-    stored = json.loads(path.read_text())
-    assert {"kind": "fruit"} in [figure["slice"] for figure in stored]
-    for figure in stored:
-        figure["slice"] = figure["slice"] and "".join(f"{tag}={value}" for tag, value in figure["slice"].items())
-    path.write_text(json.dumps(stored))
-    assert store.read_run(done.folder).figures == done.figures
 
 
 def test_tags_are_crossed_on_demand(tmp_path: Path) -> None:

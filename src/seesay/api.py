@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seesay.defaults import MAX_TOKENS, RESAMPLES
 from seesay.errors import UserError, missing_extra
 from seesay.files import write_json
 from seesay.models import Model, ModelOptions
@@ -86,7 +87,7 @@ class Results:
         *,
         against: str | None = None,
         all_pairs: bool = False,
-        resamples: int = 10_000,
+        resamples: int = RESAMPLES,
         seed: int = 0,
         strict: bool = False,
         all_seeds: bool = False,
@@ -119,7 +120,7 @@ class Results:
         """The runs with figures of further metrics, such as "brier" and "expected_calibration_error"."""
         return replace(self, runs=tuple(replace(run, figures=with_metrics(run, names)) for run in self.runs))
 
-    def stability(self, *, resamples: int = 10_000, seed: int = 0) -> list[Stability]:
+    def stability(self, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Stability]:
         """How stable the ranking of models is over templates, task by task."""
         return ranking_stability(first_seeds(self.runs), resamples=resamples, seed=seed)
 
@@ -174,11 +175,11 @@ def probe(
     shot_seeds: int = 1,
     samples: int = 1,
     temperature: float = 0.0,
-    max_tokens: int = 64,
+    max_tokens: int = MAX_TOKENS,
     categories: str | None = None,
     length: str = "sum",
     seed: int = 0,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     output: str | Path = "runs",
     command: str = "",
     progress: ProgressBars = no_progress,
@@ -295,7 +296,7 @@ def results(runs: Paths) -> Results:
 
 
 def compare(
-    runs: Paths, *, against: str | None = None, all_pairs: bool = False, resamples: int = 10_000, seed: int = 0
+    runs: Paths, *, against: str | None = None, all_pairs: bool = False, resamples: int = RESAMPLES, seed: int = 0
 ) -> list[Comparison]:
     """Paired tests on shared questions: each run with the best one, with the model `against`, or every pair."""
     return results(runs).compare(

@@ -19,6 +19,9 @@ from seesay.errors import NewerVersionError, UserError, first_line
 
 T = TypeVar("T")
 
+SETTINGS_FORMAT = 1
+"""The format of resumable work: trainings, minings, rooms."""
+
 _UNFINISHED = ".unfinished"
 _HOST = hashlib.blake2b(platform.node().encode(), digest_size=2).hexdigest()
 _PROCESSES = Path("/proc")
@@ -69,6 +72,16 @@ def checksum(content: bytes | Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
 
 
+def refuse_newer(document: object, newest: int, what: object) -> None:
+    """Refuse a document whose `format` is newer than the newest that this version of seesay knows."""
+    number = document.get("format") if isinstance(document, Mapping) else None
+    if isinstance(number, int) and number > newest:
+        raise NewerVersionError(
+            f"{what} was written by a newer version of seesay (format {number}, this one reads {newest}): "
+            "update seesay."
+        )
+
+
 @contextmanager
 def damage_as_user_error(what: object, hint: str) -> Iterator[None]:
     """One sentence for whatever keeps a file of ours from being read; `hint` says what to do about it."""
@@ -91,6 +104,13 @@ def read_state(path: Path, kind: type[T], hint: str) -> T:
 
     with damage_as_user_error(path, hint):
         return TypeAdapter(kind).validate_json(path.read_bytes(), strict=True)
+
+
+def read_settings(path: Path, *, what: str, hint: str) -> dict[str, Any]:
+    """The settings of resumable work, as `refuse_other_settings` wrote them."""
+    stored = read_state(path, dict[str, Any], hint)
+    refuse_newer(stored, SETTINGS_FORMAT, what)
+    return stored
 
 
 def path_below(folder: Path, name: str) -> Path | None:
@@ -179,11 +199,11 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
 
     `what` names the work ("The training in FOLDER"), `hint` says what to do about a difference.
     """
-    wanted = json.loads(json.dumps(settings))
+    wanted = json.loads(json.dumps({"format": SETTINGS_FORMAT, **settings}))
     if not path.is_file():
         write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
         return
-    stored = read_state(path, dict[str, Any], hint)
+    stored = read_settings(path, what=what, hint=hint)
     changed = [key for key in {**stored, **wanted} if wanted.get(key) != stored.get(key)]
     if changed:
         key = changed[0]

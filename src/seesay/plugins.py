@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from seesay.caches import Cache
+
 logger = logging.getLogger("seesay")
 
 T = TypeVar("T")
@@ -88,6 +90,9 @@ class Plugin:
     page_sections: Addresses = field(default_factory=dict)
     """Sections of a task on the page of runs: functions of the task's runs and what each run chose, which return HTML,
     empty where they have nothing to show."""
+
+    caches: tuple[Cache, ...] = ()
+    """What is kept between runs, for `seesay cache`."""
 
     papers: Addresses = field(default_factory=dict)
     """Papers that `seesay paper` goes through."""

@@ -45,6 +45,15 @@ def after_shots(shots: Sequence[Shot], text: str) -> str:
     return BETWEEN_SHOTS.join([*(shot.filled for shot in shots), text])
 
 
+def resolve_separator(text: str, separator: str | None) -> str:
+    """`[SEP]` becomes the model's own separator, or nothing where it has none.
+
+    >>> resolve_separator("What color? [SEP] A: red", None)
+    'What color? A: red'
+    """
+    return text.replace(SEPARATOR, separator) if separator else text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
+
+
 @lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
 def _prompt_key(text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]) -> str:
     payload = json.dumps([text, options, picture, *([shots] if shots else [])], ensure_ascii=False)
@@ -154,7 +163,7 @@ class Question:
 class Slice:
     """A part of the questions: those that have these tags. Several tags are crossed; their order does not matter.
 
-    JSON files hold a slice as an object of tags and values. Older ones hold the text `tag=value`, which is read too.
+    JSON files hold a slice as an object of tags and values.
 
     >>> str(Slice.of(segment="pf>=2", answers="colour"))
     'answers=colour × segment=pf>=2'
@@ -204,9 +213,7 @@ class Slice:
         from pydantic_core import core_schema
 
         def read(value: Any) -> Slice:
-            if isinstance(value, Slice):
-                return value
-            return cls.parse(value) if isinstance(value, str) else cls.of(dict(value))
+            return value if isinstance(value, Slice) else cls.of(dict(value))
 
         def write(part: Slice, info: Any) -> dict[str, str] | str:
             return dict(part.items) if info.mode == "json" else str(part)

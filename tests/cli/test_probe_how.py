@@ -109,11 +109,9 @@ def test_encoders_that_are_no_models_are_known_by_name(
     assert "Unknown model" in refused_here(capsys, "probe", names[1], "clip-bertt:x", *asked)
 
 
-def test_learning_curves_by_the_flags_old_name(
-    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
-) -> None:
+def test_learning_curves(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
     bert, runs, page = str(tiny_folder("bert")), tmp_path / "runs", tmp_path / "pages" / "curves.html"
-    asked = ("--data", data, "--how", "few-shot", "--output", runs)
+    asked = ("--data", data, "--how", "learning-curve", "--output", runs)
     both = told(capsys, "probe", bert, *asked, "-t", "viphy-color", "-t", "viphy-size", "--report", page, "--json")
     found = json.loads(both)
     assert found == json.loads((runs / "learning-curve.json").read_text())

@@ -10,7 +10,7 @@ import pytest
 
 from seesay.data import knowledge
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 
 
 def test_every_table_comes_back(tmp_path: Path) -> None:
@@ -27,6 +27,15 @@ def test_every_table_comes_back(tmp_path: Path) -> None:
     assert knowledge.read_checked(tmp_path, PlaceFact) == (dict(enumerate(places, 1)), [])
     assert knowledge.read_checked(tmp_path, SubtypeFact) == (dict(enumerate(subtypes, 1)), [])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(knowledge.FILES.values())
+
+
+def test_a_table_of_a_newer_version_says_so(tmp_path: Path) -> None:
+    path = knowledge.write(tmp_path, [SizeFact("bus", "cup", 90, 10, (">",))], SizeFact)
+    table = pq.read_table(path)
+    assert table.schema.metadata == {b"seesay-format": b"1"}
+    pq.write_table(table.select(["a"]).replace_schema_metadata({"seesay-format": "2"}), path)
+    with pytest.raises(NewerVersionError, match=r"sizes\.parquet was written by a newer version of seesay"):
+        knowledge.read(tmp_path, SizeFact)
 
 
 def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:

@@ -26,13 +26,13 @@ from seesay.matching import match
 from seesay.mining.depth_maps import BadDepthMapError, read_map
 from seesay.mining.knowledge_page import small_jpeg
 from seesay.models import ModelOptions
-from seesay.models.hf.loading import require_models
-from seesay.models.hf.untrusted import check_folder
+from seesay.models.libraries import require_models
+from seesay.models.pictures import open_picture
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.client import retry_after
 from seesay.models.server.logprobs import completed_text, next_tokens, prompt_tokens
 from seesay.models.server.replies import positions, reply_of, score_reply
-from seesay.models.vision.picture_prompt import open_picture
+from seesay.models.untrusted import check_folder
 from seesay.probes.stored import load_stored
 from seesay.questions import Question, Task, Template
 from seesay.scenes.reasoners import checkpoints
@@ -155,9 +155,9 @@ _each(
     lambda path: check_folder("it", path.parent),
 )
 _each("reasoner", _files(lambda folder: save_random("film", folder)), lambda path: len(checkpoints.load(path.parent)))
-SETTINGS = {"format": 3, "network": "film", "features": "pixels", "image_size": 64, "task": "pos"}
+SETTINGS = {"format": 1, "network": "film", "features": "pixels", "image_size": 64, "task": "pos"}
 add("training-settings", "training/settings.json", [SETTINGS],
-    lambda path: checkpoints.upgrade_settings(path.parent.parent))  # fmt: skip
+    lambda path: checkpoints.read_settings(path.parent.parent))  # fmt: skip
 RESULT = {"steps": 2, "epochs": 1.0, "seconds": 1.5, "best": 0.5, "best_step": 1, "stopped_early": False}
 HISTORY = json_lines(
     {"step": 1, "epoch": 0.5, "seconds": 1.5, "loss": 2.0}, {"step": 2, "epoch": 1, "seconds": 2, "loss": 1}

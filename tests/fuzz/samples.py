@@ -307,7 +307,14 @@ def _add_networks() -> None:
     }
     files = {
         "config.json": as_bytes(
-            {"model_type": lstm.MODEL_TYPE, "vocabulary": 5, "drop": False, "embedding": 2, "hidden": 3}
+            {
+                "model_type": lstm.MODEL_TYPE,
+                "format": 1,
+                "vocabulary": 5,
+                "drops_unknown": False,
+                "embedding": 2,
+                "hidden": 3,
+            }
         ),
         "vocabulary.txt": ("\n".join(words) + "\n").encode(),
         "model.safetensors": save({name: np.zeros(shape, np.float32) for name, shape in shapes.items()}),

@@ -11,6 +11,7 @@ import pytest
 from tests.tiny import save_tiny
 
 import seesay
+from seesay.caches import IDENTITIES
 from seesay.models import ModelOptions, load_model
 from seesay.models.deferred import DeferredModel, load_when_asked
 from seesay.tasks import load_task
@@ -61,7 +62,7 @@ def test_changed_files_and_other_options_are_another_model(folder: Path) -> None
 
 def test_a_damaged_memory_is_not_believed(folder: Path, tmp_path: Path) -> None:
     load_when_asked(str(folder), ModelOptions())
-    (memory,) = (tmp_path / "cache" / "identities").iterdir()
+    (memory,) = IDENTITIES.folder.iterdir()
     for damage in ("", "[]", '{"name": "bert"}', "{" * 100_000):
         memory.write_text(damage)
         assert not isinstance(load_when_asked(str(folder), ModelOptions()), DeferredModel)
@@ -71,4 +72,4 @@ def test_baselines_and_servers_are_loaded_at_once(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     for _ in range(2):
         assert not isinstance(load_when_asked("baseline:uniform", ModelOptions()), DeferredModel)
-    assert not (tmp_path / "cache" / "identities").exists()
+    assert not IDENTITIES.root.exists()

@@ -18,9 +18,9 @@ from seesay.cli import app
 from seesay.data.color_names import color_names
 from seesay.data.colors import COLORS
 from seesay.data.knowledge import COLORS as NAMED
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 from seesay.pictures import icons
-from seesay.pictures.dataset_writer import write_pictures
+from seesay.pictures.dataset_writer import MANIFEST, read_manifest, write_pictures
 from seesay.pictures.drawing import png, rgb
 from seesay.pictures.look import compared_size, dominant_color
 from seesay.pictures.oklab import from_rgb, to_rgb
@@ -191,6 +191,12 @@ def test_a_thousand_pictures_in_ten_seconds() -> None:
     for picture in pictures:
         png(picture)
     assert 5 * (time.process_time() - start) < 10
+
+
+def test_pictures_of_a_newer_version_say_so(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text(json.dumps({"format": 2, "task": "prior-color", "seed": 0}))
+    with pytest.raises(NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"):
+        read_manifest(tmp_path)
 
 
 def test_make_and_load_dataset(tmp_path: Path) -> None:

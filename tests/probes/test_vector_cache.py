@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from seesay.caches import VECTORS
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.probes.vector_cache import VectorCache
@@ -58,7 +59,7 @@ def test_another_encoder_has_a_folder_of_its_own(tmp_path: Path, monkeypatch: py
     other = Letters("letters-2")
     VectorCache(other).rows(TEXTS)
     assert len(other.asked) == 4
-    assert len(list((tmp_path / "features").iterdir())) == 2
+    assert len(list(VECTORS.folder.iterdir())) == 2
 
 
 def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

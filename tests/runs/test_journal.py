@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.runs.strategies import scores
 
+from seesay.files import checksum
 from seesay.questions import Scores
 from seesay.runs.journal import Journal
 
@@ -34,14 +40,17 @@ def test_round_trip(journal: Journal) -> None:
     assert journal.read()["b"].rank is None
 
 
-def test_a_journal_of_an_older_version_is_read(journal: Journal) -> None:
-    """It held lists of numbers, and no picks."""
-    lines = [
-        '{"key": "a", "logp": [-1.5, -Infinity], "tokens": [1, 2], "chars": [3, 4], "rank": [7, 0]}',
-        '{"key": "b", "logp": [-0.1, -2.25], "tokens": [1, 1], "chars": [3, 5], "rank": null, "picks": [0.5, 0.5]}',
-    ]
-    journal.path.write_text("\n".join(lines) + "\n")
-    assert journal.read() == {"a": RANKED, "b": replace(UNRANKED, picks=(0.5, 0.5))}
+def test_picks_hidden_and_replies_come_back(journal: Journal) -> None:
+    scores = replace(UNRANKED, picks=(0.5, 0.5), hidden=0.25, replies=(("A cat.", "cat", True),))
+    journal.append({"a": scores})
+    assert journal.read() == {"a": scores}
+
+
+def test_a_line_without_a_checksum_is_damaged(journal: Journal) -> None:
+    journal.append({"a": RANKED})
+    journal.path.write_text(re.sub(', "checksum": "[0-9a-f]+"', "", journal.path.read_text()))
+    assert journal.read() == {}
+    assert journal.damaged == 1
 
 
 def test_a_torn_last_line_is_cut_off_and_appending_goes_on(journal: Journal) -> None:
@@ -54,6 +63,19 @@ def test_a_torn_last_line_is_cut_off_and_appending_goes_on(journal: Journal) -> 
     assert journal.read() == {"a": RANKED, "b": UNRANKED}
 
 
+def numbers(values: list[float], kind: str = "<f8") -> str:
+    """A column as a line holds it."""
+    return base64.b64encode(np.asarray(values, kind).tobytes()).decode()
+
+
+def line(**changes: Any) -> bytes:
+    """A line with a correct checksum and some fields changed."""
+    columns = {"logp": numbers([-2, -1]), "tokens": numbers([1, 1], "<i4"), "chars": numbers([3, 5], "<i4")}
+    entry = {"key": "b", **columns, "rank": None, "picks": None, "hidden": None, "replies": None, **changes}
+    body = json.dumps(entry)[:-1]
+    return f'{body}, "checksum": "{checksum(body.encode())}"}}'.encode()
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -62,25 +84,30 @@ def test_a_torn_last_line_is_cut_off_and_appending_goes_on(journal: Journal) -> 
         b"[]",
         b"{}",
         b'{"key": "b"}',
-        b'{"key": "b", "logp": 1, "tokens": 1, "chars": 1, "rank": null}',
-        b'{"key": "b", "logp": [-1.0], "tokens": [1, 2], "chars": [1], "rank": null}',
+        b'{"checksum": "0", "key": "b"}',
         b"\xff\xfe",
         b"[" * 100_000,
-        b'{"key": "b", "logp": [NaN, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [Infinity, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [null, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": ["-2", -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [true, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [[-2], [-1]], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": "AAAA", "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [-2, -1], "tokens": [1.5, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [-2, -1], "tokens": [-1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 99999999999], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": [1, null]}',
-        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null, "hidden": NaN}',
-        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null, "picks": ["a"]}',
-        b'{"key": 5, "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null}',
-        b'{"key": "b", "logp": [-2, -1], "tokens": [1, 1], "chars": [3, 5], "rank": null, "chekcsum": "0"}',
+        line(logp=1),
+        line(logp=None),
+        line(logp=[-2, -1]),
+        line(logp="AAAA"),
+        line(logp="not Base64"),
+        line(logp=numbers([-1])),
+        line(logp=numbers([float("nan"), -1])),
+        line(logp=numbers([float("inf"), -1])),
+        line(tokens=None),
+        line(tokens=numbers([-1, 1], "<i4")),
+        line(tokens=numbers([1, 1, 1], "<i4")),
+        line(rank=[1, None]),
+        line(rank=numbers([1], "<i4")),
+        line(hidden=float("nan")),
+        line(hidden="0.5"),
+        line(hidden=True),
+        line(picks=["a"]),
+        line(picks=numbers([float("nan")])),
+        line(replies=[["one", "two"]]),
+        line(key=5),
+        line(extra=1),
     ],
 )
 def test_a_damaged_line_is_a_prompt_not_yet_answered(journal: Journal, damage: bytes) -> None:
@@ -89,6 +116,11 @@ def test_a_damaged_line_is_a_prompt_not_yet_answered(journal: Journal, damage: b
     journal.path.write_bytes(b"\n".join([first, damage, last, b""]))
     assert journal.read() == {"a": RANKED, "c": RANKED}
     assert journal.damaged == 1
+
+
+def test_the_line_that_is_damaged_above_is_good_without_the_damage(journal: Journal) -> None:
+    journal.path.write_bytes(line() + b"\n")
+    assert journal.read() == {"b": Scores((-2.0, -1.0), (1, 1), (3, 5))}
 
 
 def test_every_changed_byte_of_a_line_is_noticed(journal: Journal) -> None:

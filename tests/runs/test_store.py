@@ -25,7 +25,7 @@ from seesay.files import lock_folder, write_text
 from seesay.questions import Answer, Scores, Task
 from seesay.runs import answer_table, store
 from seesay.runs.ask import Settings, describe, run
-from seesay.runs.upgrades import FORMAT
+from seesay.runs.records import FORMAT
 
 FEW = Settings(resamples=100)
 
@@ -65,30 +65,6 @@ def test_the_chosen_answer_follows_the_length_rule(tmp_path: Path) -> None:
     for length, chosen in (("sum", "red"), ("mean", "green")):
         store.write_answers(tmp_path / store.ANSWERS, rows, asked, length)
         assert pq.read_table(tmp_path / store.ANSWERS)["chosen"].to_pylist() == [chosen] * 2
-
-
-def test_answers_of_an_older_version_are_read(tmp_path: Path) -> None:
-    """Every row had its own scores, and every question its own options."""
-    done = run(Counting(), task(4), tmp_path, FEW)
-    path = done.folder / store.ANSWERS
-    rows = [
-        {
-            "question": a.question, "template": a.template, "options": list(a.options),
-            **{name: {f: list(getattr(s, f) or ()) for f in ("logp", "tokens", "chars")} | {"rank": None}
-               for name, s in (("scores", a.scores), ("neutral", a.neutral))},
-        }
-        for a in done.answers
-    ]  # fmt: skip
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    path = done.folder / store.QUESTIONS
-    stored = json.loads(path.read_text())
-    lists = stored.pop("option_lists")
-    for question in stored["questions"]:
-        question["options"] = lists[question["options"]]
-    path.write_text(json.dumps(stored))
-    store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
-    old = store.read_run(done.folder)
-    assert (old.answers, old.task) == (done.answers, done.task)
 
 
 @given(tasks())
@@ -144,7 +120,7 @@ def damaged(content: bytes) -> list[bytes]:
 @pytest.mark.parametrize("name", [store.MANIFEST, store.QUESTIONS, store.ANSWERS])
 def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, digests: bool) -> None:
     done = run(Counting(), task(), tmp_path, FEW)
-    if not digests:  # a run of an earlier version
+    if not digests:  # the damage is found without them, too
         store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
     content = (done.folder / name).read_bytes()
     for bad in damaged(content):
@@ -189,7 +165,7 @@ def test_a_run_of_a_newer_version_says_so(tmp_path: Path) -> None:
     folder = run(Counting(), task(), tmp_path, FEW).folder
     newer = json.loads((folder / store.MANIFEST).read_text()) | {"format": FORMAT + 1, "invented": 1}
     (folder / store.MANIFEST).write_text(json.dumps(newer))
-    sentence = rf"by a newer seesay \(format {FORMAT + 1}, .*update seesay"
+    sentence = rf"by a newer version of seesay \(format {FORMAT + 1}, .*update seesay"
     with pytest.raises(NewerVersionError, match=sentence):
         store.read_run(folder)
     with pytest.raises(NewerVersionError, match=sentence):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 from seesay.scenes import dataset_writer
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
@@ -124,6 +124,17 @@ def test_other_settings_never_mix(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="other settings"):
             write_dataset(config, plan, other, workers=1)
     assert digest(tmp_path) == before
+
+
+def test_a_data_set_of_a_newer_version_says_so(tmp_path: Path) -> None:
+    output = SceneOutput(tmp_path / "set", None, None, ("json",))
+    write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
+    manifest = output.folder / dataset_writer.MANIFEST
+    settings = json.loads(manifest.read_text())
+    assert settings["format"] == 1
+    manifest.write_text(json.dumps({**settings, "format": 2}))
+    with pytest.raises(NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"):
+        write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
 
 
 def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from seesay.mining.readers.plain import MAX_LINE
 from seesay.mining.readers.validation import MAX_CAPTION
 from seesay.mining.records import BadAnnotation, Picture, to_batch
 from seesay.mining.visual_features import PIXELS, VisualFeatureExtractor
-from seesay.models.vision.picture_prompt import open_picture
+from seesay.models.pictures import open_picture
 from seesay.questions import BadRow
 from seesay.scenes import annotation
 

@@ -250,13 +250,6 @@ def test_out_of_patience_it_cools_down_and_then_stops(tmp_path: Path, monkeypatc
     assert equal(run(tmp_path / "parts", schedule), whole)
 
 
-def test_settings_of_older_trainings_are_those_of_today() -> None:
-    """A field that schedules have got since is among the settings only where it is set."""
-    assert not {"optimizer", "cooldown"} & SCHEDULE.settings().keys()
-    later = SCHEDULE.changed(optimizer="adam", cooldown=0.5).settings()
-    assert later == {**SCHEDULE.settings(), "optimizer": "adam", "cooldown": 0.5}
-
-
 def test_weight_decay_of_adam_is_part_of_the_gradient(tmp_path: Path) -> None:
     """Without a loss to speak of, Adam's first step moves every weight by the rate against its sign."""
     schedule = Schedule(epochs=1, learning_rate=0.01, optimizer="adam", weight_decay=1.0, clip=math.inf)

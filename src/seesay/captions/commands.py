@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.captions.defaults import RESAMPLES
 from seesay.cli.options import Json, Quiet, Seed
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def captions(
     df: Annotated[Path | None, typer.Option(help="Document frequencies for CIDEr-D, saved by --save-df.")] = None,
     save_df: Annotated[Path | None, typer.Option(help="Save the references' document frequencies here.")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Processes for METEOR; 0: one per processor.")] = 0,
-    resamples: Many = 1000,
+    resamples: Many = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -62,7 +63,7 @@ def parses(
         Path | None, typer.Option("--parameters", "-p", help="evalb's parameter file; default: as COLLINS.prm.")
     ] = None,
     per_sentence: Annotated[Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")] = None,
-    resamples: Many = 1000,
+    resamples: Many = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seesay.captions.caches import PARAPHRASES
 from seesay.plugins import Plugin
 
 PLUGIN = Plugin(
@@ -10,4 +11,5 @@ PLUGIN = Plugin(
         "score_captions": "seesay.captions:score_captions",
         "score_parses": "seesay.captions:score_parses",
     },
+    caches=(PARAPHRASES,),
 )

@@ -38,6 +38,7 @@ CORE_COMMANDS = {
     "tasks": "seesay.cli.task_files:app",
     "models": "seesay.cli.models:models",
     "data": "seesay.cli.data:app",
+    "cache": "seesay.cli.cache:app",
 }
 
 

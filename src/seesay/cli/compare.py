@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.options import Json, Resamples, Seed
+from seesay.defaults import POWER, RESAMPLES
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ def compare(
     difference: Annotated[
         float | None, typer.Option(min=0.0001, help="With --plan: the difference to be shown. Default: each as it is.")
     ] = None,
-    power: Annotated[float, typer.Option(min=0.5, max=0.999, help="With --plan: the chance to show it.")] = 0.8,
+    power: Annotated[float, typer.Option(min=0.5, max=0.999, help="With --plan: the chance to show it.")] = POWER,
     report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
     stability: Annotated[
         bool, typer.Option("--stability", help="How stable the ranking is over templates (Kendall's tau), instead.")
     ] = False,
     seed: Seed = 0,
-    resamples: Resamples = 10_000,
+    resamples: Resamples = RESAMPLES,
     as_json: Json = False,
 ) -> None:
     """Is the difference real? Paired tests on the questions that runs share."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from seesay.cli.options import AllowPickle, Device, Json, Quiet, Revision, TrustRemoteCode
+from seesay.cli.options import AllowPickle, Device, Json, Quiet, Resamples, Revision, TrustRemoteCode
 from seesay.command_line import recorded_command
+from seesay.defaults import MAX_TOKENS, RESAMPLES
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def probe(
     temperature: Annotated[float, typer.Option(help="Temperature of free answers; 0 takes the likeliest one.")] = 0.0,
     max_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens of a free answer at most; a model that reasons needs more.")
-    ] = 64,
+    ] = MAX_TOKENS,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help="Probes to train, each with its own seed. Default: 1, for a learning curve 5."),
@@ -126,7 +127,7 @@ def probe(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
-    resamples: Annotated[int, typer.Option(help="Bootstrap resamples behind an interval, at least 100.")] = 10_000,
+    resamples: Resamples = RESAMPLES,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs"),
     report: Annotated[
         Path | None,

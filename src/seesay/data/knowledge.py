@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from seesay.data import colors
 from seesay.errors import UserError
-from seesay.files import atomic_write
+from seesay.files import atomic_write, refuse_newer
 from seesay.questions import BadRow
 
 COLORS = tuple(colors.COLORS[i] for i in (8, 5, 10, 2, 4, 1, 7, 6, 9, 3, 0))
@@ -82,6 +82,8 @@ FILES: dict[type, str] = {
 }
 ROW_GROUP = 1 << 14
 """Rows of a table in memory while it is written."""
+FORMAT = 1
+_FORMAT_KEY = b"seesay-format"
 _ARROW = {
     str: pa.string(),
     int: pa.int64(),
@@ -93,7 +95,8 @@ _ARROW = {
 def schema(fact_type: type[Fact]) -> pa.Schema:
     """The columns of a table: one per field of its facts."""
     hints = get_type_hints(fact_type)
-    return pa.schema([(field.name, _ARROW[hints[field.name]]) for field in fields(fact_type)])
+    columns = [(field.name, _ARROW[hints[field.name]]) for field in fields(fact_type)]
+    return pa.schema(columns, metadata={_FORMAT_KEY: str(FORMAT)})
 
 
 def write(folder: Path, facts: Sequence[Fact], fact_type: type[Fact]) -> Path:
@@ -142,6 +145,8 @@ def read_checked(folder: Path, fact_type: type[Fact]) -> tuple[dict[int, Fact], 
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"{path} is not a Parquet file, or is damaged ({error}).") from error
+    number = (table.schema.metadata or {}).get(_FORMAT_KEY, b"")
+    refuse_newer({"format": int(number) if number.isdigit() else FORMAT}, FORMAT, path)
     missing = set(schema(fact_type).names) - set(table.column_names)
     if missing:
         raise UserError(f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` wrote.")

@@ -15,9 +15,8 @@ from pathlib import Path
 from seesay.errors import UserError
 from seesay.export import copy_pictures, refuse, right_labels
 from seesay.files import write_text
-from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import question as question_text
-from seesay.questions import Question, Task, Template
+from seesay.questions import Question, Task, Template, resolve_separator
 
 MOST_OPTIONS = len(string.ascii_uppercase)
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from seesay.export import refuse, right_labels, split_questions
 from seesay.files import write_text
-from seesay.models.hf.tokenization import resolve_separator
-from seesay.questions import Question, Task, Template
+from seesay.questions import Question, Task, Template, resolve_separator
 
 LOADER = '''"""The rows beside this file, wherever the folder is."""
 

@@ -15,6 +15,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from seesay.defaults import LEVEL, RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
 from seesay.metrics.counts import Counts, draw_counts
 
@@ -54,7 +55,7 @@ class Resamples:
     """Counts drawn once for a set of objects, and applied to any statistics of their items."""
 
     def __init__(
-        self, objects: Sequence[str] | npt.NDArray[np.generic], resamples: int = 10_000, seed: int = 0
+        self, objects: Sequence[str] | npt.NDArray[np.generic], resamples: int = RESAMPLES, seed: int = 0
     ) -> None:
         if resamples < 1:
             raise ValueError(f"resamples must be at least 1: got {resamples}")
@@ -67,7 +68,7 @@ class Resamples:
         return self.clusters.sums(stats, where)
 
     def interval(
-        self, stats: FloatArray, value: Value, *, where: BoolArray | None = None, level: float = 0.95
+        self, stats: FloatArray, value: Value, *, where: BoolArray | None = None, level: float = LEVEL
     ) -> Interval:
         """The mean over templates of `value` of the summed statistics (t, n, k), with its percentile interval.
 
@@ -75,7 +76,7 @@ class Resamples:
         """
         return self.intervals([(self.sums(stats, where), value)], level=level)[0]
 
-    def intervals(self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = 0.95) -> list[Interval]:
+    def intervals(self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = LEVEL) -> list[Interval]:
         """Several figures in one pass, each given as its `sums` and its value function."""
         return [summarise(point, drawn, level) for point, drawn in self.values(figures)]
 
@@ -122,7 +123,7 @@ class Resamples:
         return draw_counts(self.clusters.size, self.resamples, self.seed)
 
 
-def summarise(point: float, drawn: FloatArray, level: float = 0.95) -> Interval:
+def summarise(point: float, drawn: FloatArray, level: float = LEVEL) -> Interval:
     """The percentile interval of a figure's resamples; NaN where the figure is not defined."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1: got {level}")
@@ -147,7 +148,7 @@ def present(sums: FloatArray) -> int:
     return int(sums.any(axis=tuple(range(1, sums.ndim))).sum())
 
 
-def wilson(share: float, n: int, level: float = 0.95) -> tuple[float, float]:
+def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     """Wilson's (1927) score interval of a share of n, which holds near 0 and 1 too (Newcombe 1998, method 3).
 
     >>> [round(end, 3) for end in wilson(1.0, 10)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from seesay.defaults import RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, Value
 from seesay.metrics.bootstrap import Clusters, Interval, Resamples, exact_single, present, summarise, wilson
 
@@ -65,7 +66,7 @@ def sign_flip(
     value: Value,
     *,
     where: BoolArray | None = None,
-    flips: int = 10_000,
+    flips: int = RESAMPLES,
     seed: int = 0,
     is_mean: bool = False,
 ) -> float:

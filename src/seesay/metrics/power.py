@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from seesay.defaults import POWER
+
 _INTERVAL_Z = NormalDist().inv_cdf(0.975)
 
 
@@ -19,7 +21,7 @@ class PowerPlan:
 
 
 def power_plan(
-    difference: float, low: float, high: float, n: int, *, target: float | None = None, power: float = 0.8
+    difference: float, low: float, high: float, n: int, *, target: float | None = None, power: float = POWER
 ) -> PowerPlan:
     """The plan of a paired two-sided test at the 5 % level with this power; `target` is the difference to be shown, by
     default the pilot's. The standard error is that of the pilot's 95 % interval, and falls with the root of the

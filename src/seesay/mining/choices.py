@@ -7,6 +7,18 @@ from enum import StrEnum
 
 from seesay.registry import unknown
 
+MIN_SEEN, MIN_RELATION, MIN_ANSWERS = 100, 10, 10
+"""How often a pair, a relation in a scene and the colours of an object must be seen: ViPhy's published values."""
+
+SIZE_CLASSES = 5
+"""ViPhy's number of size classes of a picture."""
+
+MIN_REGIONS = SIZE_CLASSES + 1
+"""Regions that a picture needs for sizes (published)."""
+
+PART_SIZE = 10_000
+"""Pictures per part, the unit of work."""
+
 
 class MiningChoice(StrEnum):
     """A choice; an unknown name is rejected with the names that there are."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +22,11 @@ from seesay.metrics.base import IntArray
 from seesay.mining import aggregate, fingerprints, places, sizes
 from seesay.mining import engine as engines
 from seesay.mining.aggregate import Observations, RelationCounts, combine, empty_counts
-from seesay.mining.choices import SizeRule, SpaceRule
-from seesay.mining.natural_breaks import CLASSES
+from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule, SpaceRule
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
 from seesay.mining.spill import SpilledCounts
-from seesay.mining.visual_features import PIXELS, VisualFeatureExtractor
+from seesay.mining.visual_features import VisualFeatureExtractor
 from seesay.progress import ProgressCallback
 
 BATCH = 1 << 15
@@ -56,8 +54,8 @@ class CountingConfig:
     depth: str = ""
     colors: str = ""
     select: str = ""
-    min_regions: int = sizes.MIN_REGIONS
-    classes: int = CLASSES
+    min_regions: int = MIN_REGIONS
+    classes: int = SIZE_CLASSES
 
     @property
     def size_measure(self) -> sizes.SizeMeasure:
@@ -73,14 +71,6 @@ class CountingConfig:
     def needs_depth(self) -> bool:
         """Whether a rule needs depth."""
         return self.size_measure.needs_depth or self.depth_partitions.needs_depth
-
-    def to_json(self) -> dict[str, Any]:
-        """The settings as files hold them: `least_regions` is `min_regions`; the usual classes are left out."""
-        settings = asdict(self)
-        settings["least_regions"] = settings.pop("min_regions")
-        if self.classes == CLASSES:
-            del settings["classes"]
-        return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +220,7 @@ def _batches(path: Path, rows: int) -> Iterator[pa.Table]:
 
 
 def _is_done(spilled: Mapping[str, SpilledCounts], folder: Path, stem: str) -> bool:
-    """Parts that an earlier version counted lack the files of this one."""
+    """Whether a part was counted, and its counts are still there."""
     return (folder / f"{stem}.done.json").is_file() and all(kind.exists(stem) for kind in spilled.values())
 
 
@@ -239,16 +229,11 @@ def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts
     models = {kind: fingerprints.model(getattr(config, kind)) for kind in ("depth", "colors", "select")}
     subtypes = {name: list(subtypes) for name, subtypes in names.subtypes.items()}
     settings = {
-        **config.to_json(),
-        **{f"{kind} model's files": digest for kind, digest in models.items() if digest},
-        "names of regions": fingerprints.digest(dict(names.renamed)),
+        **asdict(config),
+        **{f"{kind}_model": digest for kind, digest in models.items() if digest},
+        "region_names": fingerprints.digest(dict(names.renamed)),
         "subtypes": fingerprints.digest(subtypes) if config.select else "",
         "parts": [path.stem for path in parts],
     }
-    # earlier versions counted otherwise, under the same options
-    if config.select:
-        settings["sizes of selected subtypes"] = "their parents'"
-    if config.colors not in ("", PIXELS):
-        settings["answers about colours"] = "free"
     hint = "give another folder, or delete it"
     refuse_other_settings(folder / SETTINGS, settings, what=f"The counting in '{folder}'", hint=hint)

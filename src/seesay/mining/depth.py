@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError, missing_extra
-from seesay.models.hf.batching import chunks
+from seesay.models.batches import chunks
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
 from seesay.metrics.base import BoolArray, FloatArray, IntArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
 from seesay.mining.aggregate import RelationCounts
-from seesay.mining.choices import LabelRule
+from seesay.mining.choices import MIN_ANSWERS, MIN_RELATION, MIN_SEEN, LabelRule
 from seesay.mining.merge import ORDER
 from seesay.tasks.viphy.derived_sets import smaller_pairs
 
@@ -30,10 +30,10 @@ class Thresholds:
     answers about a name. `label_rule`: whether a typical label reaches its minimum or exceeds it.
     """
 
-    size: int = 100
-    place: int = 100
-    relation: int = 10
-    color: int = 10
+    size: int = MIN_SEEN
+    place: int = MIN_SEEN
+    relation: int = MIN_RELATION
+    color: int = MIN_ANSWERS
     label_rule: str = LabelRule.PUBLISHED
 
     @property

@@ -13,16 +13,15 @@ from __future__ import annotations
 import numpy as np
 
 from seesay.metrics.base import FloatArray, IntArray
+from seesay.mining.choices import SIZE_CLASSES
 
-CLASSES = 5
-"""ViPhy's number of size classes."""
 LONG = 96
 """Longer rows are processed one by one: the array of all segments grows with the square of the length."""
 BLOCK = 1 << 20
 """Segments (n² per row) in memory at once: enough to amortise the call of an operation."""
 
 
-def natural_breaks(values: FloatArray, classes: int = CLASSES) -> IntArray:
+def natural_breaks(values: FloatArray, classes: int = SIZE_CLASSES) -> IntArray:
     """The class of every value (0: the lowest) in each row of an array (B, n); NaN, the padding, is of class −1.
 
     >>> natural_breaks(np.array([[1.0, 50.0, 2.0, 1.0, 49.0], [3.0, 2.0, 3.0, np.nan, np.nan]]), 2).tolist()

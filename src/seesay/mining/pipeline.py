@@ -26,12 +26,22 @@ from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError, missing_extra
 from seesay.files import damage_as_user_error, lock_folder, read_state, refuse_other_settings, write_json
 from seesay.mining import fingerprints, subtypes
-from seesay.mining.choices import LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
+from seesay.mining.choices import (
+    MIN_ANSWERS,
+    MIN_REGIONS,
+    MIN_RELATION,
+    MIN_SEEN,
+    PART_SIZE,
+    SIZE_CLASSES,
+    LabelRule,
+    Lexicon,
+    SizeRule,
+    SpaceRule,
+    SubtypeRule,
+)
 from seesay.mining.count_relations import DELETE_WORK, CountingConfig, count_parts
-from seesay.mining.facts import PUBLISHED, Thresholds
-from seesay.mining.natural_breaks import CLASSES
+from seesay.mining.facts import Thresholds
 from seesay.mining.region_names import NameRules, normalize_names
-from seesay.mining.sizes import MIN_REGIONS
 from seesay.mining.visual_features import GIVEN, PIXELS
 from seesay.mining.write_knowledge import write_facts
 from seesay.progress import ProgressBars, no_progress
@@ -81,8 +91,6 @@ class MiningResult:
     def to_json(self) -> dict[str, Any]:
         """The content of `summary.json`."""
         summary = {key: value for key, value in asdict(self).items() if value is not None}
-        if self.counting is not None:
-            summary["counting"] = self.counting.to_json()
         return summary | {"folder": str(self.folder)}
 
 
@@ -90,10 +98,10 @@ def mine(
     annotations: str, output: Path | str, *, images: Path | str | None = None,
     size_rule: str = SizeRule.PAPER, space_rule: str = SpaceRule.PAPER, depth: str = AUTO, colors: str = AUTO,
     select: str = "", subtype_rule: str = SubtypeRule.PAPER, lexicons: Sequence[str] = (),
-    min_seen: int = PUBLISHED.size, min_relation: int = PUBLISHED.relation, min_answers: int = PUBLISHED.color,
-    min_regions: int = MIN_REGIONS, classes: int = CLASSES, label_rule: str = LabelRule.PUBLISHED,
+    min_seen: int = MIN_SEEN, min_relation: int = MIN_RELATION, min_answers: int = MIN_ANSWERS,
+    min_regions: int = MIN_REGIONS, classes: int = SIZE_CLASSES, label_rule: str = LabelRule.PUBLISHED,
     transitive: bool = False,
-    engine: str = Engine.LOCAL, workers: int = 0, rows: int = 10_000, progress: ProgressBars = no_progress,
+    engine: str = Engine.LOCAL, workers: int = 0, rows: int = PART_SIZE, progress: ProgressBars = no_progress,
 ) -> MiningResult:  # fmt: skip
     """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new or begun before.
 

@@ -22,12 +22,10 @@ import numpy as np
 
 from seesay.metrics.base import FloatArray
 from seesay.mining.aggregate import Observations, pairs
-from seesay.mining.choices import SizeRule
-from seesay.mining.natural_breaks import CLASSES, natural_breaks
+from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule
+from seesay.mining.natural_breaks import natural_breaks
 from seesay.mining.regions import RegionArrays, blocks
 
-MIN_REGIONS = CLASSES + 1
-"""Regions that a picture needs (published)."""
 LARGER, SMALLER = 0, 1
 """Labels: indices into `knowledge.SIZES`."""
 
@@ -50,7 +48,7 @@ RULES = {
 
 
 def compare(
-    regions: RegionArrays, rule: SizeMeasure, min_regions: int = MIN_REGIONS, classes: int = CLASSES
+    regions: RegionArrays, rule: SizeMeasure, min_regions: int = MIN_REGIONS, classes: int = SIZE_CLASSES
 ) -> Iterator[Observations]:
     """The pairs of a batch whose size classes differ. A picture with a region of unknown depth is skipped."""
     sizes = rule.measure(regions)

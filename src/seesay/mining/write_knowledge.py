@@ -65,7 +65,7 @@ def write_facts(
             "sizes": knowledge.write_tables(folder, sizes(), SizeFact),
             "places": knowledge.write_tables(folder, places(), PlaceFact),
         }
-        written["places with a scene"] = seen["with a scene"]
+        written["places_in_scenes"] = seen["with a scene"]
         colors = _merge_colors(counts)
     if len(colors.keys):
         facts = _color_facts(colors, subtypes or {}, thresholds)
@@ -77,7 +77,7 @@ def write_facts(
     if transitive:
         inferred = transitive_sizes(knowledge.read(folder, SizeFact))
         knowledge.write(folder / "transitive", inferred, SizeFact)
-        written["transitive sizes"] = len(inferred)
+        written["transitive_sizes"] = len(inferred)
     for merged in counts.folder.glob("merged-*"):
         shutil.rmtree(merged)
     return written, +Counter({"the size of a subtype, which its parent's size stands for": seen["of subtypes"] // 2})

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.memory import no_collections
 from seesay.models.base import FilledScores, Model, TokenScores
 from seesay.models.options import ModelOptions
 from seesay.plugins import collect
@@ -42,8 +41,7 @@ CHAT_SUFFIX = " · chat"
 def load_model(name: str, options: ModelOptions | None = None) -> Model:
     """The model behind a name, ready to answer."""
     options = options or ModelOptions()
-    with no_collections():
-        model = locate(name, options)()
+    model = locate(name, options)()
     return through_chat(model, options.system) if options.chat else model
 
 
@@ -59,25 +57,36 @@ def through_chat(model: Model, system: str | None = None) -> Model:
     return chatting
 
 
+def has_prefix(name: str) -> bool:
+    """Whether a name begins with a prefix of MODELS; a bare one is a folder's name where there is such a folder."""
+    prefix, colon, _ = name.partition(":")
+    return prefix in MODELS.names() and bool(colon or not Path(name).expanduser().is_dir())
+
+
 def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the model behind a name; a name that cannot be a model's is refused at once."""
-    from seesay.models.catalogue import CATALOGUE, source_of
-    from seesay.models.hf.gguf import convert_gguf
-    from seesay.models.hf.loading import device_of, load_transformers, model_type, require_models
+    from seesay.models.catalogue import CATALOGUE
+    from seesay.models.files import model_type
+    from seesay.models.libraries import device_of, require_models
+    from seesay.models.source import find_files, load_transformers
 
     prefix, colon, rest = name.partition(":")
     path = Path(name).expanduser()
-    if prefix in MODELS.names() and (colon or not path.is_dir()):
+    if has_prefix(name):
         return lambda: _load(prefix, rest, options)
     if options.device not in ("auto", "cpu"):  # refused before anything is fetched
         require_models()
         device_of(options.device)
+
+    def load_files() -> Model:
+        return load_transformers(*find_files(name, options), options)
+
     if name in CATALOGUE:
-        return lambda: load_transformers(name, source_of(CATALOGUE[name], options), options)
+        return load_files
     if path.suffix == ".gguf":
         if not path.is_file():
             raise UserError(f"There is no file '{name}'.")
-        return lambda: load_transformers(name, convert_gguf(path), options)
+        return load_files
     prefixes_by_ending = collect(lambda plugin: plugin.model_files).items()
     file_prefix = next((prefix for ending, prefix in prefixes_by_ending if path.name.endswith(ending)), None)
     if file_prefix is not None:
@@ -87,7 +96,7 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
     if folder_prefix is not None:
         return lambda: _load(folder_prefix, str(Path(name)), options)  # ./model and model/ are one model
     if path.is_dir():
-        return lambda: load_transformers(str(Path(name)), path, options)
+        return load_files
     if name.startswith((".", "/", "~")) or path.is_file():
         wanted = "model" if path.is_file() else "folder"
         raise UserError(f"'{name}' is not a {wanted}: give a model's folder, GGUF or ARPA file.")
@@ -97,7 +106,7 @@ def locate(name: str, options: ModelOptions) -> Callable[[], Model]:
         raise unknown("model", name, [*(f"{prefix}:" for prefix in MODELS.names()), *CATALOGUE], MODELS.listing)
     if "/" not in name and (meant := did_you_mean(name, CATALOGUE, cutoff=_ALMOST)):
         raise UserError(f"There is no model '{name}'{meant}. `seesay models` lists the names; a Hub id is OWNER/NAME.")
-    return lambda: load_transformers(name, name, options)
+    return load_files
 
 
 def _load(prefix: str, rest: str, options: ModelOptions) -> Model:

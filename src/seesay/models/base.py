@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.defaults import MAX_TOKENS
 from seesay.errors import UserError
 from seesay.questions import Prompt, Scores, Task
 
@@ -23,13 +24,13 @@ TEXT_AND_PICTURES = frozenset({"text", "pictures"})
 
 IDENTITY = (
     *("name", "family", "fingerprint", "scope", "accepts", "whole_words", "prompts_per_batch", "only_chooses"),
-    *("probabilities_hint", "probe", "probe_seed", "chat"),
+    *("probabilities_hint", "probe", "probe_seed", "chat", "abilities"),
 )
 """The fields in which a model states what it is; a stand-in for it states the same."""
 
 
-ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers")
-"""What a model may be able to do: the hooks that have no useful default."""
+ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers", "restrict")
+"""What a model may be able to do: the hooks that have no useful default, and to restrict a task to a part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Sampling:
 
     samples: int = 1
     temperature: float = 0.0
-    max_tokens: int = 64
+    max_tokens: int = MAX_TOKENS
     seed: int = 0
 
     def __post_init__(self) -> None:

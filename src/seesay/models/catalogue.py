@@ -78,7 +78,7 @@ def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
     """The hub's id if the hub is there, else the folder with what came in the wheel."""
     from seesay.models.hf.gguf import convert_gguf
     from seesay.models.hf.hub import on_hub
-    from seesay.models.hf.loading import require_models
+    from seesay.models.libraries import require_models
 
     require_models()
     if entry.hub and on_hub(entry.hub, options.revision):

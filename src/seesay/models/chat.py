@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from seesay.errors import UserError, first_line
-from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.multiple_choice import BLANK
-from seesay.questions import SLOT, Prompt
+from seesay.questions import SLOT, Prompt, resolve_separator
 
 PLAIN_NOTE = "'{name}' has a chat template and was asked without it, as a base model is: --chat asks through it."
 DATE = "26 Jul 2024"  # in place of today's: a run resumed tomorrow must ask the same (the default of Llama's template)

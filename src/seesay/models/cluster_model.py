@@ -13,12 +13,14 @@ from typing import Any
 
 from seesay.cluster import MAX_RESTARTS, start_ray, worker_resources
 from seesay.errors import UserError, first_line
-from seesay.models.base import IDENTITY, Model
+from seesay.models.base import Model
+from seesay.models.wrapped import WrappedModel, identity_of
 from seesay.questions import Prompt, Scores, Task
 
 
-class ClusterModel(Model):
-    """Delegates to workers, of which every one creates its own copy of the model."""
+class ClusterModel(WrappedModel):
+    """Stands for copies of a model, of which every worker creates its own: all of them answer, the first one does
+    whatever else is asked."""
 
     def __init__(self, create: Callable[[], Model], workers: int) -> None:
         self._ray = start_ray("Asking a model on Ray", workers)
@@ -27,29 +29,12 @@ class ClusterModel(Model):
         )(Worker)
         self._workers = [remote.remote(create, _threads()) for _ in range(workers)]
         self._task: list[Any] = []
-        vars(self).update(self._first("identity"))
+        vars(self).update(self._forward("identity"))
+        self.abilities &= {"answer", "restrict"}
 
     def prepare(self, task: Task) -> None:
         """Workers fetch the task when they are first asked about it."""
         self._task = [self._ray.put(task)]
-
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """As one copy plans them."""
-        batches: list[list[int]] = self._first("plan", prompts)
-        return batches
-
-    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
-        """That of one copy."""
-        return str(self._first("estimate", prompts, max_tokens))
-
-    def pieces(self, words: Sequence[str]) -> list[int] | None:
-        """How many tokens each word takes."""
-        counts: list[int] | None = self._first("pieces", words)
-        return counts
-
-    def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
-        """That of one copy, for the signature of sentences."""
-        return str(self._first("describe_scoring", end, stride))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """One batch, by the first worker."""
@@ -78,12 +63,11 @@ class ClusterModel(Model):
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """What the workers noted with their batches, and what a copy notes about all the answers."""
-        own = super().notes()
-        return list(dict.fromkeys([*own, *self._first("notes", answered)])) if answered else own
+        return list(dict.fromkeys(super().notes(answered))) if answered else Model.notes(self)
 
     def clear_notes(self) -> None:
         """Forget those of the copies, too."""
-        super().clear_notes()
+        Model.clear_notes(self)
         with self._failures():
             self._ray.get([worker.clear_notes.remote() for worker in self._workers])
 
@@ -92,9 +76,9 @@ class ClusterModel(Model):
         for worker in self._workers:
             self._ray.kill(worker)
 
-    def _first(self, ability: str, *arguments: Any) -> Any:
+    def _forward(self, hook: str, *arguments: Any, **named: Any) -> Any:
         with self._failures():
-            return self._ray.get(self._workers[0].call.remote(self._task, ability, *arguments))
+            return self._ray.get(self._workers[0].call.remote(self._task, hook, *arguments, **named))
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -120,12 +104,12 @@ class Worker:
         self._model: Model | None = None
         self._task: Any = None
 
-    def call(self, task: list[Any], ability: str, *arguments: Any) -> Any:
+    def call(self, task: list[Any], hook: str, *arguments: Any, **named: Any) -> Any:
         """What one method of the model returns; its identity is what it states about itself."""
         model = self._prepared(task)
-        if ability == "identity":
-            return {name: getattr(model, name) for name in IDENTITY}
-        return getattr(model, ability)(*arguments)
+        if hook == "identity":
+            return identity_of(model)
+        return getattr(model, hook)(*arguments, **named)
 
     def answer(self, task: list[Any], batch: Sequence[Prompt]) -> tuple[list[Scores], list[str]]:
         """The scores of a batch, and the model's notes so far."""

@@ -8,25 +8,29 @@ than that matters (servers, models of other packages, code of a repository), the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import seesay
+from seesay import caches
 from seesay.errors import UserError
 from seesay.files import checksum, write_json
-from seesay.folders import cache_folder
-from seesay.models import MODELS, load_model
+from seesay.models import has_prefix, load_model
 from seesay.models.base import ABILITIES, IDENTITY, Model
 from seesay.models.catalogue import CATALOGUE
 from seesay.models.hf.hub import hub_commit
 from seesay.models.options import ModelOptions
-from seesay.questions import Scores, Task
+from seesay.models.source import FEATURES
+from seesay.models.wrapped import WrappedModel, identity_of
+from seesay.questions import Task
 
 NOT_SHAPING = ("engine", "workers")
-IMAGINED = "img_feature_dim"  # in the configuration of a CLIP-BERT, which has a second model
+SETS = ("accepts", "abilities")
+"""Of what a model states, the sets, which are lists in JSON."""
+WITHOUT_LOADING = ("prepare", "notes", "clear_notes")
+"""What a model need not be loaded for."""
 
 
 def load_when_asked(name: str, options: ModelOptions) -> Model:
@@ -36,86 +40,61 @@ def load_when_asked(name: str, options: ModelOptions) -> Model:
         return load_model(name, options)
     shaping = {key: value for key, value in asdict(options).items() if key not in NOT_SHAPING}
     digest = checksum(json.dumps([seesay.__version__, ABILITIES, name, shaping, state]).encode())
-    path = cache_folder() / "identities" / f"{digest}.json"
+    path = caches.IDENTITIES.folder / f"{digest}.json"
     if (identity := _read(path)) is not None:
         return DeferredModel(identity, lambda: load_model(name, options), path)
     model = load_model(name, options)
-    stated = {field: getattr(model, field) for field in IDENTITY}
-    write_json(path, {**stated, "accepts": sorted(model.accepts), "abilities": sorted(model.abilities)})
+    write_json(path, identity_of(model) | {field: sorted(getattr(model, field)) for field in SETS})
     return model
 
 
-class DeferredModel(Model):
-    """States what is remembered of a model, and delegates everything else to it."""
+class DeferredModel(WrappedModel):
+    """States what is remembered of a model, and loads it for everything else."""
 
     def __init__(self, identity: dict[str, Any], load: Callable[[], Model], path: Path) -> None:
-        vars(self).update({field: identity[field] for field in IDENTITY})
-        self.accepts, self._abilities = frozenset(identity["accepts"]), frozenset(identity["abilities"])
-        self._tasks: list[Task] = []  # shared by copies of this model, as is what `loaded` returns
+        vars(self).update(identity | {field: frozenset(identity[field]) for field in SETS})
+        self._load = load
+        self._path = path
+        self._loaded: Model | None = None
+        self._task: Task | None = None
 
-        @cache
-        def loaded() -> Model:
-            model = load()
-            if model.fingerprint != self.fingerprint:
-                path.unlink(missing_ok=True)
-                raise UserError(f"'{self.name}' has changed since it was last asked: run the same command again.")
-            if self._tasks:
-                model.prepare(self._tasks[-1])
-            return model
+    def _forward(self, hook: str, *arguments: Any, **named: Any) -> Any:
+        """As for any model; one that is not loaded has no notes, and is prepared when it is."""
+        if self._loaded is None and hook in WITHOUT_LOADING:
+            return ()
+        if self._loaded is None:
+            self._loaded = self._load_prepared()
+        return getattr(self._loaded, hook)(*arguments, **named)
 
-        self._model = loaded
-
-    def _is_loaded(self) -> bool:
-        return self._model.cache_info().currsize > 0
-
-    @property
-    def abilities(self) -> frozenset[str]:
-        """Those that are remembered."""
-        return self._abilities
+    def _load_prepared(self) -> Model:
+        model = self._load()
+        if model.fingerprint != self.fingerprint:
+            self._path.unlink(missing_ok=True)
+            raise UserError(f"'{self.name}' has changed since it was last asked: run the same command again.")
+        if self._task is not None:
+            model.prepare(self._task)
+        return model
 
     def prepare(self, task: Task) -> None:
         """Prepare the model now, or when it is loaded."""
-        self._tasks.append(task)
-        if self._is_loaded():
-            self._model().prepare(task)
-
-    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """The model's own notes; one that is not loaded has none."""
-        return [*super().notes(), *(self._model().notes(answered) if self._is_loaded() else ())]
-
-    def clear_notes(self) -> None:
-        """Forget the model's, too."""
-        super().clear_notes()
-        if self._is_loaded():
-            self._model().clear_notes()
-
-
-def _delegate(name: str) -> Callable[..., Any]:
-    def method(self: DeferredModel, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self._model(), name)(*args, **kwargs)
-
-    return method
-
-
-DELEGATED = ("plan", "estimate", "score_filled", "through_chat", "knows", "can_score", "pieces", "describe_scoring")
-for _name in (*ABILITIES, *DELEGATED):
-    setattr(DeferredModel, _name, _delegate(_name))
+        self._task = task
+        super().prepare(task)
 
 
 def _state(name: str, options: ModelOptions) -> object:
     """What tells one state of the model's files from another; None where files do not tell everything."""
-    prefix, colon, _ = name.partition(":")
-    path = Path(name).expanduser()
-    if options.trust_remote_code or (prefix in MODELS.names() and (colon or not path.is_dir())):
+    if options.trust_remote_code or has_prefix(name):
         return None
+    path = Path(name).expanduser()
     if name in CATALOGUE:
         entry = CATALOGUE[name]
         return (entry.hub and hub_commit(entry.hub, options.revision)) or entry.wheel.sha256
     if path.is_file():
         return _stat(path)
     if path.is_dir():
-        imagines = (path / "config.json").is_file() and IMAGINED in (path / "config.json").read_text(errors="replace")
-        return None if imagines else [_stat(file) for file in sorted(path.iterdir()) if file.is_file()]
+        config = path / "config.json"
+        has_second_model = config.is_file() and FEATURES in config.read_text(errors="replace")
+        return None if has_second_model else [_stat(file) for file in sorted(path.iterdir()) if file.is_file()]
     return hub_commit(name, options.revision) if "/" in name else None
 
 
@@ -130,5 +109,4 @@ def _read(path: Path) -> dict[str, Any] | None:
         identity = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    fields = {*IDENTITY, "abilities"}
-    return identity if isinstance(identity, dict) and identity.keys() == fields else None
+    return identity if isinstance(identity, dict) and identity.keys() == set(IDENTITY) else None

@@ -8,15 +8,16 @@ it computes them in full, whatever the cache holds. Parallelism and memory are s
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from seesay.errors import UserError, first_line
+from seesay.files import checksum
 from seesay.models.base import GREEDY, Model, Reply, Sampling
-from seesay.models.hf.causal import CausalModel, ScoredSpan
+from seesay.models.batches import chunks
+from seesay.models.hf.causal import CausalModel, ScoredSpan, SpanLogps
 from seesay.models.hf.generation import LINE
 from seesay.models.hf.precision import json_or_text
 from seesay.models.options import ModelOptions
@@ -74,17 +75,14 @@ class VllmModel(CausalModel):
         self._budget, self._planned = PER_CALL, 16 * PER_CALL
         identity = [getattr(library, "__version__", ""), str(config.dtype), arguments]
         identity.append(getattr(config.hf_config, "_commit_hash", None))
-        self.fingerprint = hashlib.blake2b(json.dumps(identity, default=str).encode(), digest_size=8).hexdigest()
+        self.fingerprint = checksum(json.dumps(identity, default=str).encode())
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """What the engine writes; beginnings that prompts share are read once."""
-        chat = self._format
         arguments: dict[str, Any] = {"n": sampling.samples, "temperature": sampling.temperature}
         arguments |= {"max_tokens": sampling.max_tokens, "seed": sampling.seed}
-        parameters = self._library.SamplingParams(**arguments, stop=None if chat else [LINE])
-        texts = [prompt.parts[0].rstrip(" ") for prompt in self._rendered(prompts, thinks=True)]
-        rows = [self._begin(tuple(ids)) for ids in self._tokenizer(texts, add_special_tokens=chat is None)["input_ids"]]
-        outputs = self._run(rows, parameters)
+        parameters = self._library.SamplingParams(**arguments, stop=None if self._format else [LINE])
+        outputs = self._run(self._beginnings(prompts), parameters)
         return [
             tuple(Reply(str(reply.text).strip(), reply.finish_reason == "length") for reply in output.outputs)
             for output in outputs
@@ -97,7 +95,7 @@ class VllmModel(CausalModel):
     encode_layers = Model.encode_layers
     answer_layers = Model.answer_layers
 
-    def _token_logps(self, spans: Sequence[ScoredSpan], budget: int) -> list[tuple[list[float], int]]:
+    def _token_logps(self, spans: Sequence[ScoredSpan], budget: int) -> list[SpanLogps]:
         """Prompt log-probabilities; a token that is generated as well costs little, and some versions need one."""
         longest = max((len(span.ids) for span in spans), default=0)
         if longest >= self._longest:
@@ -107,10 +105,9 @@ class VllmModel(CausalModel):
         unique = list(dict.fromkeys(span.ids for span in spans))
         parameters = self._library.SamplingParams(temperature=0, max_tokens=1, prompt_logprobs=0)
         reported: dict[tuple[int, ...], Any] = {}
-        for start in range(0, len(unique), PER_CALL):
-            rows = unique[start : start + PER_CALL]
+        for rows in chunks(unique, PER_CALL):
             reported |= {ids: out.prompt_logprobs for ids, out in zip(rows, self._run(rows, parameters), strict=True)}
-        results: list[tuple[list[float], int]] = []
+        results: list[SpanLogps] = []
         for span in spans:
             entries = [reported[span.ids][i][span.ids[i]] for i in range(span.start, len(span.ids))]
             rank = int(entries[0].rank or 0) if span.ranked and entries else 0

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, is_used, lock_folder, write_json
-from seesay.folders import cache_folder
+from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, write_json
+from seesay.pictures.caches import ICON_PICTURES
 from seesay.pictures.drawing import PICTURE, png, rgb
 from seesay.pictures.icons import ICONS
 from seesay.pictures.plan import ColorPicture, Picture, color_pictures, size_pictures
@@ -20,6 +20,7 @@ from seesay.progress import ProgressCallback
 from seesay.questions import Question
 
 MANIFEST = "pictures.json"
+FORMAT = 1
 VERSION = "1"
 PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {"prior-color": color_pictures, "prior-size": size_pictures}
 _LARGEST = 2048
@@ -47,7 +48,8 @@ def write_pictures(
     if not 16 <= size <= _LARGEST:
         raise UserError(f"--size is {size}: give 16 to {_LARGEST:,} pixels.")
     pictures = plan(task, seed)
-    settings = {"task": task, "seed": seed, "size": size, "version": VERSION, "icons": ICONS.requirement}
+    source = {"task": task, "seed": seed, "size": size, "version": VERSION, "icons": ICONS.requirement}
+    settings = {"format": FORMAT, **source}
     if folder.is_file():
         raise UserError(f"'{folder}' is a file: choose a folder.")
     manifest = folder / MANIFEST
@@ -71,7 +73,7 @@ def write_pictures(
 
 def cached_pictures(task: str) -> Path:
     """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there yet."""
-    folder = cache_folder() / "pictures" / f"{task}-{PICTURE}px-{VERSION}"
+    folder = ICON_PICTURES.folder / f"{task}-{PICTURE}px-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_pictures(task, folder)
     return folder
@@ -81,6 +83,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """What a folder of pictures was made from."""
     try:
         settings = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        refuse_newer(settings, FORMAT, f"The data set in '{folder}'")
         if isinstance(settings, dict) and settings.get("task") in PLANS and isinstance(settings.get("seed"), int):
             return settings
     except (OSError, ValueError, RecursionError) as error:

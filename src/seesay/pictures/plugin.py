@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seesay.pictures.caches import ICON_PICTURES
 from seesay.plugins import BaselineCard, Plugin, TaskCard
 
 _TASKS = {
@@ -42,4 +43,5 @@ PLUGIN = Plugin(
     picture_sets={"prior-color": "seesay.pictures.training_set:open_prior_color"},
     commands={"pictures": "seesay.pictures.commands:app"},
     page_sections={"gallery": "seesay.pictures.gallery:render_galleries"},
+    caches=(ICON_PICTURES,),
 )

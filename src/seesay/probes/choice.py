@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.multiple_choice import lettered, question
+from seesay.models.wrapped import RephrasedModel, rephrase
 from seesay.probes.task_metrics import without_vocabulary_metrics
-from seesay.questions import SLOT, Prompt, Scores, Task, after_shots
+from seesay.questions import SLOT, Prompt, Scores, Task
 
 LETTERED_SCOPE = "answer-qa"
 """The scope of UnifiedQA's way of asking, whose prompts contain the lettered options already."""
@@ -35,21 +37,22 @@ def choice_task(task: Task) -> Task:
     return replace(without_vocabulary_metrics(task), templates=task.choice_templates or task.templates)
 
 
-class ChoiceModel(Model):
+class ChoiceModel(RephrasedModel):
     """Wraps a model that answers: every prompt becomes one lettered prompt per rotation of its options."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
-        self.name, self.family, self.fingerprint = model.name, model.family, model.fingerprint
-        self.accepts, self.only_chooses = model.accepts, model.only_chooses
-        self.probabilities_hint = model.probabilities_hint
-        self.scope, self.chat = f"{model.scope}-rotated", model.chat
+        super().__init__(model)
+        self.scope = f"{model.scope}-rotated"
         self._rotated: list[Scores] = []
+
+    def through_chat(self, system: str | None = None) -> Model:
+        """The same choices in a chat."""
+        return ChoiceModel(self._model.through_chat(system))
 
     def prepare(self, task: Task) -> None:
         """Prepare the wrapped model."""
         self._rotated = []
-        self._model.prepare(task)
+        super().prepare(task)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """The model's own batches of the prompts in their first rotation."""
@@ -66,12 +69,8 @@ class ChoiceModel(Model):
         for batch in self._model.plan(rotated):
             by_index |= zip(batch, self._model.answer([rotated[i] for i in batch]), strict=True)
         self._rotated += by_index.values()
-        answers, start = [], 0
-        for prompt in prompts:
-            stop = start + len(prompt.options)
-            answers.append(_average([by_index[i] for i in range(start, stop)]))
-            start = stop
-        return answers
+        in_order = (by_index[i] for i in range(len(rotated)))
+        return [_average(list(islice(in_order, len(prompt.options)))) for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how often the option picked stood in each position."""
@@ -79,27 +78,18 @@ class ChoiceModel(Model):
         for scores in answered:
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
-        own = self._model.notes(self._rotated if answered else ())  # it answered the rotations, not their mean
-        return [*super().notes(), *own, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
-
-    def clear_notes(self) -> None:
-        """Forget those of the wrapped model, too."""
-        super().clear_notes()
-        self._model.clear_notes()
+        notes = super().notes(self._rotated if answered else ())  # the model answered the rotations, not their mean
+        return [*notes, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
 
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:
             return replace(prompt, options=options)
-        shots = tuple(
-            replace(shot, text=_with_letters(shot.text, options if shot.options == prompt.options else shot.options))
-            for shot in prompt.shots
-        )
-        text = after_shots(shots, _with_letters(prompt.asked, options))
-        return replace(prompt, text=text, options=options, shots=shots)
 
+        def with_letters(text: str, offered: tuple[str, ...]) -> str:
+            rotated = options if offered == prompt.options else offered
+            return f"{question(text)} {lettered(rotated)} Answer: {SLOT}"
 
-def _with_letters(text: str, options: Sequence[str]) -> str:
-    return f"{question(text)} {lettered(options)} Answer: {SLOT}"
+        return replace(rephrase(prompt, with_letters), options=options)
 
 
 def _average(rotations: Sequence[Scores]) -> Scores:

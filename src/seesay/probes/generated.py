@@ -18,7 +18,8 @@ from seesay.matching import match
 from seesay.models.base import Model, Reply, Sampling, choice_scores
 from seesay.models.baselines import Baseline
 from seesay.models.chat import user_turn
-from seesay.questions import SLOT, Prompt, Scores, Task, after_shots
+from seesay.models.wrapped import RephrasedModel, rephrase
+from seesay.questions import SLOT, Prompt, Scores
 
 LEAST = 1e-6  # what an option that no reply named is given
 MOST_SHOWN = 30  # options; a longer list is not shown
@@ -31,23 +32,22 @@ def generated_model(model: Model, sampling: Sampling) -> Model:
     return model if isinstance(model, Baseline) else GeneratedModel(model, sampling)
 
 
-class GeneratedModel(Model):
+class GeneratedModel(RephrasedModel):
     """Wraps a model that generates."""
-
-    probabilities_hint = "sample its answers (--samples 10 --temperature 1)"
 
     def __init__(self, model: Model, sampling: Sampling) -> None:
         if "generate" not in model.abilities:
             raise UserError(f"'{model.name}' cannot generate text: leave out --how generate.")
-        self._model, self._sampling = model, sampling
-        self.name, self.family, self.fingerprint = f"{model.name} · generated", model.family, model.fingerprint
-        self.accepts, self.chat = model.accepts, model.chat
-        self.only_chooses = sampling.samples == 1
+        super().__init__(model)
+        self._sampling = sampling
+        self.name = f"{model.name} · generated"
         self.scope = f"generated-{sampling}"
+        self.only_chooses = sampling.samples == 1
+        self.probabilities_hint = "sample its answers (--samples 10 --temperature 1)"
 
-    def prepare(self, task: Task) -> None:
-        """Prepare the wrapped model."""
-        self._model.prepare(task)
+    def through_chat(self, system: str | None = None) -> Model:
+        """The same free answers in a chat."""
+        return GeneratedModel(self._model.through_chat(system), self._sampling)
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """The model's own batches."""
@@ -66,12 +66,7 @@ class GeneratedModel(Model):
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how many replies named no option."""
         outcomes = [reply for scores in answered for reply in scores.replies or ()]
-        return [*super().notes(), *self._model.notes(answered), *([_misses(outcomes)] if outcomes else [])]
-
-    def clear_notes(self) -> None:
-        """Forget those of the wrapped model, too."""
-        super().clear_notes()
-        self._model.clear_notes()
+        return [*super().notes(answered), *([_misses(outcomes)] if outcomes else [])]
 
 
 def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
@@ -93,8 +88,7 @@ def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
 
 def _request(prompt: Prompt) -> Prompt:
     """The prompt with its options named, and a cue for the answer at its end."""
-    shots = tuple(replace(shot, text=_request_text(shot.text, shot.options)) for shot in prompt.shots)
-    return replace(prompt, text=after_shots(shots, _request_text(prompt.asked, prompt.options)), shots=shots)
+    return rephrase(prompt, _request_text)
 
 
 def _request_text(text: str, options: Sequence[str]) -> str:

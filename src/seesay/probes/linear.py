@@ -6,7 +6,6 @@ treat it like a language model. Its template ends in the slot; the text before i
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -16,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.files import checksum
 from seesay.models.base import Model, choice_scores
-from seesay.models.hf.batching import chunks
+from seesay.models.batches import chunks
 from seesay.models.multiple_choice import with_options
 from seesay.probes.linear_layer import LinearLayer, ProbeConfig, log_softmax, train_layer, with_bias
 from seesay.probes.task_metrics import without_vocabulary_metrics
@@ -47,7 +47,7 @@ class LinearProbe(Model):
         self.probe, self.probe_seed = f"{vectors.encoder.name} · linear", seed
         self.name = f"{self.probe} · seed {seed}"
         parts = [vectors.encoder.fingerprint, *trained_on, asdict(layer.config), seed]
-        self.fingerprint = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+        self.fingerprint = checksum(json.dumps(parts).encode())
         self.labels, self.layer = tuple(labels), layer
         self._vectors = vectors
         self._columns = {label: column for column, label in enumerate(labels)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import random
@@ -12,6 +11,7 @@ from itertools import cycle, islice, zip_longest
 
 from seesay.errors import UserError
 from seesay.models.base import Model
+from seesay.models.wrapped import WrappedModel
 from seesay.questions import Question, Task
 
 
@@ -41,7 +41,7 @@ def with_shots(task: Task, count: int, seed: int) -> Task:
 
 def with_seed(model: Model, count: int, seed: int) -> Model:
     """The model under a name that says how many examples it sees, and which draw."""
-    seeded = copy.copy(model)
+    seeded = WrappedModel(model)
     seeded.probe, seeded.probe_seed = f"{model.name} · {count} {'shot' if count == 1 else 'shots'}", seed
     seeded.name = f"{seeded.probe} · seed {seed}"
     return seeded

@@ -16,10 +16,9 @@ from seesay.answers import NO_ANSWER
 from seesay.data.stored_answers import StoredRow, answer_files, read_stored
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model, Reply, choice_scores
-from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.options import ModelOptions
 from seesay.probes.generated import score_replies
-from seesay.questions import BadRow, Prompt, Question, Scores, Task, Template
+from seesay.questions import BadRow, Prompt, Question, Scores, Task, Template, resolve_separator
 
 SHOWN = 5
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay import caches
 from seesay.errors import UserError
 from seesay.files import atomic_write
-from seesay.folders import cache_folder
 from seesay.models.base import Model
-from seesay.models.hf.batching import chunks
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 
 SHARD = 2048  # texts that are encoded and written together: at a few hundred a second, what a kill can lose is seconds
@@ -34,7 +34,7 @@ class VectorCache:
     def __init__(self, encoder: Model, folder: Path | None = None) -> None:
         digest = hashlib.blake2b((encoder.fingerprint + self.kind).encode(), digest_size=12).hexdigest()
         self.encoder = encoder
-        self._folder = folder or cache_folder() / "features" / digest
+        self._folder = folder or caches.VECTORS.folder / digest
         self._rows: dict[bytes, tuple[Rows, int]] = {}
         for path in sorted(self._folder.glob("*.keys")):
             self._open(path)

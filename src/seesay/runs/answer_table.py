@@ -110,8 +110,8 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
             table = parquet.read_row_group(part, columns=_READ)
             for name, column in held.items():
                 own = _read_scores(table[name].cast(_SCORES), lengths)
-                shared = table[f"{name}_row"] if f"{name}_row" in table.column_names else None
-                if shared is None or shared.null_count == len(own):
+                shared = table[f"{name}_row"]
+                if shared.null_count == len(own):
                     column += own
                     continue
                 for scores, row in zip(own, shared.to_pylist(), strict=True):

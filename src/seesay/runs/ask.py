@@ -15,6 +15,7 @@ from time import monotonic
 
 import seesay
 from seesay import metrics
+from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
@@ -28,7 +29,7 @@ from seesay.runs.journal import Journal, flaw, packed
 from seesay.runs.records import Manifest
 from seesay.runs.run import Run
 
-RESAMPLES = (100, 1_000_000)
+FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
 MANY_OPTIONS = 100
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
@@ -42,7 +43,7 @@ class Settings:
     length: str = "sum"
     limit: int | None = None
     seed: int = 0
-    resamples: int = 10_000
+    resamples: int = RESAMPLES
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -55,11 +56,10 @@ class Settings:
 
 def check_resampling(seed: int, resamples: int) -> None:
     """Reject seeds that cannot be used and resamples that would take all memory."""
-    low, high = RESAMPLES
     if seed < 0:
         raise UserError(f"--seed is {seed}: it cannot be negative.")
-    if not low <= resamples <= high:
-        raise UserError(f"--resamples is {resamples}: give a number from {low} to {high:,}.")
+    if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
+        raise UserError(f"--resamples is {resamples}: give a number from {FEWEST_RESAMPLES} to {MOST_RESAMPLES:,}.")
 
 
 def run(model: Model, task: Task, root: Path, settings: Settings, progress: ProgressCallback | None = None) -> Run:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from seesay import metrics
+from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.metrics import FloatArray, Resamples, mcnemar, sign_flip
 from seesay.metrics.base import BoolArray
@@ -38,7 +39,7 @@ def compare(
     *,
     against: str | None = None,
     all_pairs: bool = False,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     strict: bool = True,
     headline_only: bool = False,

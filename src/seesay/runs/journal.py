@@ -17,8 +17,8 @@ import numpy as np
 from seesay.files import checksum
 from seesay.questions import Scores
 
-_KINDS = {"logp": "<f8", "tokens": "<i4", "chars": "<i4", "rank": "<i4"}
-_FIELDS = {"key", *_KINDS, "picks", "hidden", "replies", "checksum"}
+_KINDS = {"logp": "<f8", "tokens": "<i4", "chars": "<i4", "rank": "<i4", "picks": "<f8"}
+_FIELDS = {"key", *_KINDS, "hidden", "replies", "checksum"}
 _CHECKSUM = ', "checksum": '
 
 
@@ -86,12 +86,12 @@ def _line(key: str, scores: Scores) -> str:
 
 
 def _parse(line: bytes) -> tuple[str, Scores]:
-    """A line's key and scores; lines of older versions have no checksum."""
+    """A line's key and scores."""
     entry = json.loads(line)
-    if not isinstance(entry["key"], str) or not entry.keys() <= _FIELDS:
-        raise ValueError("not a line of a journal")
-    if "checksum" in entry and entry["checksum"] != checksum(line.rpartition(_CHECKSUM.encode())[0]):
+    if entry["checksum"] != checksum(line.rpartition(_CHECKSUM.encode())[0]):
         raise ValueError("the checksum does not fit")
+    if not isinstance(entry["key"], str) or entry.keys() != _FIELDS:
+        raise ValueError("not a line of a journal")
     scores = _scores(entry)
     if problem := flaw(scores):
         raise ValueError(problem)
@@ -101,8 +101,7 @@ def _parse(line: bytes) -> tuple[str, Scores]:
 def _entry(scores: Scores) -> dict[str, Any]:
     columns = {name: getattr(scores, name) for name in _KINDS}
     arrays = {name: None if c is None else _encode(c, _KINDS[name]) for name, c in columns.items()}
-    picks = None if scores.picks is None else list(scores.picks)
-    return {**arrays, "picks": picks, "hidden": scores.hidden, "replies": scores.replies}
+    return {**arrays, "hidden": scores.hidden, "replies": scores.replies}
 
 
 def _encode(column: Sequence[float], kind: str) -> str:
@@ -110,29 +109,21 @@ def _encode(column: Sequence[float], kind: str) -> str:
 
 
 def _scores(entry: Mapping[str, Any]) -> Scores:
-    """The scores of a line: arrays as Base64, or lists of numbers in journals of older versions."""
-    columns: list[Any] = [_decode(entry[name], kind, optional=name == "rank") for name, kind in _KINDS.items()]
-    picks, replies = entry.get("picks"), entry.get("replies")  # older journals have neither
-    if picks is not None:
-        picks = tuple(_decode(picks, "<f8").tolist())
-    if replies is not None:
-        replies = tuple((str(text), str(outcome), bool(named)) for text, outcome, named in replies)
-    hidden = entry.get("hidden")
+    """The scores of a line."""
+    columns = {name: _decode(entry[name], kind) for name, kind in _KINDS.items()}
+    if columns["picks"] is not None:
+        columns["picks"] = tuple(columns["picks"].tolist())
+    hidden, replies = entry["hidden"], entry["replies"]
     if hidden is not None and type(hidden) not in (int, float):
         raise TypeError("not a number")
-    return replace(Scores(*columns), picks=picks, hidden=hidden, replies=replies)
+    if replies is not None:
+        replies = tuple((str(text), str(outcome), bool(named)) for text, outcome, named in replies)
+    return Scores(**columns, hidden=hidden, replies=replies)
 
 
-def _decode(column: Any, kind: str, *, optional: bool = False) -> Any:
-    """A column of numbers; null, texts and truth values, which NumPy would convert, are refused."""
-    if column is None and optional:
-        return None
-    if isinstance(column, str):
-        return np.frombuffer(base64.b64decode(column, validate=True), kind)
-    accepted = (int, float) if kind == "<f8" else (int,)
-    if not isinstance(column, list) or any(type(value) not in accepted for value in column):
-        raise TypeError("not a list of numbers")
-    return np.asarray(column, kind)
+def _decode(column: str | None, kind: str) -> Any:
+    """A column of numbers; of those that may be missing, None."""
+    return None if column is None else np.frombuffer(base64.b64decode(column, validate=True), kind)
 
 
 def packed(scores: Scores, lengths: dict[bytes, array[int]]) -> Scores:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from seesay.questions import BadRow, DataSource, Slice
-from seesay.runs.upgrades import FORMAT
+
+FORMAT = 1
+"""The format of a run folder: of its manifest and of the files beside it."""
 
 
 class Document(BaseModel):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seesay import metrics
+from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.metrics import FloatArray, Resamples
 from seesay.metrics.base import ratio
@@ -51,7 +52,7 @@ class Stability:
     decisive: str | None
 
 
-def ranking_stability(runs: Sequence[Run], *, resamples: int = 10_000, seed: int = 0) -> list[Stability]:
+def ranking_stability(runs: Sequence[Run], *, resamples: int = RESAMPLES, seed: int = 0) -> list[Stability]:
     """Of each task that at least two models were asked in at least two shared templates."""
     check_resampling(seed, resamples)
     by_task: dict[str, list[Run]] = {}

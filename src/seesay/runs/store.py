@@ -16,14 +16,13 @@ from weakref import WeakValueDictionary
 from pydantic import TypeAdapter
 
 from seesay.errors import NewerVersionError, UserError
-from seesay.files import checksum, damage_as_user_error, write_text
+from seesay.files import checksum, damage_as_user_error, refuse_newer, write_text
 from seesay.questions import Answer, Task
 from seesay.runs.answer_table import read_answers as read_answers
 from seesay.runs.answer_table import write_answers as write_answers
 from seesay.runs.figures import figures
-from seesay.runs.records import Figure, Manifest
+from seesay.runs.records import FORMAT, Figure, Manifest
 from seesay.runs.run import Run
-from seesay.runs.upgrades import FORMAT, upgrade_manifest, upgrade_task
 
 log = logging.getLogger(__name__)
 
@@ -77,19 +76,14 @@ def stored_manifest(folder: Path, manifest: Manifest) -> Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest of any format up to today's."""
-    document = upgrade_manifest(json.loads(path.read_bytes()))
-    newer = document.get("format") if isinstance(document, dict) else None
-    if isinstance(newer, int) and newer > FORMAT:
-        raise NewerVersionError(
-            f"The run in {path.parent} was written by a newer seesay (format {newer}, this one reads {FORMAT}): "
-            "update seesay to read it."
-        )
+    """Read a manifest; one of a newer version is refused."""
+    document = json.loads(path.read_bytes())
+    refuse_newer(document, FORMAT, f"The run in {path.parent}")
     return Manifest.model_validate(document)
 
 
 def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
-    """Whether a file is there, and as the run left it. Runs of earlier versions do not say how that was."""
+    """Whether a file is there, and as the run left it, which is not known before the run has ended."""
     digest = manifest.digests.get(name)
     return (folder / name).is_file() and (digest is None or checksum(folder / name) == digest)
 
@@ -116,10 +110,14 @@ def write_task(path: Path, task: Task) -> None:
 
 def read_task(path: Path) -> Task:
     """Read the task as it was asked; runs that were asked the same share it."""
-    document = path.read_bytes()
-    digest = checksum(document)
+    content = path.read_bytes()
+    digest = checksum(content)
     if (task := _PARSED.get(digest)) is None:
-        parsed = _TASK.validate_python(upgrade_task(json.loads(document)), strict=False)
+        document = json.loads(content)
+        option_lists = document.pop("option_lists")
+        for question in document["questions"]:
+            question["options"] = option_lists[question["options"]]
+        parsed = _TASK.validate_python(document, strict=False)
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}
         questions = (replace(q, options=shared.setdefault(q.options, q.options)) for q in parsed.questions)
         task = _PARSED[digest] = replace(parsed, questions=tuple(questions))

@@ -45,12 +45,6 @@ class How(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> How:
-        if value == "few-shot":  # what it was called before in-context examples
-            log.warning(
-                "--how few-shot is now called learning-curve: linear probes from parts of the training questions. "
-                "In-context examples are --shots."
-            )
-            return cls.LEARNING_CURVE
         raise UserError(f"--how is '{value}': choose {', '.join(cls)}.")
 
     @property

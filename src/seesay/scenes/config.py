@@ -11,6 +11,7 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective, adjective
+from seesay.scenes.defaults import ADJECTIVE, OBJECTS, THRESHOLD
 from seesay.scenes.task_kinds import TaskKind, task_kind
 from seesay.scenes.thresholds import Threshold, threshold
 from seesay.scenes.world import SCENE_COLORS, SHAPES
@@ -59,9 +60,9 @@ class SceneConfig:
 
     task: str
     seed: int = 0
-    objects: tuple[int, int] = (5, 9)
-    adjective: str = "big"
-    threshold: str = "rh-r"
+    objects: tuple[int, int] = OBJECTS
+    adjective: str = ADJECTIVE
+    threshold: str = THRESHOLD
     k_mean: float | None = None
     k_deviation: float | None = None
     kind: TaskKind = field(init=False, repr=False, compare=False)

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, is_used, lock_folder, remove_unfinished, write_text
+from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
+from seesay.scenes.defaults import ADJECTIVE, OBJECTS, THRESHOLD
 from seesay.scenes.plan import ScenePlan, make_plan
 from seesay.scenes.png import encode_halves, encode_indices, encode_rgb, workspace
 from seesay.scenes.raster import PUBLISHED, check_size, paint, paint_changes, palette, rgb
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 CHUNK = 200
 FORMATS = ("json", "h5", "parquet")
 MANIFEST = "scenes.json"
+FORMAT = 1
 _CROWDED = 12
 
 
@@ -72,9 +74,9 @@ def make_scenes(
     image_size: int | None = PUBLISHED,
     array_size: int | None = None,
     formats: Sequence[str] | None = None,
-    objects: tuple[int, int] = (5, 9),
-    adjective: str = "big",
-    threshold: str = "rh-r",
+    objects: tuple[int, int] = OBJECTS,
+    adjective: str = ADJECTIVE,
+    threshold: str = THRESHOLD,
     k_mean: float | None = None,
     k_deviation: float | None = None,
     workers: int | None = None,
@@ -162,7 +164,8 @@ def _check(output: SceneOutput) -> None:
 
 def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict[str, Any]:
     shape = {"picture": output.picture, "array": output.array, "formats": sorted(output.formats)}
-    settings = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings(), **shape}
+    source = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings()}
+    settings = {"format": FORMAT, **source, **shape}
     return dict(json.loads(json.dumps(settings)))
 
 
@@ -176,6 +179,7 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
             raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
         write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
     existing = annotation.load_json(manifest)
+    refuse_newer(existing, FORMAT, f"The data set in '{folder}'")
     if not isinstance(existing, dict) or {**existing, "complete": None} != {**settings, "complete": None}:
         raise UserError(
             f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose another folder."

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from seesay.errors import UserError
 from seesay.scenes.config import DesignCell, design_cells, seen
+from seesay.scenes.defaults import TEST_ITEMS
 
 MIXTURES = (64, 128, 256, 512, 1024, 2048, 4000)
 LARGEST = 10_000_000
@@ -64,7 +65,7 @@ def default_size(name: str) -> int:
     """How many items the published data set of this name has."""
     if name == "compositional" or name.startswith("mixture-"):
         return 11_000
-    return 2_000 if name.endswith("-hard") else 20_000
+    return TEST_ITEMS if name.endswith("-hard") else 20_000
 
 
 def make_plan(name: str, items: int | None = None) -> ScenePlan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seesay.plugins import BaselineCard, Plugin, TaskCard
+from seesay.scenes.caches import REASONER_FEATURES, SCENES
 
 
 def _malevic(title: str, loader: str) -> TaskCard:
@@ -46,4 +47,5 @@ PLUGIN = Plugin(
         "reasoner": "seesay.scenes.commands.reasoner:app",
     },
     functions={"make_scenes": "seesay.scenes.dataset_writer:make_scenes"},
+    caches=(SCENES, REASONER_FEATURES),
 )

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
+from seesay.scenes.defaults import PUBLISHED as PUBLISHED
 from seesay.scenes.world import CANVAS, LEVELS, RGB, SCENE_COLORS, WIDE, Scene, SceneObject, anchor, brightness
 
-PUBLISHED = 1478
 _LARGEST = 8192
 
 Bytes = NDArray[np.uint8]

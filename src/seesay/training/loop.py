@@ -64,11 +64,11 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """The position in a checkpoint; those of earlier versions have not all fields."""
+        """The position in a checkpoint."""
         from pydantic import TypeAdapter
 
         at = TypeAdapter(cls).validate_json(text, strict=True)
-        if not {"step", "epoch", "index", "size"} <= json.loads(text).keys() or not 0 <= at.index <= max(at.size, 1):
+        if json.loads(text).keys() != asdict(at).keys() or not 0 <= at.index <= max(at.size, 1):
             raise ValueError("it holds no position in a training")
         return at
 

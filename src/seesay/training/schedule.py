@@ -38,10 +38,8 @@ class Schedule:
     enough: float | None = None
 
     def settings(self) -> dict[str, Any]:
-        """The fields as a training's settings; newer ones only if set, so that older trainings can be resumed."""
-        fields = asdict(self)
-        newer = {"optimizer": "adamw", "cooldown": 0.0, "enough": None}
-        return {name: value for name, value in fields.items() if name not in newer or newer[name] != value}
+        """The fields as a training's settings."""
+        return asdict(self)
 
     def changed(self, **fields: Any) -> Schedule:
         """The schedule with other fields; None leaves a field as it is."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from tests.captions.strategies import CORPORA
 
 from seesay.captions import CaptionCorpus, DocumentFrequency, cider, cider_d
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 
 
 def test_multi30k(corpus: CaptionCorpus) -> None:
@@ -24,6 +24,14 @@ def test_a_saved_table_gives_the_same(corpus: CaptionCorpus, tmp_path: Path) -> 
     again = DocumentFrequency.load(tmp_path / "df.json")
     assert again == table
     assert cider_d(corpus, again).scores == pytest.approx(cider_d(corpus).scores, abs=1e-12)
+
+
+def test_a_table_of_a_newer_version_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "df.json"
+    DocumentFrequency(1, {"a": 1}).save(path)
+    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(NewerVersionError, match=r"df\.json was written by a newer version of seesay"):
+        DocumentFrequency.load(path)
 
 
 def _naive(corpus: CaptionCorpus, *, clipped: bool) -> list[float]:

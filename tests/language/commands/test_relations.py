@@ -86,7 +86,7 @@ def test_a_matrix_with_its_origin(folder: Path) -> None:
     assert {"in", "in front of"} <= set(matrix.contexts) <= set(matrix.words)
     assert about["contexts"]["in"] == 20
     assert about["level"] == "token"
-    assert about["seen"] == "unknown"  # an ARPA file does not tell what it was counted on
+    assert about["seen_in_training"] == "unknown"  # an ARPA file does not tell what it was counted on
     own = [matrix.perplexity[matrix.words.index(word), i] for i, word in enumerate(matrix.contexts)]
     assert np.mean(own < np.median(matrix.perplexity, axis=0)) > 0.8  # a word fits its own contexts
     with (folder / "pvectors.csv").open(encoding="utf-8") as file:
@@ -120,7 +120,7 @@ def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) ->
     assert other["tests"][0]["questions"] == 120
     assert other["tests"][0]["chance"] == pytest.approx(1 / 9)
     assert mine["people"][people.stem]["pairs"] >= 3
-    assert {"rank", "cosine", "merge", "alone"} <= set(told["pairs"][0])
+    assert {"rank", "cosine", "merge", "joined_directly"} <= set(told["pairs"][0])
     shown = " ".join(ask("test", folder, "--pair", "in,on").stdout.split())
     assert "in / on: nearer than" in shown
 
@@ -128,7 +128,7 @@ def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) ->
 def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     """With a study of people beside it, whose agreement is told; the unit is that of the matrix's level."""
     matrix, about = pvectors.read(folder)
-    pvectors.write(tmp_path / "m", matrix, {**about, "level": "sentence", "seen": "no"})
+    pvectors.write(tmp_path / "m", matrix, {**about, "level": "sentence", "seen_in_training": "no"})
     study = tmp_path / "study"
     study.mkdir()
     pairs = [(a, b) for a in ("in", "on", "with") for b in ("at", "by")]
@@ -137,7 +137,7 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     )
     report = {"people": 12, "people_counted": 9, "judgements_per_item": 6.5, "agreement": {}}
     (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
-    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["told"]
+    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["descriptions"]
     assert told == {"study": "9 of 12 people, 6.5 judgements per pair"}
     ask("page", tmp_path / "m", "-o", tmp_path / "page.html", "--restarts", 5, "--human", study)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")

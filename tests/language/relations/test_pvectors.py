@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
+from seesay.files import write_json
 from seesay.language.relations.pvectors import PerplexityMatrix, p_vectors, read, shares, write
 
 MATRIX = PerplexityMatrix(("above", "over", "in"), ("above", "in"), np.array([[1.0, 2.0], [3.0, 2.0], [4.0, 4.0]]))
@@ -49,9 +50,17 @@ def test_a_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
         if missing:
             (tmp_path / "m" / missing).unlink()
         matrix, about = read(tmp_path / "m")
-        assert (matrix.words, matrix.contexts, about) == (MATRIX.words, MATRIX.contexts, {"model": "toy"})
+        assert (matrix.words, matrix.contexts, about) == (MATRIX.words, MATRIX.contexts, {"format": 1, "model": "toy"})
         assert (matrix.perplexity == MATRIX.perplexity).all()
     assert MATRIX.take(("in",), ("above",)).perplexity.tolist() == [[4.0]]
+
+
+def test_a_matrix_of_a_newer_version_says_so(tmp_path: Path) -> None:
+    write(tmp_path, MATRIX, {"model": "toy"})
+    write_json(tmp_path / "about.json", {"format": 2})
+    (tmp_path / "matrix.parquet").write_text("another format")
+    with pytest.raises(NewerVersionError, match=r"The matrix in .* was written by a newer version of seesay"):
+        read(tmp_path)
 
 
 def test_a_folder_without_a_matrix_or_with_a_bad_one_is_told(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.language.words.word_lstm import loaded, reference, saved
 
-from seesay.errors import UserError
+from seesay.errors import NewerVersionError, UserError
 from seesay.language.relations.contexts import Context, scorable
 from seesay.language.words.lstm import LstmModel, load, save
 from seesay.language.words.lstm_network import LstmNetwork
@@ -90,13 +90,25 @@ def test_a_model_that_never_met_an_unknown_word_scores_none(folder: Path, tmp_pa
     contexts = {"on": [Context("a cat ", " a mat"), Context("a yeti ", " a mat"), Context("a cat ", " a yeti")]}
     assert scorable(contexts, model) == ({"on": contexts["on"][:1]}, 2)
     assert scorable(contexts, loaded(folder)) == (contexts, 0)
+
+
+@pytest.mark.parametrize("change", [{"drops_unknown": None}, {"drops_unknown": "yes"}])
+def test_a_configuration_that_does_not_say_what_is_unknown_is_damaged(
+    folder: Path, tmp_path: Path, change: dict[str, object]
+) -> None:
+    save(tmp_path, *load(folder))
     config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
-    del config["drop"]  # a folder as it was written before
-    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    assert not loaded(tmp_path).drops_unknown
-    (tmp_path / "training").mkdir()
-    (tmp_path / "training" / "settings.json").write_text('{"drop": true}', encoding="utf-8")
-    assert loaded(tmp_path).drops_unknown
+    (tmp_path / "config.json").write_text(json.dumps({**config, **change}), encoding="utf-8")
+    with pytest.raises(UserError, match="could not be read"):
+        loaded(tmp_path)
+
+
+def test_a_model_of_a_newer_version_says_so(folder: Path, tmp_path: Path) -> None:
+    save(tmp_path, *load(folder))
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "config.json").write_text(json.dumps({**config, "format": 2}), encoding="utf-8")
+    with pytest.raises(NewerVersionError, match=r"The model in .* was written by a newer version of seesay"):
+        loaded(tmp_path)
 
 
 def test_phrases_learnt_as_one_word_are_read_as_one(folder: Path) -> None:

@@ -23,7 +23,7 @@ from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL
 from seesay.models.encoders import load_encoder, locate_encoder
-from seesay.models.encoders.text_towers import lxmert_language
+from seesay.models.hf.text_only import lxmert_language
 
 Folder = Callable[[str], Path]
 

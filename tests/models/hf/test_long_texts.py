@@ -21,8 +21,8 @@ from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.language.perplexity.sums import PerplexitySums, text_sums
 from seesay.models import Model, ModelOptions, load_model
+from seesay.models.batches import text_batches, windows
 from seesay.models.catalogue import SMOLLM2_WHEEL
-from seesay.models.hf.batching import text_batches, windows
 from seesay.models.hf.gguf import convert_gguf
 
 Folder = Callable[[str], Path]

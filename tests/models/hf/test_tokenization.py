@@ -16,7 +16,7 @@ from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
 from seesay.models.hf.logits import MANY as MANY_TOKENS
 from seesay.models.hf.logits import ranks
-from seesay.models.hf.tokenization import MANY_OPTIONS, resolve_separator, tokenize_options
+from seesay.models.hf.tokenization import MANY_OPTIONS, tokenize_options
 from seesay.questions import Prompt, Question, Template
 
 Folder = Callable[[str], Path]
@@ -88,12 +88,6 @@ def test_a_model_without_separator_reads_nothing_there(kind: str, tiny_folder: F
         [Prompt(f"What color? {sep}Answer: [MASK].", ("red", "blue")) for sep in ("[SEP] ", "")]
     )
     assert with_it == without
-
-
-def test_resolving_a_separator() -> None:
-    assert resolve_separator("What? [SEP] It", "</s>") == "What? </s> It"
-    assert resolve_separator("What? [SEP] It", None) == "What? It"
-    assert resolve_separator("What?[SEP]", None) == "What?"
 
 
 @pytest.mark.parametrize("kind", ["bert", "albert", "deberta-v2", "t5"])

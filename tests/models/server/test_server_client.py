@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from tests.models.server.toy_server import Reply, chat, old_layout, serving
 
+from seesay.caches import SERVER_ANSWERS
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
 from seesay.models.base import Sampling
@@ -190,7 +191,8 @@ def test_answers_are_reused_by_prompt(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_kept_answers_that_are_damaged_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
-    (tmp_path / "server-answers.sqlite").write_text("no database, but long enough to look like one " * 20)
+    SERVER_ANSWERS.folder.mkdir(parents=True)
+    (SERVER_ANSWERS.folder / "answers.sqlite").write_text("no database, but long enough to look like one " * 20)
     with pytest.raises(UserError, match="delete that file"):
         Client("http://127.0.0.1:1/v1", "x", ModelOptions(reuse=True))
     path = tmp_path / "kept.sqlite"

@@ -23,10 +23,10 @@ from tests.modules import needed
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Sampling
 from seesay.models.options import ModelOptions
+from seesay.models.pictures import open_picture, question
 from seesay.models.server import load_vision_server
 from seesay.models.server.vision import reply_scores
 from seesay.models.vision import VisionModel, load_vision
-from seesay.models.vision.picture_prompt import open_picture, question
 from seesay.models.vision.processor import tiles
 from seesay.models.vision.vision_language import MAX_NEW_TOKENS
 from seesay.probes.generated import GeneratedModel

@@ -33,7 +33,7 @@ def test_json_holds_what_the_page_shows(trained: Path, tmp_path: Path) -> None:
     assert (one["network"], one["task"]) == ("stacked-attention", "compositional")
     assert one["own"] == ["compositional-seen", "compositional-unseen"]
     assert len(one["accuracy"]) == 2 * 4
-    assert [len(example["looks"]) for example in one["examples"]] == [2, 2]
+    assert [len(example["attention"]) for example in one["examples"]] == [2, 2]
     assert all(Path(path).is_file() for path in told["written"])
     assert told["written"][0] == str(page)
     own = next(row for row in one["accuracy"] if row["group"] == ["reasoner"])

@@ -11,7 +11,7 @@ import pytest
 from tests.scenes.reasoners.small import feature_shape
 
 from seesay.errors import UserError
-from seesay.folders import cache_folder
+from seesay.scenes.caches import REASONER_FEATURES
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
@@ -72,7 +72,7 @@ def test_another_eye_looks_for_itself() -> None:
 def test_half_a_folder_is_made_anew(stop: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         extract_cached("made-up", seen(stop), 6, PixelExtractor(8), NAMES)
-    assert not list((cache_folder() / "reasoners" / "made-up-pixels-8").glob("[!.]*"))
+    assert not list((REASONER_FEATURES.folder / "made-up-pixels-8").glob("[!.]*"))
     assert [look.max() for look in extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES).features] == [
         0,
         0,
@@ -85,8 +85,13 @@ def test_half_a_folder_is_made_anew(stop: int) -> None:
 
 def test_a_damaged_cache_is_one_sentence() -> None:
     extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
-    folder = cache_folder() / "reasoners" / "made-up-pixels-8"
-    for name, damage in (("items.json", b"{"), ("items.json", b"[]"), ("looks.npy", b""), ("looks.npy", b"\x93NUMPY")):
+    folder = REASONER_FEATURES.folder / "made-up-pixels-8"
+    for name, damage in (
+        ("items.json", b"{"),
+        ("items.json", b"[]"),
+        ("features.npy", b""),
+        ("features.npy", b"\x93NUMPY"),
+    ):
         content = (folder / name).read_bytes()
         (folder / name).write_bytes(damage)
         with pytest.raises(UserError, match=r"made-up-pixels-8 is damaged .*: delete that folder"):

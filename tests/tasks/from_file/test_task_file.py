@@ -324,7 +324,7 @@ def test_pictures_inside_rows_become_files(tmp_path: Path, monkeypatch: pytest.M
     assert paths[0] == paths[2]
     assert task.questions[3].picture is None
     assert "1 questions have no picture" in task.data_notes
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["pictures"]
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["task-pictures"]
 
 
 def test_pictures_that_are_none_and_large_ones_cost_their_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,11 +18,12 @@ import numpy as np
 from seesay.captions.coco.corpus import CaptionCorpus
 from seesay.captions.coco.ngrams import ORDERS, lookup
 from seesay.errors import UserError
-from seesay.files import write_text
+from seesay.files import refuse_newer, write_text
 from seesay.metrics.base import FloatArray, Measurement, mean_metric, ratio
 
 log = logging.getLogger(__name__)
 
+FORMAT = 1
 SIGMA = 6.0
 MOST_IMAGES = 1 << 53  # whole numbers that a float holds
 
@@ -45,13 +46,15 @@ class DocumentFrequency:
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        write_text(path, json.dumps({"images": self.images, "counts": self.counts}, ensure_ascii=False))
+        table = {"format": FORMAT, "images": self.images, "counts": self.counts}
+        write_text(path, json.dumps(table, ensure_ascii=False))
 
     @classmethod
     def load(cls, path: Path) -> DocumentFrequency:
         """Read what `save` wrote."""
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
+            refuse_newer(saved, FORMAT, path)
             images, counts = saved["images"], saved["counts"]
             good = images > 0 and all(type(n) is int and 0 <= n <= MOST_IMAGES for n in (images, *counts.values()))
         except OSError as error:

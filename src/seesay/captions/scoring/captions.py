@@ -12,6 +12,7 @@ from seesay.captions.coco.cider import DocumentFrequency
 from seesay.captions.coco.corpus import CaptionCorpus
 from seesay.captions.coco.evaluate import compare, evaluate, signature
 from seesay.captions.coco.meteor import load
+from seesay.captions.defaults import RESAMPLES
 from seesay.captions.pairs import CaptionSource, ReferenceSource, load_captions, load_references, pair
 from seesay.captions.scoring.records import TextComparison, TextRecord, make_records, system_names
 from seesay.errors import UserError
@@ -67,7 +68,7 @@ def score_captions(
     use_meteor: bool = True,
     meteor: Path | None = None,
     document_frequency: DocumentFrequency | Path | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     jobs: int = 0,
     notify: Callable[[str], None] | None = None,

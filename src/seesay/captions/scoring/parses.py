@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seesay import __version__
+from seesay.captions.defaults import RESAMPLES
 from seesay.captions.parses import EvalbParameters, MismatchError, ParseScore, ParseTree, parseval, score
 from seesay.captions.parses.parameters import read_parameters
 from seesay.captions.parses.trees import TreeRow, read_trees, split_trees
@@ -44,7 +45,7 @@ def score_parses(
     test: ParseSource,
     *,
     parameters: EvalbParameters | Path | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> ParseScores:
     """Labelled and unlabelled brackets, crossings and tags, over all sentences and up to evalb's cutoff length.

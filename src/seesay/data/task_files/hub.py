@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from seesay import caches
 from seesay.data.jsonl import MOST_LINES, BadValueError
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.files import atomic_write
-from seesay.folders import cache_folder
 
 ADDRESS = re.compile(r"hf:(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w./-]+?)(?:#(?P<split>[\w.\[\]:%+-]+))?")
 LARGEST_PICTURE = 64 << 20
@@ -50,7 +50,7 @@ def is_picture(value: Any) -> bool:
 
 def picture_folder() -> Path:
     """Where pictures go that rows hold themselves."""
-    return cache_folder() / "pictures"
+    return caches.TASK_PICTURES.folder
 
 
 def store_picture(value: Any) -> str:

@@ -13,6 +13,7 @@ import typer
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary, training_bar
 from seesay.errors import UserError
+from seesay.language.defaults import HELD_OUT, NGRAM_ORDER, NGRAM_SMALLEST_COUNT
 
 if TYPE_CHECKING:
     from seesay.language.training.captions import CaptionSplit
@@ -69,7 +70,7 @@ def capbert(
     batch_tokens: Annotated[int | None, typer.Option(min=128, help="Tokens per batch.")] = None,
     vocabulary: Annotated[int | None, typer.Option(min=300, help="Word pieces of the trained tokeniser.")] = None,
     validate_every: Annotated[int | None, typer.Option(min=1, help="Steps between validations.")] = None,
-    held_out: HeldOut = 0.1,
+    held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
@@ -107,7 +108,7 @@ def lstm(
         typer.Option(min=1, help="Smallest count of a word; a rarer one is <unk>, or its sentence is dropped."),
     ] = None,
     phrases: Phrases = None,
-    held_out: HeldOut = 0.1,
+    held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
@@ -129,10 +130,12 @@ def lstm(
 def trigram(
     files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="The ARPA file.")],
-    order: Annotated[int, typer.Option(min=2, max=6, help="Words per n-gram.")] = 3,
-    smallest_count: Annotated[int, typer.Option(min=1, help="Smallest count of a word; a rarer one is <unk>.")] = 20,
+    order: Annotated[int, typer.Option(min=2, max=6, help="Words per n-gram.")] = NGRAM_ORDER,
+    smallest_count: Annotated[
+        int, typer.Option(min=1, help="Smallest count of a word; a rarer one is <unk>.")
+    ] = NGRAM_SMALLEST_COUNT,
     phrases: Phrases = None,
-    held_out: HeldOut = 0.1,
+    held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -157,7 +160,7 @@ def trigram(
 def split_captions(
     files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for train.txt and held-out.txt.")],
-    held_out: HeldOut = 0.1,
+    held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -11,6 +11,7 @@ import typer
 from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
 from seesay.command_line import recorded_command
 from seesay.errors import missing_extra
+from seesay.language.defaults import CLUSTERS, HELD_OUT, MAX_CONTEXTS, MIN_CONTEXTS, RESTARTS
 from seesay.language.relations import ContextPart, PerplexityLevel
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ Pairs = Annotated[list[str] | None, typer.Option("--pair", help="Two relations w
 def find(
     files: Files,
     relations: Relations = None,
-    minimum: Minimum = 100,
+    minimum: Minimum = MIN_CONTEXTS,
     examples: Annotated[
         int, typer.Option(min=0, help="Show the substitution table of this many relations: each in a context of each.")
     ] = 0,
-    held_out: HeldOut = 0.1,
+    held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -82,10 +83,10 @@ def matrix(
     files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the matrix; an unfinished one is resumed.")],
     relations: Relations = None,
-    minimum: Minimum = 100,
-    most: Annotated[int, typer.Option(min=1, help="Contexts per relation at most, a random sample.")] = 500,
+    minimum: Minimum = MIN_CONTEXTS,
+    most: Annotated[int, typer.Option(min=1, help="Contexts per relation at most, a random sample.")] = MAX_CONTEXTS,
     part: Annotated[ContextPart, typer.Option(help="Which captions the contexts are taken from.")] = ContextPart.ALL,
-    held_out: HeldOut = 0.1,
+    held_out: HeldOut = HELD_OUT,
     level: Annotated[
         PerplexityLevel, typer.Option(help="Perplexity by token (as published) or by sentence.")
     ] = PerplexityLevel.TOKEN,
@@ -144,7 +145,7 @@ def run_tests(
     evaluations = evaluate_folder(folder, vectors or [], human or [], seed=seed)
     pairs = pair_proximity(pvectors.p_vectors(perplexities), parse_pairs(pair or [], perplexities))
     if as_json:
-        rows = [{**asdict(proximity), "alone": proximity.joined_directly} for proximity in pairs]
+        rows = [{**asdict(proximity), "joined_directly": proximity.joined_directly} for proximity in pairs]
         print_json({"about": about, "rows": [evaluation.as_json() for evaluation in evaluations], "pairs": rows})
         return
     tests = test_table(evaluations)
@@ -161,8 +162,8 @@ def page(
     pair: Pairs = None,
     clusters: Annotated[
         int, typer.Option(help="k of k-means, at most half the number of words; 30 as published.")
-    ] = 30,
-    restarts: Annotated[int, typer.Option(min=1, help="Restarts of k-means.")] = 1000,
+    ] = CLUSTERS,
+    restarts: Annotated[int, typer.Option(min=1, help="Restarts of k-means.")] = RESTARTS,
     seed: Seed = 0,
 ) -> None:
     """A page with the heat map in cluster order, the dendrogram and the tests."""

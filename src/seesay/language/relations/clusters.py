@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay.errors import UserError
+from seesay.language.defaults import CLUSTERS, RESTARTS
 from seesay.language.relations.vectors import WordVectors, cosine, unit
 from seesay.metrics.base import FloatArray
 
@@ -50,7 +51,9 @@ class PairProximity:
         return len(self.joined) == 2
 
 
-def k_means(vectors: WordVectors, k: int = 30, *, restarts: int = 1000, seed: int = 0) -> list[tuple[str, ...]]:
+def k_means(
+    vectors: WordVectors, k: int = CLUSTERS, *, restarts: int = RESTARTS, seed: int = 0
+) -> list[tuple[str, ...]]:
     """The clusters of the best restart, largest first."""
     from sklearn.cluster import KMeans
 

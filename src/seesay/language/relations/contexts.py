@@ -16,15 +16,13 @@ from typing import Any, NamedTuple
 
 from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError
+from seesay.language.defaults import HELD_OUT, MIN_CONTEXTS
 from seesay.language.relations import ContextPart
 from seesay.language.relations.lexicon import RelationLexicon
 from seesay.language.training import captions
 from seesay.models.base import Model
 from seesay.questions import BadRow
 from seesay.training.checkpoint import SETTINGS
-
-MIN_CONTEXTS = 100
-"""Contexts that a relation needs to get a column (and a row)."""
 
 
 class Context(NamedTuple):
@@ -88,7 +86,7 @@ class ContextCorpus:
 
 
 def collect_contexts(
-    paths: Sequence[Path], lexicon: RelationLexicon | None = None, *, held_out: float = 0.1, seed: int = 0
+    paths: Sequence[Path], lexicon: RelationLexicon | None = None, *, held_out: float = HELD_OUT, seed: int = 0
 ) -> ContextCorpus:
     """Every context in the files. Images are held out as `seesay pretrain` does, so that none is in both parts."""
     lexicon = lexicon or RelationLexicon()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.files import damage_as_user_error
 from seesay.language.relations.vectors import WordVectors, cosine
@@ -88,7 +89,7 @@ def read_human(path: Path) -> HumanRatings:
 
 
 def correlate(
-    vectors: WordVectors, ratings: HumanRatings, *, resamples: int = 10_000, seed: int = 0
+    vectors: WordVectors, ratings: HumanRatings, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Correlation | None:
     """The correlation over the pairs whose words all have vectors; None for fewer than three pairs."""
     rated = ratings.where([a in vectors.index and b in vectors.index for a, b in ratings.pairs])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.files import json_value
 from seesay.language.relations import analogy, odd_one_out, pvectors
@@ -17,8 +18,6 @@ from seesay.language.relations.inventory import ANTONYMS, GROUPS, NEIGHBOURS, Va
 from seesay.language.relations.vectors import WordVectors, read_vectors
 from seesay.metrics.base import FloatArray, weighted_mean
 from seesay.metrics.bootstrap import Resamples
-
-RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,7 @@ class VectorEvaluation:
 
     def as_json(self) -> dict[str, Any]:
         """As `seesay relations test --json` prints it: null for what is not finite."""
-        record = asdict(self)
-        record["told"] = record.pop("descriptions")
-        return {key: json_value(value) for key, value in record.items()}
+        return {key: json_value(value) for key, value in asdict(self).items()}
 
 
 def evaluate(

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from seesay import __version__
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.language.defaults import MAX_CONTEXTS, MIN_CONTEXTS
 from seesay.language.perplexity.score import require_scoring
 from seesay.language.relations import ContextPart, PerplexityLevel, pvectors
 from seesay.language.relations.contexts import (
-    MIN_CONTEXTS,
     ContextCorpus,
     scorable,
     seen_in_training,
@@ -57,7 +57,7 @@ def build_matrix(
     part: ContextPart | str = ContextPart.ALL,
     level: PerplexityLevel | str = PerplexityLevel.TOKEN,
     minimum: int = MIN_CONTEXTS,
-    most: int | None = 500,
+    most: int | None = MAX_CONTEXTS,
     seed: int = 0,
     progress: ProgressCallback | None = None,
     command: str = "",
@@ -83,7 +83,7 @@ def build_matrix(
     matrix = PerplexityMatrix(words, tuple(contexts), cells)
     about = {
         "model": model.name, "fingerprint": model.fingerprint, "part": str(part), "held_out": corpus.held_out_share,
-        "level": str(level), "seed": seed, "seen": seen, "left_out": left_out,
+        "level": str(level), "seed": seed, "seen_in_training": seen, "left_out": left_out,
         "contexts": {word: len(gaps) for word, gaps in contexts.items()}, "unknown": list(unknown), **corpus.summary(),
         "command": command, "seesay": __version__,
     }  # fmt: skip

@@ -131,4 +131,4 @@ def _contexts(matrix: PerplexityMatrix, about: Mapping[str, Any]) -> Section:
         own = f"{matrix.perplexity[matrix.words.index(word), column]:.1f}" if word in matrix.words else ""
         body.append([word, str(counts.get(word, "")), own])
     table = DataTable(["relation", "contexts", "perplexity of the word itself"], body)
-    return Section("Contexts", SEEN.get(about.get("seen", ""), ""), (), table)
+    return Section("Contexts", SEEN.get(about.get("seen_in_training", ""), ""), (), table)

@@ -18,10 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, write_json, write_text
+from seesay.files import atomic_write, refuse_newer, write_json, write_text
 from seesay.language.relations.vectors import WordVectors, unit
 from seesay.metrics.base import FloatArray
 
+FORMAT = 1
 EMBEDDINGS = "embeddings.txt"
 """The model's own vectors of the same words, in the folder of a matrix."""
 
@@ -64,11 +65,12 @@ def write(folder: Path, matrix: PerplexityMatrix, about: dict[str, Any]) -> None
     """Write `matrix` and `pvectors` as CSV and Parquet, and their origin as `about.json`."""
     for name, rows in (("matrix", matrix.perplexity), ("pvectors", p_vectors(matrix).rows)):
         _write_table(folder / name, matrix, rows)
-    write_json(folder / "about.json", about)
+    write_json(folder / "about.json", {"format": FORMAT, **about})
 
 
 def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
     """The matrix of a folder and its origin; `matrix.csv` alone is enough."""
+    about = _read_about(folder / "about.json")
     parquet, text = folder / "matrix.parquet", folder / "matrix.csv"
     try:
         if parquet.is_file():
@@ -85,12 +87,13 @@ def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
         matrix = PerplexityMatrix(words, tuple(names[1:]), values)
     except (pa.ArrowException, OSError, ValueError, TypeError, IndexError, csv.Error) as error:
         raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
-    return matrix, _read_about(folder / "about.json")
+    return matrix, about
 
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
         about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        refuse_newer(about, FORMAT, f"The matrix in '{path.parent}'")
         if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
             raise ValueError("not what `seesay relations matrix` writes")
     except (ValueError, RecursionError) as error:

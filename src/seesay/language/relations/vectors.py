@@ -91,7 +91,7 @@ def read_vectors(path: Path, words: Iterable[str]) -> WordVectors:
 def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> WordVectors | None:
     """The words' rows of an LSTM's embedding layer, spelt as it knows them; None if the folder holds no LSTM."""
     from seesay.language.words.lstm import MODEL_TYPE, load
-    from seesay.models.hf.loading import model_type
+    from seesay.models.files import model_type
 
     if model_type(folder) != MODEL_TYPE:
         return None

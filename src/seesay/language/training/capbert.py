@@ -27,10 +27,11 @@ from seesay.language.training import masking, ragged
 from seesay.language.training.captions import CaptionSplit
 from seesay.language.training.imagination import Imagination
 from seesay.language.training.statements import color_counts, statements
-from seesay.models.encoders.clip_bert import is_clip_bert
-from seesay.models.hf.loading import load_network, read_config, require_models
+from seesay.models.hf.loading import load_network, read_config
 from seesay.models.hf.logits import logits_at
+from seesay.models.libraries import require_models
 from seesay.models.options import ModelOptions
+from seesay.models.source import is_clip_bert
 from seesay.training import checkpoint, loop
 from seesay.training.schedule import Schedule
 

@@ -16,6 +16,7 @@ from seesay.data.captions import Caption, Corpus, CorpusSummary, distinct_source
 from seesay.data.lines import LONGEST_LINE
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.language.defaults import HELD_OUT
 from seesay.language.words.vocabulary import joiner
 from seesay.questions import BadRow
 
@@ -75,7 +76,7 @@ def read_texts(path: Path, name: str) -> CaptionSplit:
     return CaptionSplit(texts, [], 0, sources, [(corpus.name, row) for row in corpus.bad_rows])
 
 
-def split(paths: Sequence[Path], *, held_out: float = 0.1, seed: int = 0) -> CaptionSplit:
+def split(paths: Sequence[Path], *, held_out: float = HELD_OUT, seed: int = 0) -> CaptionSplit:
     """All captions of the corpora, with a share of the pictures held out, drawn by the seed and the captions.
 
     Corpora overlap (Flickr8k's pictures are in Flickr30k too, under other names). So a picture is drawn by the smallest

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.language.training.ragged import Rows
-from seesay.models.encoders.clip_bert import FEATURES, PROJECTION, load_imagination
+from seesay.models.encoders.clip_bert import PROJECTION, load_imagination
 from seesay.models.options import ModelOptions
+from seesay.models.source import FEATURES
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

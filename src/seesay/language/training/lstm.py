@@ -19,7 +19,7 @@ from seesay.language.training import ragged
 from seesay.language.training.captions import CaptionSplit, join_phrases
 from seesay.language.words import lstm
 from seesay.language.words.vocabulary import Vocabulary, words
-from seesay.models.hf.loading import require_models
+from seesay.models.libraries import require_models
 from seesay.training import checkpoint, loop
 from seesay.training.schedule import Schedule
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from seesay.errors import UserError
+from seesay.language.defaults import NGRAM_ORDER, NGRAM_SMALLEST_COUNT
 from seesay.language.training.captions import CaptionSplit, join_phrases
 from seesay.language.words.arpa import Gram, Ngrams
 from seesay.language.words.vocabulary import BEGIN, END, UNKNOWN, Vocabulary, words
@@ -17,7 +18,7 @@ FALLBACK = (0.5, 1.0, 1.5)  # for a corpus too small to estimate discounts, as i
 IMPOSSIBLE = -99.0  # by convention: the beginning is never predicted
 
 
-def estimate(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary, order: int = 3) -> Ngrams:
+def estimate(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary, order: int = NGRAM_ORDER) -> Ngrams:
     """The model of the sentences. Words outside the vocabulary are read as the unknown word, in training and after."""
     if order < 2:
         raise UserError(f"The order of the n-gram model is {order}: give 2 or more.")
@@ -47,7 +48,11 @@ def estimate(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary, order: 
 
 
 def train_ngrams(
-    captions: CaptionSplit, phrases: Sequence[str] = (), *, order: int = 3, smallest_count: int = 20
+    captions: CaptionSplit,
+    phrases: Sequence[str] = (),
+    *,
+    order: int = NGRAM_ORDER,
+    smallest_count: int = NGRAM_SMALLEST_COUNT,
 ) -> tuple[Ngrams, Vocabulary]:
     """An n-gram model of the training captions, with phrases as single words."""
     sentences = [words(text) for text in join_phrases(captions.train, phrases)]

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 def watch_tasks(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], dict[str, float]]:
     """A function from a network and its tokeniser to the first metric of each task, averaged over templates."""
-    from seesay.models.encoders.clip_bert import is_clip_bert, load_imagination
+    from seesay.models.encoders.clip_bert import load_imagination
     from seesay.models.encoders.clip_bert_masked import ImaginingReader
     from seesay.models.hf.loading import Checkpoint
     from seesay.models.hf.masked import MaskedModel
     from seesay.models.options import ModelOptions
+    from seesay.models.source import is_clip_bert
 
     imagination = cache(lambda encoder: load_imagination("the network", "", encoder, ModelOptions(device="cpu")))
     tasks = [replace(load_task(name), neutral={}) for name in expand(names)]

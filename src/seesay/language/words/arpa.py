@@ -12,7 +12,7 @@ from seesay.data.lines import read_lines
 from seesay.errors import UserError
 from seesay.language.words.vocabulary import BEGIN, END
 from seesay.language.words.word_model import WordModel
-from seesay.models.hf.loading import file_digest
+from seesay.models.files import file_digest
 from seesay.models.options import ModelOptions
 from seesay.questions import BadRow
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError, first_line
-from seesay.files import write_json
+from seesay.files import refuse_newer, write_json
 from seesay.language.words.vocabulary import Vocabulary
 from seesay.language.words.word_model import WordModel
 from seesay.models.base import FilledScores
-from seesay.models.hf.batching import halve_until_it_fits
-from seesay.models.hf.loading import device_of, file_digest, require_models
-from seesay.models.hf.untrusted import refuse_other_sizes
+from seesay.models.batches import halve_until_it_fits
+from seesay.models.files import file_digest
+from seesay.models.libraries import device_of, require_models
+from seesay.models.untrusted import refuse_other_sizes
 
 if TYPE_CHECKING:
     import torch
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
 
 MODEL_TYPE = "seesay-lstm"
+FORMAT = 1
 FILES = ("config.json", "vocabulary.txt", "model.safetensors")
 DEFAULT_BUDGET = 4096
 ROWS = 256  # of logits at a time: they stay in the processor's cache
@@ -45,8 +47,17 @@ def save(folder: Path, network: LstmNetwork, vocabulary: Vocabulary, *, drop: bo
     vocabulary.save(folder / "vocabulary.txt")
     save_file({name: weights.contiguous() for name, weights in network.state_dict().items()}, folder / FILES[2])
     sizes = {"embedding": network.lstm.input_size, "hidden": network.lstm.hidden_size}
-    config = {"model_type": MODEL_TYPE, "vocabulary": len(vocabulary), "drop": drop, **sizes}
-    write_json(folder / "config.json", config)
+    header = {"model_type": MODEL_TYPE, "format": FORMAT}
+    write_json(folder / "config.json", {**header, "vocabulary": len(vocabulary), "drops_unknown": drop, **sizes})
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration, as `save` wrote it."""
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    refuse_newer(config, FORMAT, f"The model in '{folder}'")
+    if not isinstance(config["drops_unknown"], bool):
+        raise ValueError("drops_unknown is neither true nor false")
+    return config
 
 
 def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
@@ -58,7 +69,7 @@ def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
     from seesay.language.words.lstm_network import LstmNetwork
 
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_config(folder)
         vocabulary = Vocabulary.read(folder / "vocabulary.txt")
         if config["vocabulary"] != len(vocabulary):
             raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")
@@ -84,19 +95,8 @@ def load_lstm(name: str, options: ModelOptions) -> LstmModel:
     device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
     fingerprint = file_digest(folder / file for file in FILES)
     model = LstmModel(name, network.to(device), vocabulary, fingerprint, options.batch_size)
-    model.drops_unknown = _drops_unknown(folder)
+    model.drops_unknown = read_config(folder)["drops_unknown"]
     return model
-
-
-def _drops_unknown(folder: Path) -> bool:
-    """As the configuration says; an older one does not, but the settings of its training may."""
-    for path in (folder / "config.json", folder / "training" / "settings.json"):
-        try:
-            drops = json.loads(path.read_text(encoding="utf-8"))["drop"]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            continue
-        return drops is True
-    return False
 
 
 class LstmModel(WordModel):

@@ -10,9 +10,8 @@ import numpy as np
 from seesay.errors import UserError
 from seesay.language.words.vocabulary import END, UNKNOWN, joined, joiner, words
 from seesay.models.base import FilledScores, Model, TokenScores, summed_scores
-from seesay.models.hf.batching import text_batches
-from seesay.models.hf.tokenization import resolve_separator
-from seesay.questions import Prompt, Scores
+from seesay.models.batches import text_batches
+from seesay.questions import Prompt, Scores, resolve_separator
 
 
 class WordModel(Model):

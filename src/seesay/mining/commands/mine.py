@@ -9,7 +9,19 @@ import typer
 
 from seesay.cli.options import Json, Quiet
 from seesay.cluster import Engine
-from seesay.mining.choices import LabelRule, Lexicon, SizeRule, SpaceRule, SubtypeRule
+from seesay.mining.choices import (
+    MIN_ANSWERS,
+    MIN_REGIONS,
+    MIN_RELATION,
+    MIN_SEEN,
+    PART_SIZE,
+    SIZE_CLASSES,
+    LabelRule,
+    Lexicon,
+    SizeRule,
+    SpaceRule,
+    SubtypeRule,
+)
 
 
 def mine(
@@ -45,11 +57,11 @@ def mine(
     ] = "",
     subtype_rule: Annotated[SubtypeRule, typer.Option(help="Which names are subtypes.")] = SubtypeRule.PAPER,
     lexicon: Annotated[list[Lexicon] | None, typer.Option(help="Add a lexicon's subtypes; can be given twice.")] = None,
-    min_seen: Annotated[int, typer.Option(min=1, help="Pictures that must show a pair.")] = 100,
-    min_relation: Annotated[int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")] = 10,
-    min_answers: Annotated[int, typer.Option(min=1, help="Answers that an object's colours need.")] = 10,
-    min_regions: Annotated[int, typer.Option(min=2, help="Regions that a picture needs for sizes.")] = 6,
-    classes: Annotated[int, typer.Option(min=2, help="Size classes of a picture.")] = 5,
+    min_seen: Annotated[int, typer.Option(min=1, help="Pictures that must show a pair.")] = MIN_SEEN,
+    min_relation: Annotated[int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")] = MIN_RELATION,
+    min_answers: Annotated[int, typer.Option(min=1, help="Answers that an object's colours need.")] = MIN_ANSWERS,
+    min_regions: Annotated[int, typer.Option(min=2, help="Regions that a picture needs for sizes.")] = MIN_REGIONS,
+    classes: Annotated[int, typer.Option(min=2, help="Size classes of a picture.")] = SIZE_CLASSES,
     label_rule: Annotated[
         LabelRule, typer.Option(help="A typical label reaches its minimum (published) or exceeds it (paper).")
     ] = LabelRule.PUBLISHED,
@@ -58,7 +70,7 @@ def mine(
         Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
     ] = Engine.LOCAL,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one per processor.")] = 0,
-    rows: Annotated[int, typer.Option(min=1, help="Pictures per part, the unit of work.")] = 10_000,
+    rows: Annotated[int, typer.Option(min=1, help="Pictures per part, the unit of work.")] = PART_SIZE,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -91,8 +103,8 @@ def mine(
         if (rate := result.pictures_per_second) is not None:
             out.print(f"{result.pictures:,} pictures" + (f", {rate:,.0f} per second" if rate else ""))
         out.print(f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}")
-        if facts.get("places") and not facts["places with a scene"]:
+        if facts.get("places") and not facts["places_in_scenes"]:
             out.print("No picture names its scene, so viphy-space, which asks by scene, has no questions.")
-        for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places with a scene", "viphy-space")):
+        for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places_in_scenes", "viphy-space")):
             if facts.get(kind):
                 out.print(f"Next: seesay probe --task {task} --data {output}")

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from seesay.errors import UserError
 from seesay.files import atomic_write
+from seesay.mining.choices import PART_SIZE
 from seesay.mining.readers import ade20k, coco, plain, visual_genome
 from seesay.mining.records import SCHEMA, BadAnnotation, Picture, to_batch
 from seesay.progress import ProgressCallback
@@ -46,7 +47,7 @@ def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotat
 
 
 def to_parquet(
-    spec: str, folder: Path, rows_per_part: int = 10_000, images: Path | None = None,
+    spec: str, folder: Path, rows_per_part: int = PART_SIZE, images: Path | None = None,
     progress: ProgressCallback = lambda done, total: None,
 ) -> tuple[list[Path], dict[str, int]]:  # fmt: skip
     """Split an annotation into Parquet parts of so many pictures; `bad.jsonl` lists what was left out, and why.

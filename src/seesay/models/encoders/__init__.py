@@ -13,6 +13,7 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
+from seesay.models.libraries import require_models
 from seesay.models.options import ModelOptions
 
 __all__ = ["load_encoder", "locate_encoder"]
@@ -28,26 +29,22 @@ def load_encoder(name: str, options: ModelOptions | None = None) -> Model:
 
 def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
     """A function that loads the encoder behind a name; a name that cannot be an encoder's is refused at once."""
-    from seesay.models import MODELS, locate
-    from seesay.models.catalogue import CATALOGUE, source_of
-    from seesay.models.encoders import clip_bert
-    from seesay.models.hf.gguf import convert_gguf
+    from seesay.models import MODELS, has_prefix, locate
+    from seesay.models.source import find_files
 
-    prefix, colon, rest = name.partition(":")
-    path = Path(name).expanduser()
+    prefix, _, rest = name.partition(":")
     if prefix in CLIP_BERT:
+        require_models()
+        from seesay.models.encoders import clip_bert
+
         parts = clip_bert.parts_of(name, rest)
         return lambda: clip_bert.load_clip_bert(name, *parts, options, imagine=CLIP_BERT[prefix])
-    if prefix in MODELS.names() and (colon or not path.is_dir()):
+    if has_prefix(name):
         if prefix in MODELS.ours:
             raise _cannot_encode(name)
         return lambda: _checked(locate(name, options)())
     locate(name, options)  # refuses what can be no model's name
-    if name in CATALOGUE:
-        return lambda: load_source(name, source_of(CATALOGUE[name], options), options)
-    if path.suffix == ".gguf":
-        return lambda: load_source(name, convert_gguf(path), options)
-    return lambda: load_source(str(Path(name)) if path.is_dir() else name, path if path.is_dir() else name, options)
+    return lambda: load_source(*find_files(name, options), options)
 
 
 def _checked(model: Model) -> Model:
@@ -67,10 +64,11 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
 
     config = read_config(name, source, options)
     from seesay.models.encoders import clip_bert, sentence, text_towers
+    from seesay.models.source import is_clip_bert
 
     if config.model_type in text_towers.TOWERS:
         return text_towers.load_tower(name, source, options, text_towers.TOWERS[config.model_type])
-    if clip_bert.is_clip_bert(config):
+    if is_clip_bert(config):
         return clip_bert.load_clip_bert(name, str(source), "", options, imagine=True)
     steps = sentence.steps_of(name, source, options)
     if steps is not None:
@@ -83,8 +81,9 @@ def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any
     its last token, which has seen all others, a masked one and the encoder of an encoder-decoder at the first."""
     from transformers import AutoModel
 
-    from seesay.models.encoders.base import BatchEncoder, encoder_class, first_token, first_token_layers, load_complete
-    from seesay.models.hf.loading import family_of, load_transformers
+    from seesay.models.encoders.base import BatchEncoder, encoder_class, load_complete
+    from seesay.models.hf.encoding import first_token, first_token_layers
+    from seesay.models.hf.families import family_of, load_language_model
 
     try:
         family = options.family or family_of(name, config)
@@ -94,7 +93,7 @@ def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any
             "FLAVA, ViLT, VisualBERT, LXMERT or CLIP-BERT."
         ) from error
     if family == "causal":
-        model = load_transformers(name, source, options)
+        model = load_language_model(name, source, options, config)
         model.fingerprint += "-last"
         return model
     if family == "encoder-decoder":  # the decoder's weights may be absent

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
-from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
+from seesay.models.batches import halve_until_it_fits
+from seesay.models.hf.checkpoint_keys import note_unused, refuse_missing
+from seesay.models.hf.encoding import Reader, Vectors, encode_texts
+from seesay.models.hf.loading import Checkpoint, load_checkpoint
 
 if TYPE_CHECKING:
-    import torch
-
-    from seesay.models.hf.loading import Checkpoint
     from seesay.models.options import ModelOptions
 
 DEFAULT_BUDGET = 2048
-
-Vectors = NDArray[np.float32]
 
 
 class BatchEncoder(Model):
@@ -37,20 +30,19 @@ class BatchEncoder(Model):
         self,
         name: str,
         checkpoint: Checkpoint,
-        vectors: Callable[[torch.Tensor], torch.Tensor],
+        vectors: Reader,
         options: ModelOptions,
         *,
         pooling: str,
         padded_to: int | None = None,
-        layers: Callable[[torch.Tensor], torch.Tensor] | None = None,
+        layers: Reader | None = None,
     ) -> None:
         self.name, self.fingerprint = name, f"{checkpoint.fingerprint}-{pooling}"
         self._network, self._tokenizer, self._vectors = checkpoint.model, checkpoint.tokenizer, vectors
         self._layers = layers
         self._padding: dict[str, Any] = {"padding": "max_length", "max_length": padded_to} if padded_to else {}
         self._budget = options.batch_size or DEFAULT_BUDGET
-        if checkpoint.unused:
-            self.note(note_of_unused(name, checkpoint.unused), lasting=True)
+        note_unused(self, name, checkpoint.unused)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         return self._encode(self._vectors, texts)
@@ -60,7 +52,7 @@ class BatchEncoder(Model):
             raise self._cannot("encode texts layer by layer")
         return self._encode(self._layers, texts)
 
-    def _encode(self, vectors: Callable[[torch.Tensor], torch.Tensor], texts: Sequence[str]) -> Vectors:
+    def _encode(self, vectors: Reader, texts: Sequence[str]) -> Vectors:
         rows, self._budget = halve_until_it_fits(
             lambda budget: encode_texts(
                 self.name, self._network, self._tokenizer, vectors, texts, budget, **self._padding
@@ -70,40 +62,10 @@ class BatchEncoder(Model):
         return rows
 
 
-def encode_texts(
-    name: str,
-    network: Any,
-    tokenizer: Any,
-    vectors: Callable[[torch.Tensor], torch.Tensor],
-    texts: Sequence[str],
-    budget: int,
-    **padding: Any,
-) -> Vectors:
-    """One row per text; texts of one length are read together, at most `budget` tokens at a time, equal ones once."""
-    import torch
-
-    if not texts:
-        return np.zeros((0, 0), np.float32)
-    sentences = [tuple(ids) for ids in tokenizer(list(texts), **padding)["input_ids"]]
-    refuse_too_long(name, network, max(map(len, sentences)))
-    if not all(sentences):
-        raise UserError(f"'{name}' finds no token in an empty text.")
-    unique = list(dict.fromkeys(sentences))
-    row_of: dict[tuple[int, ...], Vectors] = {}
-    with torch.inference_mode():
-        for members in batches_of_equal_length(unique, budget):
-            batch = [unique[i] for i in members]
-            rows = vectors(torch.tensor(batch, device=network.device)).float().cpu().numpy()
-            row_of.update(zip(batch, rows, strict=True))
-    return np.stack([row_of[sentence] for sentence in sentences])
-
-
 def load_complete(
     name: str, source: str | Path, options: ModelOptions, network_class: Any, part: str = "", spare: Sequence[str] = ()
 ) -> Checkpoint:
     """A checkpoint that lacks none of the weights its vectors need: those under `part`, except `spare` ones."""
-    from seesay.models.hf.loading import load_checkpoint
-
     checkpoint = load_checkpoint(name, source, options, network_class)
     missing = [key for key in checkpoint.missing if key.startswith(part) and not any(word in key for word in spare)]
     refuse_missing(name, missing)
@@ -116,30 +78,3 @@ def encoder_class(config: Any) -> Any:
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ALONE
 
     return AutoModelForTextEncoding if config.model_type in ALONE else AutoModel
-
-
-def first_token(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 4)."""
-    return lambda ids: network(input_ids=ids)[0][:, 0]
-
-
-def first_token_layers(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """The state at the first token, layer by layer."""
-    import torch
-
-    from seesay.models.hf.layers import layer_states
-
-    def read(ids: torch.Tensor) -> torch.Tensor:
-        rows = torch.arange(len(ids), device=ids.device)
-        return torch.stack(layer_states(network, {"input_ids": ids}, rows, torch.zeros_like(rows)), dim=1)
-
-    return read
-
-
-def find_file(source: str | Path, file: str, revision: str | None) -> Path | None:
-    """A file beside the weights, in the folder or on the hub; None where there is none."""
-    from transformers.utils.hub import cached_file
-
-    quiet = {f"_raise_exceptions_for_{failure}": False for failure in ("missing_entries", "connection_errors")}
-    path = cached_file(str(source), file, revision=revision, **quiet)
-    return Path(path) if path else None

@@ -21,13 +21,14 @@ import numpy as np
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import DEFAULT_BUDGET, BatchEncoder, Vectors, load_complete
-from seesay.models.hf.batching import batches_of_equal_length, halve_until_it_fits, refuse_too_long
-from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
-from seesay.models.hf.loading import Checkpoint, read_config
+from seesay.models.batches import batches_of_equal_length, halve_until_it_fits, refuse_too_long
+from seesay.models.encoders.base import BatchEncoder, load_complete
+from seesay.models.hf.checkpoint_keys import refuse_missing
+from seesay.models.hf.encoding import Vectors
+from seesay.models.hf.loading import Checkpoint, load_checkpoint, read_config
 from seesay.models.options import ModelOptions
+from seesay.models.source import FEATURES
 
-FEATURES = "img_feature_dim"
 PROJECTION = "img_projection"
 PUBLISHED_FEATURES = 512
 CLIP = "openai/clip-vit-base-patch32"
@@ -51,11 +52,6 @@ def parts_of(name: str, where: str) -> tuple[str, str]:
 def _folder(where: str) -> Path | None:
     path = Path(where).expanduser()
     return path if where and path.is_dir() else None
-
-
-def is_clip_bert(config: Any) -> bool:
-    """Whether a configuration describes a CLIP-BERT."""
-    return config.model_type == "bert" and hasattr(config, FEATURES)
 
 
 def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool) -> Model:
@@ -127,7 +123,6 @@ def load_bert(
     import torch
 
     from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
-    from seesay.models.hf.loading import load_checkpoint
 
     source = _folder(bert) or bert
     config: Any = read_config(name, source, options)
@@ -151,23 +146,18 @@ def load_bert(
     return checkpoint
 
 
-class ImaginingBert(Model):
+class ImaginingBert(BatchEncoder):
     """BERT with the imagined feature of each text after its last token; the vector is the first token's state."""
 
-    family = "encoder"
-
     def __init__(self, name: str, bert: Checkpoint, imagination: Model, options: ModelOptions) -> None:
-        self.name, self.fingerprint = name, f"{bert.fingerprint}-first-imagining-{imagination.fingerprint}"
-        self._bert, self._tokenizer, self._imagination = bert.model, bert.tokenizer, imagination
-        self._budget = options.batch_size or DEFAULT_BUDGET
-        if bert.unused:
-            self.note(note_of_unused(name, bert.unused), lasting=True)
+        super().__init__(name, bert, bert.model.states, options, pooling=f"first-imagining-{imagination.fingerprint}")
+        self._imagination = imagination
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, 0), np.float32)
         sentences = [tuple(ids) for ids in self._tokenizer(list(texts))["input_ids"]]
-        refuse_too_long(self.name, self._bert, max(map(len, sentences)))
+        refuse_too_long(self.name, self._network, max(map(len, sentences)))
         imagined = self._imagination.encode(texts)
         rows, self._budget = halve_until_it_fits(lambda budget: self._read(sentences, imagined, budget), self._budget)
         return rows
@@ -175,10 +165,10 @@ class ImaginingBert(Model):
     def _read(self, sentences: Sequence[tuple[int, ...]], imagined: Vectors, budget: int) -> Vectors:
         import torch
 
-        rows = np.empty((len(sentences), self._bert.config.hidden_size), np.float32)
-        features = torch.from_numpy(imagined).to(self._bert.device)
+        rows = np.empty((len(sentences), self._network.config.hidden_size), np.float32)
+        features = torch.from_numpy(imagined).to(self._network.device)
         with torch.inference_mode():
             for members in batches_of_equal_length(sentences, budget):
-                ids = torch.tensor([sentences[i] for i in members], device=self._bert.device)
-                rows[members] = self._bert.states(ids, features[members])[:, 0].float().cpu().numpy()
+                ids = torch.tensor([sentences[i] for i in members], device=self._network.device)
+                rows[members] = self._network.states(ids, features[members])[:, 0].float().cpu().numpy()
         return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from seesay.models.hf.loading import Checkpoint, find_source, load_component, lo
 from seesay.models.hf.logits import logits_at
 from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.options import ModelOptions
-from seesay.models.vision.picture_prompt import open_picture
+from seesay.models.pictures import open_picture
 
 KEPT_FEATURES = 4096
 
@@ -39,6 +40,11 @@ def load_explicit(rest: str, options: ModelOptions) -> MaskedModel:
 def load_implicit(rest: str, options: ModelOptions) -> MaskedModel:
     """`clip-bert-implicit:FOLDER` or `clip-bert-implicit:HUB-ID`."""
     return load_masked(f"clip-bert-implicit:{rest}", rest, options, imagine=False)
+
+
+def load_source(name: str, source: str | Path, options: ModelOptions, config: object) -> MaskedModel:
+    """The CLIP-BERT in a folder or on the hub, by whose configuration it was known."""
+    return load_masked(name, str(source), options, imagine=True)
 
 
 def load_masked(name: str, where: str, options: ModelOptions, *, imagine: bool) -> MaskedModel:

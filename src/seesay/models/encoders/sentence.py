@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import BatchEncoder, encoder_class, find_file, load_complete
+from seesay.models.encoders.base import BatchEncoder, encoder_class, load_complete
+from seesay.models.hf.encoding import Reader
+from seesay.models.hf.hub import find_file
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def load_sentence(name: str, source: str | Path, options: ModelOptions, config: 
     spare = ("pooler", "decoder", "lm_head")
     checkpoint = load_complete(name, source, options, encoder_class(config), spare=spare)
     network = checkpoint.model
-    layers: list[Callable[[torch.Tensor], torch.Tensor]] = []
+    layers: list[Reader] = []
     marks = [steps.pooling]
     for folder in steps.after:
         if folder:

@@ -10,7 +10,9 @@ from typing import Any
 import torch
 import transformers
 
-from seesay.models.encoders.base import BatchEncoder, first_token, load_complete
+from seesay.models.encoders.base import BatchEncoder, load_complete
+from seesay.models.hf.encoding import Reader, first_token
+from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
 from seesay.models.options import ModelOptions
 
 
@@ -20,7 +22,7 @@ class TextTower:
     ids, and the mark of both in fingerprints. Weights outside `part` and `spare` ones may be missing."""
 
     network: str
-    vectors: Callable[[Any], Callable[[torch.Tensor], torch.Tensor]]
+    vectors: Callable[[Any], Reader]
     pooling: str
     part: str = ""
     spare: tuple[str, ...] = ("pooler",)
@@ -37,42 +39,16 @@ def load_tower(name: str, source: str | Path, options: ModelOptions, tower: Text
     return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
 
 
-def vilt_blank(network: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """ViLT requires an image: one patch of zeros, and the mask by which no token attends to it, as in the published
-    probe."""
-    blank = torch.zeros(1, 1, network.config.hidden_size, device=network.device, dtype=network.dtype)
-    return blank, torch.zeros(1, 1, device=network.device)
-
-
-def _beside_a_blank(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+def _beside_a_blank(network: Any) -> Reader:
     """ViLT's first token."""
 
     def vectors(ids: torch.Tensor) -> torch.Tensor:
-        blank, mask = vilt_blank(network)
-        shown = {"image_embeds": blank.expand(len(ids), -1, -1), "pixel_mask": mask.expand(len(ids), -1)}
-        states: torch.Tensor = network(input_ids=ids, **shown)[0]
-        return states[:, 0]
+        return vilt_states(network, ids, vilt_blank(network))[:, 0]
 
     return vectors
 
 
-def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
-    """The states of LXMERT's language stream: language layers, then the language half of the cross-modality layers.
-
-    Where a cross-modality layer would attend to objects there are none: the attention's result is zero, and only its
-    output block (dense, residual, layer norm) runs on it, as Hagström & Johansson 2022 ask LXMERT with text alone.
-    """
-    states: torch.Tensor = network.embeddings(ids, torch.zeros_like(ids))
-    for layer in network.encoder.layer:
-        states = layer(states, None)[0]
-    for layer in network.encoder.x_layers:
-        states = layer.visual_attention.output(torch.zeros_like(states), states)
-        states = layer.lang_self_att(states, None)[0]
-        states = layer.lang_output(layer.lang_inter(states), states)
-    return states
-
-
-def _pooler_output(network: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+def _pooler_output(network: Any) -> Reader:
     """CLIP's state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4), before the
     projection into the space of pictures; SigLIP's head on the last position."""
     return lambda ids: network(input_ids=ids).pooler_output

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.encoders.base import encode_texts
-from seesay.models.hf.batching import halve_until_it_fits
-from seesay.models.hf.checkpoint_keys import note_of_unused
+from seesay.models.batches import halve_until_it_fits
+from seesay.models.hf.checkpoint_keys import note_unused
+from seesay.models.hf.encoding import Reader, Vectors, encode_texts
 from seesay.models.hf.loading import Checkpoint
 
 T = TypeVar("T")
@@ -33,8 +31,7 @@ class TransformersModel(Model):
         self._network, self._tokenizer = checkpoint.model, checkpoint.tokenizer
         self._budget = batch_size or self.default_budget
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change
-        if checkpoint.unused:
-            self.note(note_of_unused(name, checkpoint.unused), lasting=True)
+        note_unused(self, name, checkpoint.unused)
 
     def pieces(self, words: Sequence[str]) -> list[int]:
         """The number of tokens of each word after a space."""
@@ -44,9 +41,7 @@ class TransformersModel(Model):
         result, self._budget = halve_until_it_fits(compute, self._budget)
         return result
 
-    def _first_states(
-        self, states: Callable[[torch.Tensor], torch.Tensor], texts: Sequence[str]
-    ) -> NDArray[np.float32]:
+    def _first_states(self, states: Reader, texts: Sequence[str]) -> Vectors:
         """The state at the first token of every text, by a function that gives it to token ids."""
         return self._in_memory(
             lambda budget: encode_texts(self.name, self._network, self._tokenizer, states, texts, budget)

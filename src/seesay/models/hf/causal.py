@@ -15,14 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 import seesay
+from seesay import caches
 from seesay.errors import UserError
 from seesay.files import checksum, write_text
-from seesay.folders import cache_folder
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
-from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
-from seesay.models.hf import prefix_tree
-from seesay.models.hf.base import TransformersModel
-from seesay.models.hf.batching import (
+from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
     max_positions,
@@ -30,6 +27,9 @@ from seesay.models.hf.batching import (
     text_batches,
     windows,
 )
+from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
+from seesay.models.hf import prefix_tree
+from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.generation import LINE, generate_replies, left_padded
 from seesay.models.hf.layers import layer_logits, layer_states
 from seesay.models.hf.loading import Checkpoint
@@ -120,12 +120,16 @@ class CausalModel(TransformersModel):
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """What the model writes in its turn of the chat, or without one in the slot, up to the end of the line."""
-        chat = self._format
-        texts = [p.parts[0].rstrip(" ") for p in self._rendered(prompts, thinks=True)]
-        rows = [self._begin(tuple(ids)) for ids in self._tokenizer(texts, add_special_tokens=chat is None)["input_ids"]]
+        rows = self._beginnings(prompts)
         refuse_too_long(self.name, self._network, max(map(len, rows)) + sampling.max_tokens)
         inputs = left_padded(self._tokenizer, rows, self._network.device)
-        return generate_replies(self._network, self._tokenizer, inputs, sampling, stop=None if chat else LINE)
+        return generate_replies(self._network, self._tokenizer, inputs, sampling, stop=None if self._format else LINE)
+
+    def _beginnings(self, prompts: Sequence[Prompt]) -> list[Ids]:
+        """What a free answer follows: the conversation, or without a chat the text before the slot."""
+        texts = [prompt.parts[0].rstrip(" ") for prompt in self._rendered(prompts, thinks=True)]
+        encoded = self._tokenizer(texts, add_special_tokens=self._format is None)
+        return [self._begin(tuple(ids)) for ids in encoded["input_ids"]]
 
     def _rendered(self, prompts: Sequence[Prompt], *, thinks: bool = False) -> Sequence[Prompt]:
         """The prompts as the chat template writes them, up to the option; without one, as they are."""
@@ -276,10 +280,10 @@ class CausalModel(TransformersModel):
     def _remembered_trees(self) -> bool:
         """Whether the network takes trees, as an earlier trial with the same weights and libraries found."""
         network = self._network
-        shaping = (type(network).__name__, str(network.dtype), network.device.type, network.config._attn_implementation)
+        shaping = (type(network).__name__, str(network.dtype), network.device.type)
         versions = (seesay.__version__, torch.__version__, version("transformers"))
         digest = checksum(json.dumps([self.fingerprint, *shaping, *versions]).encode())
-        path = cache_folder() / "trees" / digest
+        path = caches.TREES.folder / digest
         if path.is_file() and (outcome := path.read_text(errors="replace")) in ("True", "False"):
             return outcome == "True"
         supported = self._supports_trees()

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from seesay.errors import UserError
+from seesay.models.base import Model
 
 HEADS_WITHIN = ("pooler", "seq_relationship")
 """Heads that lie inside the trunk or beside the language-model head, in a module that holds both."""
@@ -60,6 +61,12 @@ def _reason(key: str) -> str:
 def note_of_unused(name: str, parts: Iterable[str]) -> str:
     """What is kept with a run about the parts of a checkpoint that it did not use."""
     return f"Parts of '{name}' that are not used: {', '.join(parts)}."
+
+
+def note_unused(model: Model, name: str, parts: Sequence[str]) -> None:
+    """Keep that with every run of the model, if there are such parts."""
+    if parts:
+        model.note(note_of_unused(name, parts), lasting=True)
 
 
 def refuse_missing(name: str, missing: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from seesay.models.base import Reply, Sampling
+from seesay.models.batches import chunks
 
 LINE = "\n"  # where the answer of a model that is not in a chat ends: it would go on for ever
 
@@ -68,7 +69,7 @@ def replies_of(
         body, stopped, _ = text.lstrip().partition(stop) if stop else (text, "", "")
         cut = not stopped and len(row) >= sampling.max_tokens and not ends & set(row)
         replies.append(Reply(body.strip(), cut))
-    return [tuple(replies[i : i + sampling.samples]) for i in range(0, len(replies), sampling.samples)]
+    return [tuple(samples) for samples in chunks(replies, sampling.samples)]
 
 
 def left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> dict[str, torch.Tensor]:

@@ -7,12 +7,13 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from seesay import caches
 from seesay.errors import UserError, first_line
 from seesay.files import atomic_folder
-from seesay.folders import cache_folder
+from seesay.models.files import file_digest
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing, unused_parts
-from seesay.models.hf.loading import file_digest, require_models
-from seesay.models.hf.untrusted import check_config
+from seesay.models.libraries import require_models
+from seesay.models.untrusted import check_config
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 def convert_gguf(path: Path) -> Path:
     """The folder with the GGUF file's weights as float32 safetensors, made once: reading the file takes half a minute,
     its safetensors half a second."""
-    folder = cache_folder() / "models" / f"{path.stem}-{file_digest([path])}"
+    folder = caches.CONVERTED_MODELS.folder / f"{path.stem}-{file_digest([path])}"
     if (folder / "config.json").is_file():
         return folder
     require_models()

@@ -35,6 +35,20 @@ def commit(hub_id: str, revision: str | None) -> str:
     return copied
 
 
+def find_file(source: str | Path, file: str, revision: str | None) -> Path | None:
+    """A file beside the weights, in the folder or on the hub; None where there is none, or it cannot be fetched."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError
+
+    folder = Path(source)
+    if folder.is_dir():
+        return folder / file if (folder / file).is_file() else None
+    try:
+        return Path(hf_hub_download(str(source), file, revision=revision))
+    except EntryNotFoundError:
+        return None
+
+
 def _metadata(hub_id: str, revision: str | None) -> HfFileMetadata | None:
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 

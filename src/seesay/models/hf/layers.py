@@ -53,13 +53,10 @@ def _states(network: PreTrainedModel, outputs: Any, rows: torch.Tensor, columns:
 
 
 def _final_norm(network: PreTrainedModel) -> torch.nn.Module | None:
-    modules = network.base_model._modules
-    inner = modules.get("decoder")
-    for named in (modules, {} if inner is None else inner._modules):
-        for name in FINAL_NORMS:
-            if (norm := named.get(name)) is not None:
-                return norm
-    return None
+    outer = dict(network.base_model.named_children())
+    inner = dict(outer["decoder"].named_children()) if "decoder" in outer else {}
+    norms = [children[name] for children in (outer, inner) for name in FINAL_NORMS if name in children]
+    return norms[0] if norms else None
 
 
 @contextmanager

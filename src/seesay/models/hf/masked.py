@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import TEXT, TokenScores, summed_scores
-from seesay.models.encoders.base import first_token
-from seesay.models.hf.base import TransformersModel
-from seesay.models.hf.batching import (
+from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
     max_positions,
     refuse_too_long,
     text_batches,
 )
+from seesay.models.hf.base import TransformersModel
+from seesay.models.hf.encoding import first_token
 from seesay.models.hf.layers import layer_logits
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks

@@ -16,18 +16,22 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Reply, Sampling
+from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
 from seesay.models.chat import user_turn
-from seesay.models.encoders.base import first_token
 from seesay.models.hf.base import TransformersModel
-from seesay.models.hf.batching import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
+from seesay.models.hf.encoding import first_token
 from seesay.models.hf.generation import generate_replies
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
-from seesay.models.hf.tokenization import resolve_separator, unwritable
+from seesay.models.hf.tokenization import unwritable
 from seesay.models.multiple_choice import with_options
-from seesay.questions import SLOT, Prompt, Scores, after_shots
+from seesay.questions import SLOT, Prompt, Scores, after_shots, resolve_separator
 
 SENTINEL = "<extra_id_0>"
+
+Ids = tuple[int, ...]
+AnswerScores = dict[tuple[int, Ids], tuple[float, int]]
+"""The log-probability of an answer to a question, and its rank in the vocabulary or 0."""
 
 
 class EncoderDecoderModel(TransformersModel):
@@ -78,7 +82,7 @@ class EncoderDecoderModel(TransformersModel):
             return text.replace(SLOT, SENTINEL)
         return with_options(text, prompt.options)
 
-    def _tokenize(self, option: str) -> tuple[int, ...]:
+    def _tokenize(self, option: str) -> Ids:
         text = option.lower() if self._style == "qa" else option
         ids = tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
         if not ids or self._tokenizer.unk_token_id in ids:
@@ -88,7 +92,7 @@ class EncoderDecoderModel(TransformersModel):
     def _answer(self, prompts: Sequence[Prompt], budget: int) -> list[Scores]:
         tokenized = [[self._tokenize(option) for option in prompt.options] for prompt in prompts]
         questions = [self._question(prompt) for prompt in prompts]
-        scores: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
+        scores: AnswerScores = {}
         size = max(1, budget // (max(map(len, questions), default=0) // CHARS_PER_TOKEN + 1))
         for members in chunks(range(len(prompts)), size):
             scores |= self._decode({i: questions[i] for i in members}, {i: tokenized[i] for i in members}, 4 * size)
@@ -102,12 +106,10 @@ class EncoderDecoderModel(TransformersModel):
             for i, options in enumerate(tokenized)
         ]
 
-    def _decode(
-        self, questions: Mapping[int, str], tokenized: Mapping[int, Sequence[tuple[int, ...]]], size: int
-    ) -> dict[tuple[int, tuple[int, ...]], tuple[float, int]]:
+    def _decode(self, questions: Mapping[int, str], tokenized: Mapping[int, Sequence[Ids]], size: int) -> AnswerScores:
         """Log-probability and rank of each question's answers; questions and shared prefixes are computed once."""
         device, first = self._network.device, self._first
-        scores: dict[tuple[int, tuple[int, ...]], tuple[float, int]] = {}
+        scores: AnswerScores = {}
         with torch.inference_mode():
             encoded = self._tokenizer(list(questions.values()), padding=True, return_tensors="pt").to(device)
             refuse_too_long(self.name, self._network, encoded["input_ids"].shape[1])
@@ -123,8 +125,8 @@ class EncoderDecoderModel(TransformersModel):
                 )
                 source = torch.tensor([row_of[i] for i, _ in batch], device=device)
                 # The positions that predict the answer's tokens: the last of `first`, and each token of the prefix.
-                cells = [(row, len(first) - 1 + k) for row, (_, b) in enumerate(batch) for k in range(len(b) + 1)]
-                line = {cell: number for number, cell in enumerate(cells)}
+                lengths = [len(prefix) + 1 for _, prefix in batch]
+                cells = [(row, len(first) - 1 + step) for row, length in enumerate(lengths) for step in range(length)]
                 rows, columns = (torch.tensor(axis, device=device) for axis in zip(*cells, strict=True))
                 arguments = {
                     "encoder_outputs": BaseModelOutput(last_hidden_state=states[source]),
@@ -133,11 +135,10 @@ class EncoderDecoderModel(TransformersModel):
                     "use_cache": False,
                 }
                 logits = logits_at(self._network, arguments, rows, columns)
-                logps = logits.log_softmax(-1)
-                for row, (i, prefix) in enumerate(batch):
+                by_prefix = zip(batch, logits.split(lengths), logits.log_softmax(-1).split(lengths), strict=True)
+                for (i, prefix), prefix_logits, logps in by_prefix:
                     for option in {o for o in tokenized[i] if o[:-1] == prefix}:
-                        lines = [line[row, len(first) - 1 + k] for k in range(len(option))]
-                        chosen = torch.tensor(option, device=device)
-                        rank = ranks(logits[lines[0]], chosen)[0] if len(option) == 1 else 0
-                        scores[i, option] = (float(logps[lines, chosen].sum()), rank)
+                        tokens = torch.tensor(option, device=device)
+                        rank = ranks(prefix_logits[0], tokens)[0] if len(option) == 1 else 0
+                        scores[i, option] = (float(logps[range(len(option)), tokens].sum()), rank)
         return scores

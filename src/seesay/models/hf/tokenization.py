@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from seesay.errors import UserError
-from seesay.questions import SEPARATOR, Prompt
+from seesay.questions import Prompt, resolve_separator
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -48,15 +48,6 @@ class TokenizedOption:
     def around(self) -> tuple[Ids, Ids]:
         """Those before it and after it."""
         return self.ids[: self.start], self.ids[self.stop :]
-
-
-def resolve_separator(text: str, separator: str | None) -> str:
-    """`[SEP]` becomes the model's own separator, or nothing where it has none.
-
-    >>> resolve_separator("What color? [SEP] A: red", None)
-    'What color? A: red'
-    """
-    return text.replace(SEPARATOR, separator) if separator else text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
 
 
 def tokenize_options(

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from seesay import caches
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
-from seesay.folders import cache_folder
 
 
 class AnswerStore:
     """One row per request: a digest of address, model and body, and the answer as the server gave it."""
 
     def __init__(self, path: Path | None = None) -> None:
-        path = path or cache_folder() / "server-answers.sqlite"
+        path = path or caches.SERVER_ANSWERS.folder / "answers.sqlite"
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock, self._path = threading.Lock(), path
         with self._usable():

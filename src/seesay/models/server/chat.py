@@ -17,14 +17,14 @@ from typing import Any
 
 from seesay.answers import NO_ANSWER
 from seesay.errors import UserError
+from seesay.files import checksum
 from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
-from seesay.models.chat import conversation
-from seesay.models.hf.tokenization import resolve_separator
+from seesay.models.chat import Message, conversation
 from seesay.models.multiple_choice import BLANK
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.constraints import FORMS, reply_text
 from seesay.models.server.replies import STEPS, TOPS, positions, reply_of, request_replies, score_reply
-from seesay.questions import SLOT, Prompt, Scores
+from seesay.questions import SLOT, Prompt, Scores, resolve_separator
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
 ESTIMATED_REPLY = 16  # tokens
@@ -73,7 +73,7 @@ class ChatServer(Model):
         if not generates and not self._top:
             self._form = self._heeded(scored)
             identity += "" if self._form == "json_schema" else f" {self._form}"
-        self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+        self.fingerprint = checksum(identity.encode())
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server by its log-probabilities, where it reports them."""
@@ -83,9 +83,17 @@ class ChatServer(Model):
         """The assistant's replies, without what the server reports as reasoning."""
 
         def body(prompt: Prompt) -> dict[str, Any]:
-            return {"messages": conversation(prompt, self._system)}
+            return {"messages": self._conversation(prompt)}
 
         return request_replies(self._client, "chat/completions", prompts, body, sampling, self.note)
+
+    def _conversation(self, prompt: Prompt) -> list[Message]:
+        """The conversation of which a free answer is the next turn."""
+        return conversation(prompt, self._system)
+
+    def _options_conversation(self, prompt: Prompt) -> list[Message]:
+        """The conversation in which every question names its options."""
+        return conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
 
     def _granted(self) -> int:
         """How many likeliest tokens the server reports; 0 where it reports none."""
@@ -118,7 +126,7 @@ class ChatServer(Model):
             "json_schema, regex): its choices cannot be scored. Ask for free answers: --how generate."
         )
 
-    def _post(self, messages: Sequence[dict[str, Any]], top: int, *, reuse: bool = False) -> dict[str, Any]:
+    def _post(self, messages: Sequence[Message], top: int, *, reuse: bool = False) -> dict[str, Any]:
         reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
         return self._client.post("chat/completions", {"messages": messages, "temperature": 0, **reported}, reuse=reuse)
 
@@ -143,8 +151,8 @@ class ChatServer(Model):
 
     def _scores(self, prompt: Prompt) -> Scores:
         if self._top:
-            messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
-            reply = score_reply(positions(self._post(messages, self._top, reuse=True)), prompt.options)
+            answer = self._post(self._options_conversation(prompt), self._top, reuse=True)
+            reply = score_reply(positions(answer), prompt.options)
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
         choice = self._choose(prompt)
         rest = REFUSED if choice in prompt.options else NO_ANSWER
@@ -155,7 +163,7 @@ class ChatServer(Model):
         return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(options)}."
 
     def _choose(self, prompt: Prompt) -> str:
-        messages = conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
+        messages = self._options_conversation(prompt)
         for message in messages:
             if message["role"] == "assistant" and self._form == "json_schema":  # examples answer in the same form
                 message["content"] = json.dumps({"answer": message["content"]})

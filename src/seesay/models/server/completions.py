@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
 
+from seesay.files import checksum
 from seesay.models.base import GREEDY, Model, Reply, Sampling
-from seesay.models.hf.tokenization import resolve_separator
 from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
 from seesay.models.server.logprobs import completed_text
 from seesay.models.server.replies import request_replies
 from seesay.models.server.scoring import TRIALS, Scorer, choose_scorer, greedy_request
-from seesay.questions import Prompt, Scores
+from seesay.questions import Prompt, Scores, resolve_separator
 
 BEGINNING = "\n"  # a server needs a context: an option that opens its sentence opens a line
 
@@ -39,7 +38,7 @@ class CompletionsServer(Model):
         )
         way = "Free" if generates else self._scorer.key
         identity = json.dumps([client.base, client.model, way, completions])
-        self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+        self.fingerprint = checksum(identity.encode())
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server at its chat endpoint."""

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import base64
 import copy
-import hashlib
 import io
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from seesay.answers import NO_ANSWER
-from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Reply, Sampling, choice_scores
-from seesay.models.chat import conversation
+from seesay.files import checksum
+from seesay.models.base import TEXT_AND_PICTURES, choice_scores
+from seesay.models.chat import Message, conversation
+from seesay.models.pictures import open_picture, question
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
-from seesay.models.server.replies import positions, reply_of, request_replies
-from seesay.models.vision.picture_prompt import open_picture, question
+from seesay.models.server.replies import positions, reply_of
 from seesay.questions import Prompt, Scores
 
 TOP = 20
@@ -40,7 +40,7 @@ class VisionServer(ChatServer):
         self._logprobs = self._reports_logprobs()
         self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
-        self.fingerprint = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
+        self.fingerprint = checksum(identity.encode())
 
     def through_chat(self, system: str | None = None) -> VisionServer:
         """The same server, which is asked nothing but chats, with a system text."""
@@ -70,23 +70,17 @@ class VisionServer(ChatServer):
             return [0.0 if named and sum(chosen) == 1 else rest for named in chosen]
         return reply_scores(_alternatives(answer), prompt.options)
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
-        """What the model says of the picture."""
+    def _conversation(self, prompt: Prompt, hint: str = "") -> list[Message]:
+        """The conversation with its pictures; every question ends with the hint."""
 
-        def body(prompt: Prompt) -> dict[str, Any]:
-            return {"messages": self._conversation(prompt)}
-
-        return request_replies(self._client, "chat/completions", prompts, body, sampling, self.note)
-
-    def _conversation(self, prompt: Prompt, hint: str = "") -> list[dict[str, Any]]:
-        def turn(text: str, picture: str | None) -> list[dict[str, Any]]:
+        def turn(text: str, picture: str | None) -> list[Message]:
             shown = [] if picture is None else [picture]
             images = [{"type": "image_url", "image_url": {"url": data_url(path, self.name)}} for path in shown]
             return [*images, {"type": "text", "text": f"{question(text)}{hint}"}]
 
         return conversation(prompt, self._system, turn)
 
-    def _body(self, messages: list[dict[str, Any]], logprobs: bool) -> dict[str, Any]:
+    def _body(self, messages: list[Message], logprobs: bool) -> dict[str, Any]:
         body: dict[str, Any] = {"messages": messages, "temperature": 0}
         return body | ({"max_tokens": 1, "logprobs": True, "top_logprobs": TOP} if logprobs else {"max_tokens": REPLY})
 

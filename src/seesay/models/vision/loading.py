@@ -10,7 +10,7 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing
+from seesay.models.hf.checkpoint_keys import note_unused, refuse_missing
 from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config
 from seesay.models.hf.precision import weights_digest
 from seesay.models.options import ModelOptions
@@ -55,8 +55,7 @@ def load_vision(rest: str, options: ModelOptions) -> Model:
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise loading_error(rest, source, options, error) from error
     model = wrapper(name, network, processor, _digest(source, options, network.dtype), options.batch_size)
-    if unused:
-        model.note(note_of_unused(rest, unused), lasting=True)
+    note_unused(model, rest, unused)
     return model
 
 

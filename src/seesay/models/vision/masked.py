@@ -17,14 +17,15 @@ from typing import Any
 
 import torch
 import transformers
+from transformers import PreTrainedConfig
 
 from seesay.models.base import TEXT_AND_PICTURES
-from seesay.models.encoders.text_towers import lxmert_language, vilt_blank
 from seesay.models.hf.checkpoint_keys import refuse_missing_head
 from seesay.models.hf.loading import Checkpoint, load_checkpoint, load_component
 from seesay.models.hf.masked import MaskedModel, SlotReader
+from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
 from seesay.models.options import ModelOptions
-from seesay.models.vision.picture_prompt import open_picture
+from seesay.models.pictures import open_picture
 
 PICTURES = 8  # kept, so that the sentences about one picture share it
 
@@ -82,10 +83,8 @@ class ViltReader(MultimodalReader):
     accepts = TEXT_AND_PICTURES
 
     def states(self, ids: torch.Tensor, picture: str | None) -> torch.Tensor:
-        patches, mask = vilt_blank(self.network) if picture is None else self.see(picture)
-        shown = {"image_embeds": patches.expand(len(ids), -1, -1), "pixel_mask": mask.expand(len(ids), -1)}
-        states: torch.Tensor = self.network.vilt(input_ids=ids, **shown)[0]
-        return states[:, : ids.shape[1]]
+        patches = vilt_blank(self.network) if picture is None else self.see(picture)
+        return vilt_states(self.network.vilt, ids, patches)[:, : ids.shape[1]]
 
     def head(self, picture: str | None) -> Any:
         return self.network.mlm_score
@@ -188,9 +187,9 @@ ARCHITECTURES = {
 """By the model type in a configuration."""
 
 
-def load_masked(name: str, source: str | Path, options: ModelOptions, model_type: str) -> MaskedModel:
+def load_masked(name: str, source: str | Path, options: ModelOptions, config: PreTrainedConfig) -> MaskedModel:
     """A model of one of ARCHITECTURES in a folder or on the hub."""
-    kind = ARCHITECTURES[model_type]
+    kind = ARCHITECTURES[config.model_type]
     network_class = getattr(transformers, kind.network)
     checkpoint = load_checkpoint(
         name, source, options, network_class, shared_tokenizer=kind.tokenizer, **dict(kind.changed)

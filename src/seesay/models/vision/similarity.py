@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
+from seesay.models.pictures import picture_or_blank
 from seesay.models.vision.dual_encoder import DualEncoder, Vectors
-from seesay.models.vision.picture_prompt import BLANK_NOTE, blank_picture, open_picture
 from seesay.questions import SLOT, Prompt, Scores
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    pass
 
 DUAL_ENCODERS = frozenset({"align", "altclip", "chinese_clip", "clip", "siglip", "siglip2"})
 """The model types in configurations that have both halves."""
@@ -60,11 +60,5 @@ class SimilarityModel(Model):
         """The vector of a picture, encoded once; without one, of a plain gray picture."""
         key = path or ""
         if key not in self._pictures:
-            self._pictures[key] = self._encoder.pictures([self._open(path)])[0]
+            self._pictures[key] = self._encoder.pictures([picture_or_blank(path, self)])[0]
         return self._pictures[key]
-
-    def _open(self, path: str | None) -> Image:
-        if path is not None:
-            return open_picture(path, self.name)
-        self.note(BLANK_NOTE.format(name=self.name))
-        return blank_picture()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Model, Reply, Sampling
 from seesay.models.chat import ChatFormat, Message, conversation
-from seesay.models.vision.picture_prompt import BLANK_NOTE, blank_picture, open_picture, question
+from seesay.models.pictures import open_picture, picture_or_blank, question
 from seesay.models.vision.processor import Inputs, Processor
 from seesay.questions import Prompt, Scores
 
@@ -63,10 +63,7 @@ class VisionModel(Model):
 
     def _open(self, prompt: Prompt) -> Image | None:
         """The prompt's picture; a gray one where there is none."""
-        if prompt.picture is not None:
-            return open_picture(prompt.picture, self.name)
-        self.note(BLANK_NOTE.format(name=self.name))
-        return blank_picture()
+        return picture_or_blank(prompt.picture, self)
 
     def describe(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[str]:
         """The likeliest answers about pictures that are open already, as texts."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from markupsafe import Markup
 
+from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.language.perplexity.sums import text_sums
 from seesay.language.relations.correlation import HumanRatings, correlate
@@ -120,7 +121,7 @@ def correlations(material: Material) -> Rendered:
     ]
     for judged, ratings in judgements(files).items():
         for name, of, vectors in sets:
-            correlation = correlate(vectors, ratings, resamples=200 if material.brief else 10_000)
+            correlation = correlate(vectors, ratings, resamples=200 if material.brief else RESAMPLES)
             if correlation is not None:
                 printed = PRINTED.get((judged, name)) if of.startswith("published") else None
                 ends = interval(correlation.low, correlation.high)

@@ -18,8 +18,6 @@ from seesay.scenes.commands.reasoner_training import (
     Features,
     ImageSize,
     Items,
-    OldFeatures,
-    OldImageSize,
     Preset,
     ReasonerPreset,
     names_of,
@@ -62,9 +60,7 @@ def train(
     ] = None,
     items: Items = None,
     features: Features = None,
-    old_features: OldFeatures = None,
     image_size: ImageSize = None,
-    old_image_size: OldImageSize = None,
     epochs: Epochs = None,
     learning_rate: Rate = None,
     dropout: Annotated[float | None, typer.Option(min=0, max=0.95, help="Dropout of the classifier.")] = None,
@@ -94,7 +90,7 @@ def train(
     config = config.changed(batch_size=batch, sizes=sizes, **schedule)
     first = tuple(scene_source(task).plan.name for task in names_of([curriculum or ""]))
     config = replace(config, curriculum=first)
-    config, extractor = with_features(config, features or old_features, image_size or old_image_size)
+    config, extractor = with_features(config, features, image_size)
     name = config.named(name)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
     silent = quiet or as_json

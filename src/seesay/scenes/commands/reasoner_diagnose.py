@@ -10,6 +10,7 @@ import typer
 
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, TrainingDevice, stage_bars
+from seesay.scenes.defaults import EXAMPLES, TEST_ITEMS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 def diagnose(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders of `seesay reasoner train`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page; charts are written beside it.")],
-    items: Annotated[int, typer.Option(min=1, help="Items of every test.")] = 2_000,
-    examples: Annotated[int, typer.Option(min=0, help="Pictures per reasoner that show what it attends to.")] = 6,
+    items: Annotated[int, typer.Option(min=1, help="Items of every test.")] = TEST_ITEMS,
+    examples: Annotated[
+        int, typer.Option(min=0, help="Pictures per reasoner that show what it attends to.")
+    ] = EXAMPLES,
     task: Annotated[str | None, typer.Option(help="The task of reasoners that were trained with --data.")] = None,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,

@@ -22,7 +22,6 @@ from seesay.scenes.commands.reasoner_training import (
     Epochs,
     Features,
     Items,
-    OldFeatures,
     Preset,
     ReasonerPreset,
     names_of,
@@ -61,7 +60,6 @@ def sweep(
     epochs: Epochs = None,
     features: Features = None,
     curriculum: Curriculum = None,
-    old_features: OldFeatures = None,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
     ] = None,
@@ -90,7 +88,7 @@ def sweep(
         "networks": _names(networks, NAMES) if pairs is None else list(dict.fromkeys(network for network, _ in pairs)),
         "tasks": _names(tasks, TASKS) if pairs is None else list(dict.fromkeys(task for _, task in pairs)),
         "seeds": seeds, "grid": grid, "preset": preset, "items": items, "epochs": epochs,
-        "features": features or old_features, "cells": pairs, "curriculum": names_of([curriculum or ""]),
+        "features": features, "cells": pairs, "curriculum": names_of([curriculum or ""]),
     }  # fmt: skip
     if dry_run:
         _print_plan(output, plan, workers, as_json)

@@ -35,9 +35,6 @@ Features = Annotated[str | None, typer.Option(help="pixels, objects, or a pretra
 Curriculum = Annotated[
     str | None, typer.Option(help="Tasks to learn first, in this order and by the same settings, as in sup1,pos1.")
 ]
-OldFeatures = Annotated[str | None, typer.Option("--eye", hidden=True)]
-OldImageSize = Annotated[int | None, typer.Option("--side", min=16, max=1024, hidden=True)]
-
 
 ShowProgress = Callable[["TrainingProgress"], None]
 

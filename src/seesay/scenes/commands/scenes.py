@@ -12,12 +12,14 @@ import typer
 from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
 from seesay.errors import UserError
+from seesay.scenes.defaults import ADJECTIVE, OBJECTS, PUBLISHED, TEST_ITEMS, THRESHOLD
 
 app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
 
 _TASKS = "sup1, pos1, pos, set+pos, pos-hard, set+pos-hard, comparative, compositional, mixture-64 … mixture-4000."
 TaskName = Annotated[str, typer.Option("--task", "-t", help=_TASKS)]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same scenes.")]
+_OBJECTS = "-".join(map(str, OBJECTS))
 Objects = Annotated[str, typer.Option(help="Objects per scene, as in 5-9.")]
 AdjectiveName = Annotated[str, typer.Option(help="big (and small), tall (and short), bright (and dark).")]
 ThresholdName = Annotated[str, typer.Option(help="Threshold of big: rh-r, rh-n, rh-sd or ah (Schmidt et al. 2009).")]
@@ -33,12 +35,12 @@ def make(
     task: TaskName = "set+pos",
     items: Annotated[int | None, typer.Option("--items", "-n", help="Items in all. Default: as published.")] = None,
     seed: Seed = 0,
-    size: Annotated[int, typer.Option(help="Pixels per side of the PNGs; 0 for none.")] = 1478,
+    size: Annotated[int, typer.Option(help="Pixels per side of the PNGs; 0 for none.")] = PUBLISHED,
     arrays: Annotated[int, typer.Option(help="Pixels per side of memory-mapped RGB arrays; 0 for none.")] = 0,
     formats: Annotated[str | None, typer.Option(help="Question files: h5, parquet, h5,parquet or json alone.")] = None,
-    objects: Objects = "5-9",
-    adjective: AdjectiveName = "big",
-    threshold: ThresholdName = "rh-r",
+    objects: Objects = _OBJECTS,
+    adjective: AdjectiveName = ADJECTIVE,
+    threshold: ThresholdName = THRESHOLD,
     k_mean: Mean = None,
     k_deviation: Deviation = None,
     workers: Annotated[int | None, typer.Option(help="Processes. Default: one per core.")] = None,
@@ -75,9 +77,9 @@ def show(
     task: TaskName = "set+pos",
     items: Annotated[int, typer.Option("--items", "-n", min=1, max=400, help="Number of scenes.")] = 20,
     seed: Seed = 0,
-    objects: Objects = "5-9",
-    adjective: AdjectiveName = "big",
-    threshold: ThresholdName = "rh-r",
+    objects: Objects = _OBJECTS,
+    adjective: AdjectiveName = ADJECTIVE,
+    threshold: ThresholdName = THRESHOLD,
     k_mean: Mean = None,
     k_deviation: Deviation = None,
     size: Annotated[int, typer.Option(min=32, max=1024, help="Pixels per side of each scene.")] = 200,
@@ -113,7 +115,7 @@ def stats(
         Path | None, typer.Argument(help="A data set's folder, or one of published examples; without one: generated.")
     ] = None,
     tasks: Annotated[list[str] | None, typer.Option("--task", "-t", help=f"Repeat for more. {_TASKS}")] = None,
-    items: Annotated[int, typer.Option("--items", "-n", min=1, help="Generated items per task.")] = 2_000,
+    items: Annotated[int, typer.Option("--items", "-n", min=1, help="Generated items per task.")] = TEST_ITEMS,
     seed: Seed = 0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A page with the distributions.")] = None,
     quiet: Quiet = False,

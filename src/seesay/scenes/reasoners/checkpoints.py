@@ -1,8 +1,6 @@
 """A trained reasoner in a folder: `config.json`, `model.safetensors`, and `training/` with its settings.
 
-`config.json` and `training/settings.json` carry a format number. Files of format 1 have none and use older field names,
-which are mapped here and nowhere else. Before format 3, networks other than the object-centred one were not the
-published ones: those folders are refused.
+`config.json` and `training/settings.json` carry a format number each: files of newer versions are refused.
 """
 
 from __future__ import annotations
@@ -13,10 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seesay import files
 from seesay.errors import UserError, first_line
-from seesay.files import atomic_write, read_state, write_json, write_text
-from seesay.models.hf.loading import require_models
-from seesay.models.hf.untrusted import refuse_other_sizes
+from seesay.files import atomic_write, refuse_newer, write_json
+from seesay.models.libraries import require_models
+from seesay.models.untrusted import refuse_other_sizes
 from seesay.scenes.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.scenes.reasoners.networks.registry import NAMES, build
 from seesay.scenes.reasoners.vocabulary import SPECIAL, SentenceVocabulary
@@ -27,12 +26,7 @@ if TYPE_CHECKING:
 
 MODEL_TYPE = "seesay-reasoner"
 FILES = ("config.json", "model.safetensors")
-FORMAT = 3
-_SINCE_FORMAT_1 = {
-    "eye": "features", "side": "image_size", "looked_with": "features_fingerprint", "batch": "batch_size",
-    "turns": "augment", "shape": "config", "words": "vocabulary", "look": "input_shape", "halvings": "strided_layers",
-    "levels": "plain_layers",
-}  # fmt: skip
+FORMAT = 1
 
 
 def save(
@@ -62,7 +56,8 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
     from safetensors.torch import load_file
 
     try:
-        fields = _upgraded(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        fields = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        refuse_newer(fields, FORMAT, f"The reasoner in '{folder}'")
         if missing := {"network", "features", "image_size", "features_fingerprint", "config"} - set(fields):
             raise ValueError(f"config.json has no {min(missing)}")
         if fields["network"] not in NAMES:
@@ -73,8 +68,6 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
         refuse_other_sizes(lambda: build(fields["network"], config), weights, asdict(config))
         network = build(fields["network"], config)
         network.load_state_dict(weights)
-    except OtherLayersError as error:
-        raise UserError(f"The reasoner in '{folder}' {error}") from error
     except (OSError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         reason = f"could not be read (a file may be missing or damaged): {first_line(error)}"
         raise UserError(f"The reasoner in '{folder}' {reason}") from error
@@ -109,55 +102,18 @@ def training_settings(config: ReasonerConfig, source: Mapping[str, object]) -> d
     """The settings of a training but for its schedule; `source` identifies its items."""
     fields = asdict(config)
     del fields["schedule"]
-    if not fields["curriculum"]:  # as in older trainings
-        del fields["curriculum"]
-    return {"format": FORMAT, **fields, **source}
+    return {**fields, **source}
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
     """The settings of the training in a folder, its schedule among them; none if there is no training."""
     path = folder / "training" / checkpoint.SETTINGS
-    return read_state(path, dict[str, Any], checkpoint.start_again(path)) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    return files.read_settings(path, what=f"The training in {path.parent}", hint=checkpoint.start_again(path))
 
 
 def refuse_other_training(folder: Path, config: ReasonerConfig, source: Mapping[str, object]) -> None:
     """Refuse a folder whose training was begun with other settings; one without a training is fine."""
-    upgrade_settings(folder)
     if (folder / "training" / checkpoint.SETTINGS).is_file():
         checkpoint.check_settings(folder / "training", config.schedule.settings() | training_settings(config, source))
-
-
-def upgrade_settings(folder: Path) -> None:
-    """Rewrite the settings of a training that an older version began, so that it can be resumed."""
-    path = folder / "training" / checkpoint.SETTINGS
-    if path.is_file():
-        fields = read_settings(folder)
-        try:
-            upgraded = _upgraded(fields)
-        except (ValueError, TypeError) as error:
-            raise UserError(f"The training in '{folder}' {error}") from error
-        if upgraded != fields:
-            write_text(path, json.dumps(upgraded, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
-
-
-def _upgraded(fields: Any) -> dict[str, Any]:
-    """The fields of a file, those of format 1 under their names of today."""
-    number = fields.get("format", 1)
-    if number > FORMAT:
-        raise ValueError(f"it has format {number}, and this version of seesay reads up to {FORMAT}")
-    if number < 3 and fields.get("network") in NAMES and fields["network"] != "object-centred":
-        raise OtherLayersError(
-            "was trained by an earlier version of seesay, whose networks were not the published ones: train it again."
-        )
-    upgraded = fields if number == FORMAT else {**(_renamed(fields) if number == 1 else fields), "format": FORMAT}
-    if upgraded.get("features_fingerprint") == "objects-192-8-2":  # the same slots, measured less exactly
-        upgraded = {**upgraded, "features_fingerprint": "objects-192-8-3"}
-    return upgraded
-
-
-class OtherLayersError(ValueError):
-    """A folder of a network that has other layers now."""
-
-
-def _renamed(value: Any) -> Any:
-    return {_SINCE_FORMAT_1.get(k, k): _renamed(v) for k, v in value.items()} if isinstance(value, dict) else value

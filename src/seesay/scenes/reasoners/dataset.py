@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
-from seesay.folders import cache_folder
-from seesay.models.hf.batching import chunks
+from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
+from seesay.scenes.caches import REASONER_FEATURES
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.lookup import picture_path
 from seesay.scenes.plan import ScenePlan
@@ -148,10 +148,10 @@ def extract_cached(
     progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
     """The features of the pictures, from the cache where they have been extracted before."""
-    folder = cache_folder() / "reasoners" / f"{name}-{extractor.fingerprint}"
+    folder = REASONER_FEATURES.folder / f"{name}-{extractor.fingerprint}"
     if not total:
         raise UserError(f"{folder.name} has no items.")
-    array, table = folder / "looks.npy", folder / "items.json"
+    array, table = folder / "features.npy", folder / "items.json"
     with lock_folder(folder, wait=True):
         if not table.is_file():  # written last
             sentences: list[str] = []
@@ -168,11 +168,11 @@ def extract_cached(
                     if progress:
                         progress(len(batch), total)
                 features.flush()
-            write_json(table, {"sentences": sentences, "answers": answers, "names": answer_names}, indent=None)
+            write_json(table, {"sentences": sentences, "answers": answers, "answer_names": answer_names}, indent=None)
     with damage_as_user_error(folder, "delete that folder and run the same command again"):
         rows = json.loads(table.read_text(encoding="utf-8"))
         features = np.load(array, mmap_mode="r")
         stored, labels = tuple(rows["sentences"]), np.array(rows["answers"], dtype=np.int64)
         if not len(features) == len(stored) == len(labels) == total:
             raise ValueError(f"it does not hold {total} items")
-        return ReasonerDataset(features, stored, labels, extractor.fingerprint, tuple(rows["names"]))
+        return ReasonerDataset(features, stored, labels, extractor.fingerprint, tuple(rows["answer_names"]))

@@ -17,6 +17,7 @@ import numpy as np
 
 from seesay.metrics.bootstrap import wilson
 from seesay.progress import ProgressCallback, StageProgress
+from seesay.scenes.defaults import EXAMPLES, TEST_ITEMS
 from seesay.scenes.reasoners.attention_maps import AttentionMap
 from seesay.scenes.reasoners.evaluate import (
     CEILING,
@@ -81,13 +82,9 @@ class DiagnosedExample:
     attention: tuple[AttentionMap, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As a program reads it; the keys are older than the names of the fields."""
+        """As a program reads it."""
         fields = asdict(replace(self, attention=()))
-        del fields["attention"]
-        for thing in fields["scene"]["objects"]:
-            thing["colour"] = thing.pop("color")
-        fields["scene"] = {"things": fields["scene"]["objects"], "k": self.scene.k}
-        return fields | {"yes": fields.pop("p_yes"), "looks": [attention.to_json() for attention in self.attention]}
+        return fields | {"attention": [attention.to_json() for attention in self.attention]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +113,8 @@ class Diagnosis:
 
     def to_json(self) -> dict[str, Any]:
         """The same rows as a program reads them."""
-        tables = {name: getattr(self, name) for name in ("accuracy", "types", "k", "distance")}
-        return {
-            **{name: getattr(self, name) for name in ("name", "network", "task", "own")},
-            **{name: [asdict(row) for row in table] for name, table in (tables | {"colours": self.colors}).items()},
-            "examples": [example.to_json() for example in self.examples],
-        }
+        fields = asdict(replace(self, examples=()))
+        return fields | {"examples": [example.to_json() for example in self.examples]}
 
 
 def diagnose(
@@ -149,7 +142,7 @@ def diagnose(
 
 
 def diagnose_folder(
-    folder: Path, *, items: int = 2_000, examples: int = 6, task: str | None = None, device: str = "auto",
+    folder: Path, *, items: int = TEST_ITEMS, examples: int = EXAMPLES, task: str | None = None, device: str = "auto",
     tests: dict[str, SceneTest] | None = None, progress: StageProgress = lambda *_: None,
 ) -> Diagnosis:  # fmt: skip
     """Diagnose the trained reasoner in a folder. `tests` is a cache of tests that several reasoners share."""

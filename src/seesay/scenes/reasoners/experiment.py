@@ -12,7 +12,7 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.files import write_json
-from seesay.models.hf.loading import file_digest
+from seesay.models.files import file_digest
 from seesay.progress import StageProgress
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.config import ReasonerConfig, preset_config

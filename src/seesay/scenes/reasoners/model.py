@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
-from seesay.models.vision.picture_prompt import BLANK, BLANK_NOTE
+from seesay.models.pictures import BLANK, BLANK_NOTE
 from seesay.questions import Prompt, Scores
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.attention_maps import AttentionMap
@@ -30,7 +30,8 @@ _SAME = {"true": "yes", "false": "no"}
 
 def load_reasoner(name: str, options: ModelOptions) -> Reasoner:
     """`reasoner:FOLDER`, or the folder alone."""
-    from seesay.models.hf.loading import device_of, file_digest
+    from seesay.models.files import file_digest
+    from seesay.models.libraries import device_of
 
     folder = Path(name).expanduser()
     if not folder.is_dir():

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.files import lock_folder, write_text
+from seesay.scenes.defaults import TEST_ITEMS
 from seesay.scenes.reasoners import checkpoints, experiment
 from seesay.scenes.reasoners.config import ReasonerConfig, preset_config
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
@@ -202,7 +203,7 @@ def read_results(folder: Path) -> list[SweepRow]:
 def test_size(trainings: Iterable[SweepTraining]) -> int:
     """Items per test for a diagnosis: as in the sweep's largest test, at most the paper's 2,000."""
     sources = [training.source for training in trainings]
-    return min(2_000, max(source.splits[test] for source in sources for test in tested_splits(source)))
+    return min(TEST_ITEMS, max(source.splits[test] for source in sources for test in tested_splits(source)))
 
 
 def best(results: Iterable[SweepRow]) -> dict[tuple[str, str], list[SweepRow]]:

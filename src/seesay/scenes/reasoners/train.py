@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models.hf.loading import file_digest
+from seesay.models.files import file_digest
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.scenes.reasoners.dataset import ReasonerDataset
@@ -105,7 +105,6 @@ def train(
             f"The network {config.network} answers {' or '.join(sorted(answers))}: these items have other answers."
         )
     checkpoint.refuse_foreign_model(folder)
-    checkpoints.upgrade_settings(folder)
     vocabulary, seed = SentenceVocabulary.of(items.sentences), config.schedule.seed
     torch.manual_seed(seed)
     network_config = NetworkConfig(vocabulary, items.answer_names, items.features.shape[1:], **config.sizes)

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.files import lock_folder
-from seesay.folders import cache_folder
 from seesay.questions import BadRow, Published, Question, Task, Template
 from seesay.scenes.annotation import AnnotatedScene, read
+from seesay.scenes.caches import SCENES
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
+from seesay.scenes.defaults import TEST_ITEMS
 from seesay.scenes.lookup import annotation_path, picture_path
 from seesay.scenes.plan import test_plan
 from seesay.scenes.published import SceneQuestion, read_questions
@@ -24,7 +25,7 @@ from seesay.scenes.raster import PUBLISHED
 from seesay.scenes.sentences import parse_sentence
 
 VERSION = "1"
-ITEMS = 2_000
+ITEMS = TEST_ITEMS
 PICTURE = PUBLISHED
 CITATION = (
     "Sandro Pezzelle and Raquel Fernández. 2019. Is the Red Square Big? MALeViC: Modeling Adjectives Leveraging Visual "
@@ -90,7 +91,7 @@ def generated(name: str) -> Path:
     """The folder of a generated test set, made if it does not exist yet; a second process waits for the first."""
     plan = test_plan(name, ITEMS)
     config = SceneConfig(plan.task)
-    folder = cache_folder() / "scenes" / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
+    folder = SCENES.folder / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_dataset(config, plan, SceneOutput(folder, picture=PICTURE, formats=("json",)))
     return folder

@@ -17,7 +17,6 @@ from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateTex
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
-from seesay.memory import no_collections
 from seesay.questions import BadRow, Published, Question, Slice, Splits, Task, Template
 from seesay.tasks.from_file.questions import QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
@@ -70,8 +69,7 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
     _refuse_taken_name(declaration)
     builder = _Builder(declaration, declaration.file, data)
     try:
-        with no_collections():
-            task = builder.task()
+        task = builder.task()
     except UserError as error:
         declaration.add(str(error).rstrip("."), "rows")
         return examination

@@ -11,6 +11,7 @@ import pytest
 from tests.captions.coco.meteor.pairs import matched
 
 from seesay.captions import CaptionCorpus, load, meteor
+from seesay.captions.caches import PARAPHRASES
 from seesay.captions.coco.meteor.paraphrases import open_table
 from seesay.captions.coco.meteor.resources import JAR, TABLE, MeteorResources
 from seesay.captions.coco.meteor.wordnet import WordNet
@@ -79,7 +80,7 @@ def test_a_prepared_table_is_opened_not_made_again(found: MeteorResources, tmp_p
 
 
 def test_a_damaged_cache_says_what_to_do(found: MeteorResources, tmp_path: Path) -> None:
-    (prepared,) = (tmp_path / "cache").iterdir()
+    (prepared,) = PARAPHRASES.folder.iterdir()
     (prepared / "keys.npy").write_bytes(b"rubbish")
     with pytest.raises(UserError, match="delete that folder"):
         load(tmp_path / "meteor")

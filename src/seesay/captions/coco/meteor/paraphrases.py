@@ -24,7 +24,6 @@ from seesay.captions.coco.ngrams import Ints, expand
 from seesay.errors import UserError
 from seesay.files import atomic_folder
 
-_FORMAT = 1
 _ARRAYS = ("keys", "starts", "targets", "phrase")
 
 
@@ -86,7 +85,7 @@ class Paraphrases:
 
 def open_table(source: Path, cache: Path, notify: Callable[[str], None] | None = None) -> Paraphrases:
     """The table of a gzipped file, prepared into `cache` if that has not been done (about half a minute)."""
-    folder = cache / f"paraphrases-{_FORMAT}-{_fingerprint(source)}"
+    folder = cache / _fingerprint(source)
     if not folder.is_dir():
         if notify:
             notify(f"Preparing the paraphrase table in {folder}, once: about half a minute.")

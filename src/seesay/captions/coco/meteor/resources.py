@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seesay.captions.caches import PARAPHRASES
 from seesay.captions.coco.meteor.normalize import Prefixes
 from seesay.captions.coco.meteor.paraphrases import Paraphrases, open_table
 from seesay.captions.coco.meteor.wordnet import WordNet
 from seesay.errors import UserError
-from seesay.folders import cache_folder, data_folder
+from seesay.folders import data_folder
 
 JAR, TABLE = "meteor-1.5.jar", "paraphrase-en.gz"
 _LARGEST = 64 << 20
@@ -81,7 +82,7 @@ def load(folder: Path | None = None, notify: Callable[[str], None] | None = None
         frozenset(texts["function"].split()),
         Prefixes.parse(texts["prefixes"]),
         WordNet(texts["synsets"], texts["exceptions"]),
-        open_table(table, cache_folder(), notify) if table else None,
+        open_table(table, PARAPHRASES.folder, notify) if table else None,
     )
 
 

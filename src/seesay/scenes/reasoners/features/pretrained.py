@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.errors import UserError, first_line, missing_extra
+from seesay.models.files import file_digest
 from seesay.models.hf.hub import commit, on_hub
-from seesay.models.hf.loading import file_digest, require_models
+from seesay.models.libraries import require_models
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:

@@ -12,6 +12,8 @@ from seesay.questions import SLOT
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from seesay.models.base import Model
+
 
 BLANK = 128
 """The gray level of the picture that stands for none, for models that cannot do without."""
@@ -32,6 +34,14 @@ def blank_picture() -> Image:
     from PIL import Image
 
     return Image.new("RGB", (224, 224), (BLANK, BLANK, BLANK))
+
+
+def picture_or_blank(path: str | None, model: Model) -> Image:
+    """A prompt's picture; for a model that cannot do without one, a gray one and a note."""
+    if path is not None:
+        return open_picture(path, model.name)
+    model.note(BLANK_NOTE.format(name=model.name))
+    return blank_picture()
 
 
 def open_picture(path: str | None, name: str) -> Image:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.errors import UserError
-from seesay.models.hf.batching import (
+from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
     chunks,

@@ -1,0 +1,66 @@
+"""`seesay cache`: what is kept between runs, where, how large it is, and clearing it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from seesay.cli.options import Json
+from seesay.errors import UserError
+
+app = typer.Typer(help="Show and clear what is kept between runs.", no_args_is_help=False)
+
+
+@app.callback(invoke_without_command=True)
+def cache(context: typer.Context, as_json: Json = False) -> None:
+    """List the caches: what each holds, its size, and its folder."""
+    if context.invoked_subcommand:
+        return
+    from seesay.caches import all_caches
+    from seesay.cli.output import out, print_json, remark, table
+    from seesay.folders import cache_folder
+
+    known = all_caches()
+    sizes = {name: entry.size() for name, entry in known.items()}
+    if as_json:
+        caches = [
+            {"name": name, "content": entry.content, "bytes": sizes[name], "path": str(entry.root)}
+            for name, entry in known.items()
+        ]
+        print_json({"folder": str(cache_folder()), "bytes": sum(sizes.values()), "caches": caches})
+        return
+    rows = [(name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in known.items()]
+    out.print(table(["name", "what it holds", "size", "path"], rows))
+    remark(f"{_megabytes(sum(sizes.values()))} in {cache_folder()} (SEESAY_CACHE names another folder).")
+    remark("Next: seesay cache clear NAME deletes one; what is needed again is fetched or made again.")
+
+
+@app.command()
+def clear(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Caches. Default: all.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete what caches hold. No command of seesay may be running meanwhile."""
+    from seesay.caches import find_caches
+    from seesay.cli.output import out, print_json
+
+    caches = find_caches(names or [])
+    if not yes:
+        if as_json or not sys.stdin.isatty():
+            raise UserError("There is nobody to ask: give --yes to clear the caches.")
+        total = _megabytes(sum(entry.size() for entry in caches))
+        listing = ", ".join(entry.name for entry in caches)
+        if not typer.confirm(f"Delete {total} ({listing})?"):
+            raise UserError("Nothing was deleted.")
+    deleted = {entry.name: entry.clear() for entry in caches}
+    if as_json:
+        print_json({"deleted": deleted})
+    else:
+        out.print(f"Deleted {_megabytes(sum(deleted.values()))}.")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

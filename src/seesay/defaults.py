@@ -1,0 +1,15 @@
+"""Defaults that functions and commands share. Nothing is imported: the help of a command shows them at once."""
+
+from __future__ import annotations
+
+RESAMPLES = 10_000
+"""Bootstrap resamples behind an interval, and shuffles behind a p-value."""
+
+LEVEL = 0.95
+"""The share of resamples that an interval covers."""
+
+POWER = 0.8
+"""The chance that a planned test shows a difference that is there."""
+
+MAX_TOKENS = 64
+"""Tokens of a generated answer at most."""

@@ -1,0 +1,32 @@
+"""PyTorch and transformers, which the extra `models` installs: whether they are here, and the devices they find."""
+
+from __future__ import annotations
+
+import os
+
+from seesay.errors import UserError, first_line, missing_extra
+
+
+def require_models() -> None:
+    """One sentence with the install line where PyTorch or transformers is missing."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # progress is shown by the command, not by libraries
+    try:
+        import torch  # noqa: F401
+        import transformers
+    except ImportError as error:
+        raise missing_extra("A local model", "models", error) from error
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+
+
+def device_of(name: str) -> str:
+    """The device of that name; for `auto` an accelerator if there is one."""
+    import torch
+
+    if name == "auto":
+        return "auto" if torch.accelerator.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise UserError(f"There is no device '{name}' here ({first_line(error)}): try --device auto.") from error
+    return name
